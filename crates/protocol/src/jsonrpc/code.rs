@@ -1,0 +1,151 @@
+//! Error codes, and the error object a peer answers with.
+//!
+//! An [`RpcError`] is data from the peer (or for it), not a failure of ours.
+
+use std::fmt;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::raw::Raw;
+
+/// A JSON-RPC error code. Those the specification defines are constants; any other number is legal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct ErrorCode(pub i32);
+
+impl ErrorCode {
+    /// Not JSON.
+    pub const PARSE_ERROR: Self = Self(-32700);
+    /// Not a JSON-RPC message.
+    pub const INVALID_REQUEST: Self = Self(-32600);
+    /// The method does not exist or its capability was not offered.
+    pub const METHOD_NOT_FOUND: Self = Self(-32601);
+    /// The parameters are wrong: arguments, an unknown tool or prompt, a cursor, missing `_meta`.
+    pub const INVALID_PARAMS: Self = Self(-32602);
+    /// The answering side failed.
+    pub const INTERNAL_ERROR: Self = Self(-32603);
+    /// No such resource (2024-11-05 to 2025-11-25; later revisions say [`Self::INVALID_PARAMS`]).
+    pub const RESOURCE_NOT_FOUND: Self = Self(-32002);
+    /// The user must visit a URL first (2025-11-25 only).
+    pub const URL_ELICITATION_REQUIRED: Self = Self(-32042);
+    /// A mirrored HTTP header does not match the body (from 2026-07-28).
+    pub const HEADER_MISMATCH: Self = Self(-32020);
+    /// The request needs a client capability that it did not declare (from 2026-07-28).
+    pub const MISSING_CLIENT_CAPABILITY: Self = Self(-32021);
+    /// The protocol version of the request is not served (from 2026-07-28).
+    pub const UNSUPPORTED_PROTOCOL_VERSION: Self = Self(-32022);
+    /// The user refused a sampling request (2024-11-05 to 2025-11-25, client to server).
+    pub const USER_REJECTED: Self = Self(-1);
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The error object of a JSON-RPC response.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message} (code {code})")]
+pub struct RpcError {
+    /// What kind of error.
+    pub code: ErrorCode,
+    /// One sentence for people.
+    pub message: String,
+    /// More, in a shape the code defines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Raw>,
+}
+
+impl RpcError {
+    /// An error without data.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The same error with data.
+    #[must_use]
+    pub fn with_data(mut self, data: impl Into<Raw>) -> Self {
+        self.data = Some(data.into());
+        self
+    }
+
+    /// -32600.
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::INVALID_REQUEST, message)
+    }
+
+    /// -32601, naming the method.
+    pub fn method_not_found(method: &str) -> Self {
+        Self::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"))
+    }
+
+    /// -32602.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::INVALID_PARAMS, message)
+    }
+
+    /// -32603.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::INTERNAL_ERROR, message)
+    }
+}
+
+/// As peers really write it: the code may be text or a fraction, the message may be missing.
+#[derive(Deserialize)]
+struct Loose {
+    #[serde(default)]
+    code: Option<Raw>,
+    #[serde(default)]
+    message: Option<Raw>,
+    #[serde(default)]
+    data: Option<Raw>,
+}
+
+impl<'de> Deserialize<'de> for RpcError {
+    /// Tolerant: a code that is no integer becomes -32603 and is kept in `data`, a missing message is empty.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let loose = Loose::deserialize(deserializer)?;
+        let message = loose.message.and_then(|text| text.decode::<String>().ok()).unwrap_or_default();
+        let code = loose.code.as_ref().and_then(|code| code.decode::<i32>().ok());
+        let data = match (code, loose.code) {
+            (None, Some(original)) if loose.data.is_none() => Some(Raw::from(serde_json::json!({
+                "originalCode": original.decode::<serde_json::Value>().unwrap_or_default(),
+            }))),
+            _ => loose.data,
+        };
+        Ok(Self { code: code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, data })
+    }
+}
+
+impl<'de> Deserialize<'de> for ErrorCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i32::deserialize(deserializer).map(Self)
+    }
+}
+
+/// Reads an `error` member; anything that is no object becomes an internal error with an empty message.
+pub(crate) fn read_error(raw: &Raw) -> RpcError {
+    raw.decode().unwrap_or_else(|_| {
+        debug_assert!(raw.decode::<IgnoredAny>().is_ok(), "checked by the scan");
+        RpcError { code: ErrorCode::INTERNAL_ERROR, message: String::new(), data: Some(raw.clone()) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sloppy_errors_are_understood() {
+        let read = |text: &str| read_error(&Raw::parse(text.to_owned()).unwrap());
+        assert_eq!(read(r#"{"code":-32601,"message":"no"}"#), RpcError::new(ErrorCode(-32601), "no"));
+        let text_code = read(r#"{"code":"E_FAIL","message":"no"}"#);
+        assert_eq!(text_code.code, ErrorCode::INTERNAL_ERROR);
+        assert_eq!(text_code.data.unwrap().as_str(), r#"{"originalCode":"E_FAIL"}"#);
+        assert_eq!(read(r#"{"code":-32000}"#), RpcError::new(ErrorCode(-32000), ""));
+        assert_eq!(read(r#"{"code":1.5,"message":"x"}"#).code, ErrorCode::INTERNAL_ERROR);
+        assert_eq!(read(r#""boom""#).data.unwrap().as_str(), r#""boom""#);
+    }
+}

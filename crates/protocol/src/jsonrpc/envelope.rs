@@ -1,0 +1,184 @@
+//! One JSON-RPC message: its shape found in one pass, its payload still text.
+//!
+//! Every entry from outside goes through [`parse`]. Member names are exact (`"Method"` is not `method`), members
+//! that JSON-RPC does not define are ignored, and one that stands twice makes the message malformed.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use crate::jsonrpc::code::{RpcError, read_error};
+use crate::jsonrpc::id::RequestId;
+use crate::jsonrpc::salvage::{Salvaged, salvage};
+use crate::jsonrpc::scan::{self, Fault, FaultKind, Members, Top};
+use crate::raw::Raw;
+
+/// The longest method name that is accepted, in bytes.
+pub const MAX_METHOD_BYTES: usize = 256;
+
+/// One JSON-RPC message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Envelope {
+    /// Wants an answer.
+    Request(Request),
+    /// Wants none.
+    Notification(Notification),
+    /// Is one.
+    Response(Response),
+}
+
+/// A message that wants an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// What the answer must carry.
+    pub id: RequestId,
+    /// What is asked.
+    pub method: ByteString,
+    /// With what.
+    pub params: Option<Raw>,
+    /// Whether it says `"jsonrpc":"2.0"`.
+    pub version: Version,
+}
+
+/// A message that wants no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    /// What happened.
+    pub method: ByteString,
+    /// The details.
+    pub params: Option<Raw>,
+    /// Whether it says `"jsonrpc":"2.0"`.
+    pub version: Version,
+}
+
+/// An answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// Of which request; `None` when the peer could not read the id of what it answers.
+    pub id: Option<RequestId>,
+    /// What the peer said.
+    pub outcome: Result<Raw, RpcError>,
+    /// Whether it says `"jsonrpc":"2.0"`.
+    pub version: Version,
+}
+
+/// What the member `jsonrpc` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// `"2.0"`.
+    Two,
+    /// Nothing, or something else: clients tolerate it, servers refuse it.
+    Other,
+}
+
+/// What one frame holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// One message.
+    Single(Envelope),
+    /// An array of messages (2025-03-26 only), each read for itself.
+    Batch(Vec<Result<Envelope, Malformed>>),
+}
+
+/// A frame that is no message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a JSON-RPC message: {fault}")]
+pub struct Malformed {
+    /// What could be told of the message all the same.
+    pub salvaged: Salvaged,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl Malformed {
+    /// Whether the bytes are JSON at all: then the answer is -32600, else -32700.
+    pub fn is_json(&self) -> bool {
+        matches!(self.fault.kind(), FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape)
+    }
+}
+
+/// Reads one frame.
+///
+/// # Errors
+/// Says what is wrong and, where it can be found, whose id the message carries.
+pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
+    // Checked once for the whole frame; every slice of it is then text without another look.
+    let text = match ByteString::try_from(frame.clone()) {
+        Ok(text) => text,
+        Err(error) => {
+            let fault = Fault::new(FaultKind::NotUtf8, error.valid_up_to());
+            return Err(Malformed { salvaged: salvage(&frame), fault });
+        }
+    };
+    let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
+    match scan::top(text.as_bytes(), 0).map_err(malformed)? {
+        Top::Object(members) => shape(&text, &members).map(Message::Single).map_err(malformed),
+        Top::Array(elements) => {
+            Ok(Message::Batch(elements.into_iter().map(|span| element(&slice(&text, &span))).collect()))
+        }
+    }
+}
+
+/// Reads one element of a batch.
+fn element(text: &ByteString) -> Result<Envelope, Malformed> {
+    let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
+    match scan::top(text.as_bytes(), 1).map_err(malformed)? {
+        Top::Object(members) => shape(text, &members).map_err(malformed),
+        Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
+    }
+}
+
+fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
+    text.slice_ref(&text[span.clone()])
+}
+
+fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
+    let bad = |name, span: &Range<usize>| Fault::new(FaultKind::BadMember(name), span.start);
+    let raw = |span: &Range<usize>| Raw::checked(slice(text, span));
+    let version = match &members.jsonrpc {
+        Some(span) if &text[span.clone()] == "\"2.0\"" => Version::Two,
+        _ => Version::Other,
+    };
+    // An id of null is no id: peers write it when they could not read ours.
+    let id = members.id.as_ref().filter(|span| &text[(*span).clone()] != "null");
+    match (&members.method, &members.result, &members.error) {
+        (Some(method), None, None) => {
+            let method = string(text, method).ok_or_else(|| bad("method", method))?;
+            let params = members.params.as_ref().map(raw);
+            match (&members.id, id) {
+                (None, _) => Ok(Envelope::Notification(Notification { method, params, version })),
+                (Some(span), None) => Err(bad("id", span)),
+                (_, Some(span)) => {
+                    let id = RequestId::from_json(&text[span.clone()]).ok_or_else(|| bad("id", span))?;
+                    Ok(Envelope::Request(Request { id, method, params, version }))
+                }
+            }
+        }
+        (None, Some(result), None) => {
+            let id = id.and_then(|span| RequestId::from_json(&text[span.clone()]));
+            Ok(Envelope::Response(Response { id, outcome: Ok(raw(result)), version }))
+        }
+        (None, None, Some(error)) => {
+            let id = id.and_then(|span| RequestId::from_json(&text[span.clone()]));
+            Ok(Envelope::Response(Response { id, outcome: Err(read_error(&raw(error))), version }))
+        }
+        _ => Err(Fault::new(FaultKind::NoShape, 0)),
+    }
+}
+
+/// A method name; a slice of the frame unless it was written with escapes.
+fn string(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
+    let quoted = &text[span.clone()];
+    if quoted.len() > MAX_METHOD_BYTES + 2 {
+        return None;
+    }
+    let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        return serde_json::from_str::<String>(quoted).ok().map(Into::into);
+    }
+    Some(text.slice_ref(inner))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! The id that ties an answer to its request: a number or a string, never confused (`"92"` is not `92`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The longest string id that is accepted, in bytes.
+pub const MAX_ID_BYTES: usize = 128;
+
+/// A JSON-RPC request id. Also the type of progress tokens and subscription ids.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RequestId {
+    /// An integer.
+    Number(i64),
+    /// A string.
+    String(Arc<str>),
+}
+
+impl RequestId {
+    /// Reads the JSON text of an id. `7.0` and `7e0` are the integer 7; a fraction, `null` or anything else is `None`.
+    pub fn from_json(text: &str) -> Option<Self> {
+        if text.starts_with('"') {
+            let string: String = serde_json::from_str(text).ok()?;
+            return (string.len() <= MAX_ID_BYTES).then(|| Self::String(string.into()));
+        }
+        text.parse().ok().or_else(|| integral(text)).map(Self::Number)
+    }
+
+    /// The number that a string id spells in canonical decimal (`"7"`, not `"07"`, `" 7"` or `"0x7"`): some servers
+    /// answer the id 7 with `"7"`.
+    pub fn canonical_number(&self) -> Option<i64> {
+        let Self::String(text) = self else { return None };
+        let number: i64 = text.parse().ok()?;
+        // Parsing accepts "+7", "007" and "-0"; writing back does not.
+        (itoa_equals(number, text)).then_some(number)
+    }
+
+    /// Appends the JSON text of this id.
+    pub fn write_json(&self, out: &mut Vec<u8>) {
+        use std::io::Write as _;
+        match self {
+            Self::Number(number) => write!(out, "{number}").expect("writing to memory does not fail"),
+            Self::String(text) => {
+                serde_json::to_writer(out, &**text).expect("a string is always JSON, and memory does not fail");
+            }
+        }
+    }
+}
+
+fn itoa_equals(number: i64, text: &str) -> bool {
+    number.to_string() == text
+}
+
+/// An integer written with a fraction or an exponent, when it is one exactly.
+fn integral(text: &str) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond it a float skips integers
+    let number: f64 = text.parse().ok()?;
+    let plain = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
+    (plain && number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::String(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+impl From<i64> for RequestId {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for RequestId {
+    fn from(text: &str) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => serializer.serialize_i64(*number),
+            Self::String(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = RequestId;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "an integer or a string of at most {MAX_ID_BYTES} bytes")
+            }
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<RequestId, E> {
+                Ok(RequestId::Number(number))
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<RequestId, E> {
+                i64::try_from(number).map(RequestId::Number).map_err(E::custom)
+            }
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<RequestId, E> {
+                integral(&number.to_string()).map(RequestId::Number).ok_or_else(|| E::custom("not an integer"))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RequestId, E> {
+                if text.len() > MAX_ID_BYTES {
+                    return Err(E::invalid_length(text.len(), &self));
+                }
+                Ok(RequestId::String(text.into()))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_strings_are_never_confused() {
+        assert_ne!(RequestId::from_json("92"), RequestId::from_json("\"92\""));
+    }
+
+    #[test]
+    fn only_exact_integers_are_numbers() {
+        for (text, number) in [("7", 7), ("7.0", 7), ("7e0", 7), ("-3", -3), ("9007199254740993", 9007199254740993)] {
+            assert_eq!(RequestId::from_json(text), Some(RequestId::Number(number)), "{text}");
+        }
+        for text in ["7.9", "null", "true", "1e300", "99999999999999999999", "{}", "NaN", "inf"] {
+            assert_eq!(RequestId::from_json(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_canonical_decimals_are_tolerated() {
+        for (text, number) in [("7", Some(7)), ("07", None), (" 7", None), ("0x7", None), ("", None), ("+7", None)] {
+            assert_eq!(RequestId::from(text).canonical_number(), number, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_string_of_more_than_128_bytes_is_no_id() {
+        assert!(RequestId::from_json(&format!("\"{}\"", "x".repeat(128))).is_some());
+        assert!(RequestId::from_json(&format!("\"{}\"", "x".repeat(129))).is_none());
+    }
+}

@@ -1,0 +1,15 @@
+//! JSON-RPC 2.0, as MCP uses it: messages, ids, errors. No MCP method is named here.
+
+mod code;
+mod envelope;
+mod id;
+mod salvage;
+pub(crate) mod scan;
+
+pub use code::{ErrorCode, RpcError};
+pub use envelope::{
+    Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, Response, Version, parse,
+};
+pub use id::{MAX_ID_BYTES, RequestId};
+pub use salvage::{Salvaged, Salvager, salvage};
+pub use scan::{Fault, FaultKind};

@@ -1,0 +1,168 @@
+//! Finds the id of a message that cannot be read, so that exactly its caller can be told.
+//!
+//! A state machine fed a chunk at a time: it works while an oversized line is thrown away, on bytes that are not
+//! UTF-8, and when the id stands last (TypeScript servers write it there). It looks at the first value only.
+
+use crate::jsonrpc::id::{MAX_ID_BYTES, RequestId};
+
+/// What an unreadable message was, as far as can be told.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Salvaged {
+    /// The top-level id.
+    pub id: Option<RequestId>,
+    /// Whether a top-level `method` was seen: then it was a request or a notification, not an answer.
+    pub has_method: bool,
+}
+
+/// The state machine. Feed it the bytes, then [`Salvager::finish`].
+#[derive(Debug, Default)]
+pub struct Salvager {
+    depth: usize,
+    place: Place,
+    /// The text of the key or of the id, while it is being read.
+    token: Vec<u8>,
+    in_string: bool,
+    escaped: bool,
+    done: bool,
+    found: Salvaged,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before a key of the top object, or not in it at all.
+    #[default]
+    Key,
+    /// In the value of the member `id`.
+    IdValue,
+    /// In the value of any other member.
+    OtherValue,
+}
+
+impl Salvager {
+    /// Reads on.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            if self.done {
+                return;
+            }
+            // Most of an oversized message is one long string, or nested values: pass over them quickly.
+            if self.in_string && !self.escaped && !self.keeps_text() {
+                let run = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
+                if run > 0 {
+                    rest = &rest[run..];
+                    continue;
+                }
+            }
+            self.step(byte);
+            rest = after;
+        }
+    }
+
+    /// What was found.
+    pub fn finish(mut self) -> Salvaged {
+        self.end_value();
+        self.found
+    }
+
+    fn keeps_text(&self) -> bool {
+        self.depth == 1 && self.place != Place::OtherValue
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.keeps_text() && self.token.len() <= MAX_ID_BYTES + 2 && !byte.is_ascii_whitespace() | self.in_string {
+            self.token.push(byte);
+        }
+        if self.in_string {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                self.depth += 1;
+                if self.depth == 1 {
+                    self.done = byte == b'[';
+                    self.token.clear();
+                }
+            }
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.token.pop();
+                    self.end_value();
+                    self.done = true;
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if self.depth == 1 && self.place == Place::Key => {
+                self.token.pop();
+                self.place = if self.token == b"\"id\"" { Place::IdValue } else { Place::OtherValue };
+                self.found.has_method |= self.token == b"\"method\"";
+                self.token.clear();
+            }
+            b',' if self.depth == 1 => {
+                self.token.pop();
+                self.end_value();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_value(&mut self) {
+        if self.place == Place::IdValue && self.found.id.is_none() {
+            self.found.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
+        }
+        self.token.clear();
+        self.place = Place::Key;
+    }
+}
+
+/// The id of a whole message at hand.
+pub fn salvage(bytes: &[u8]) -> Salvaged {
+    let mut salvager = Salvager::default();
+    salvager.feed(bytes);
+    salvager.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn finds_the_top_level_id_wherever_it_stands() {
+        let cases: [(&[u8], Option<RequestId>); 10] = [
+            (br#"{"id":7,"result":{"id":8}}"#, Some(7.into())),
+            (br#"{"result":{"id":8,"x":[{"id":9}]},"jsonrpc":"2.0","id":"a"}"#, Some("a".into())),
+            (br#"{"result":"\"id\":3","id": 4 }"#, Some(4.into())),
+            (br#"{"id":1}{"id":2}"#, Some(1.into())),
+            (b"{\"result\":\"\xff\xfe\",\"id\":5}", Some(5.into())),
+            (br#"{"id":6,"result":"cut of"#, Some(6.into())),
+            (br#"{"result":{},"id":61"#, Some(61.into())),
+            (br#"[{"id":1}]"#, None),
+            (br#"{"result":{"id":1}}"#, None),
+            (br#"{"id":null}"#, None),
+        ];
+        for (bytes, id) in cases {
+            assert_eq!(salvage(bytes).id, id, "{}", String::from_utf8_lossy(bytes));
+        }
+        assert!(salvage(br#"{"id":1,"method":"x"}"#).has_method);
+        assert!(!salvage(br#"{"id":1,"result":{"method":"x"}}"#).has_method);
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_make_no_difference(cut in 1usize..9, deep in "[a-z\"\\\\{}]{0,30}") {
+            let text = serde_json::json!({"result": {"id": 1, "t": deep}, "id": 42}).to_string();
+            let mut salvager = Salvager::default();
+            text.as_bytes().chunks(cut).for_each(|chunk| salvager.feed(chunk));
+            prop_assert_eq!(salvager.finish().id, Some(42.into()));
+        }
+    }
+}

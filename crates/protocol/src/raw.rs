@@ -1,0 +1,257 @@
+//! JSON kept as text, with a typed view on demand.
+//!
+//! Invariant: the text of a [`Raw`] is one valid JSON value, nested at most [`MAX_DEPTH`] levels.
+//! Cloning is a reference count. `Debug` prints the length only, so that a payload never reaches a log by accident.
+//! Knows nothing of MCP.
+
+use std::fmt;
+
+use bytestring::ByteString;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::jsonrpc::scan;
+
+/// The deepest nesting of arrays and objects that is accepted, counted from the whole message.
+pub const MAX_DEPTH: usize = 128;
+
+/// The most JSON values that are turned into typed data at once. Forwarding as text is not limited.
+pub const MAX_NODES: usize = 250_000;
+
+/// One JSON value as text.
+///
+/// ```
+/// use switchboard_protocol::Raw;
+///
+/// let raw = Raw::parse(r#"{"city": "Oslo", "days": [1, 2]}"#)?;
+/// assert_eq!(raw.as_str(), r#"{"city": "Oslo", "days": [1, 2]}"#); // byte for byte
+/// #[derive(serde::Deserialize)]
+/// struct Trip { city: String }
+/// assert_eq!(raw.decode::<Trip>()?.city, "Oslo");
+/// # Ok::<(), switchboard_protocol::DecodeError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Raw(ByteString);
+
+impl Raw {
+    /// Checks that `text` is one JSON value and keeps it.
+    ///
+    /// # Errors
+    /// When the text is not JSON or is nested too deep.
+    pub fn parse(text: impl Into<ByteString>) -> Result<Self, DecodeError> {
+        let text = text.into();
+        let trimmed = text.trim_matches([' ', '\t', '\r', '\n']);
+        scan::check(trimmed.as_bytes()).map_err(|fault| DecodeError::syntax(&fault))?;
+        let value = if trimmed.len() == text.len() { text } else { text.slice_ref(trimmed) };
+        Ok(Self(value))
+    }
+
+    /// Writes a value as JSON text.
+    ///
+    /// # Errors
+    /// When the value cannot be JSON: a map with keys that are not strings, or its own `Serialize` fails.
+    pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, EncodeError> {
+        serde_json::to_string(value).map(|text| Self(text.into())).map_err(EncodeError)
+    }
+
+    /// Text that a scan of the surrounding message has already checked.
+    pub(crate) fn checked(text: ByteString) -> Self {
+        Self(text)
+    }
+
+    /// The JSON `null`.
+    pub fn null() -> Self {
+        Self(ByteString::from_static("null"))
+    }
+
+    /// The empty object, `{}`.
+    pub fn empty_object() -> Self {
+        Self(ByteString::from_static("{}"))
+    }
+
+    /// The text, byte for byte as it was received or written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// How many bytes of text this is.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Never true: a JSON value has at least one byte.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this is an object.
+    pub fn is_object(&self) -> bool {
+        self.0.starts_with('{')
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        &*self.0 == "null"
+    }
+
+    /// Reads the text into a type.
+    ///
+    /// A lone surrogate escape (`"\ud800"`, which some peers write) is read as U+FFFD; everything else is exact.
+    ///
+    /// # Errors
+    /// Names the place that does not fit, or says that the value has more than [`MAX_NODES`] parts.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        // A text of n bytes holds at most n / 2 + 1 values, so small texts need no counting.
+        if self.0.len() > MAX_NODES * 2 {
+            let nodes = scan::count_nodes(self.0.as_bytes());
+            if nodes > MAX_NODES {
+                return Err(DecodeError { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } });
+            }
+        }
+        match serde_json::from_str(&self.0) {
+            Ok(value) => Ok(value),
+            Err(_) => decode_slowly(&self.0),
+        }
+    }
+}
+
+/// The second try, taken only after a failure: mends lone surrogates, and finds the path for the error.
+fn decode_slowly<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
+    let mended = scan::mend_surrogates(text);
+    let mut reader = serde_json::Deserializer::from_str(mended.as_deref().unwrap_or(text));
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| DecodeError {
+        path: error.path().to_string(),
+        kind: DecodeKind::Mismatch { reason: error.into_inner().to_string() },
+    })
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raw({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(String::from(Box::<str>::from(value)).into()))
+    }
+}
+
+impl From<serde_json::Value> for Raw {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+/// A value that could not be read into the type that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} (at {path})")]
+pub struct DecodeError {
+    path: String,
+    kind: DecodeKind,
+}
+
+/// What is wrong with a value that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeKind {
+    /// The value does not have the shape that was expected.
+    #[error("{reason}")]
+    Mismatch {
+        /// What was expected and what was found.
+        reason: String,
+    },
+    /// The text is not JSON, or is nested too deep.
+    #[error("not readable as JSON: {reason}")]
+    Syntax {
+        /// What the scan stumbled over.
+        reason: String,
+    },
+    /// The value has too many parts to be held in memory as typed data.
+    #[error("{nodes} values are more than the {MAX_NODES} that are read at once")]
+    TooManyNodes {
+        /// How many there are.
+        nodes: usize,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn syntax(fault: &scan::Fault) -> Self {
+        Self { path: ".".into(), kind: DecodeKind::Syntax { reason: fault.to_string() } }
+    }
+
+    /// A mismatch found by our own code rather than by a typed read.
+    pub fn mismatch(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { path: path.into(), kind: DecodeKind::Mismatch { reason: reason.into() } }
+    }
+
+    /// Where in the value, as a path like `tools[3].inputSchema`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What is wrong there.
+    pub fn kind(&self) -> &DecodeKind {
+        &self.kind
+    }
+}
+
+/// A value that cannot be written as JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot be written as JSON: {0}")]
+pub struct EncodeError(#[source] serde_json::Error);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_survives_byte_for_byte() {
+        let text = r#"{ "a" : 1e999, "b":"\ud800", "c": 123456789012345678901234567890 }"#;
+        let raw = Raw::parse(text).unwrap();
+        assert_eq!(raw.as_str(), text);
+        assert_eq!(serde_json::to_string(&raw).unwrap(), text);
+    }
+
+    #[test]
+    fn a_lone_surrogate_reads_as_the_replacement_character() {
+        let raw = Raw::parse(r#"["\ud800", "\ud83d\ude00", "\\ud800"]"#).unwrap();
+        let read: Vec<String> = raw.decode().unwrap();
+        assert_eq!(read, ["\u{fffd}", "\u{1f600}", "\\ud800"]);
+    }
+
+    #[test]
+    fn a_number_too_large_for_its_type_is_an_error_that_names_the_place() {
+        let raw = Raw::parse(r#"{"rows":[1, 1e999]}"#).unwrap();
+        let error = raw.decode::<serde_json::Value>().unwrap_err();
+        assert!(matches!(error.kind(), DecodeKind::Mismatch { .. }));
+        #[derive(serde::Deserialize, Debug)]
+        struct Rows {
+            #[serde(rename = "rows")]
+            _rows: Vec<f64>,
+        }
+        assert_eq!(raw.decode::<Rows>().unwrap_err().path(), "rows[1]");
+    }
+
+    #[test]
+    fn a_node_bomb_is_text_but_never_typed() {
+        let text = format!("[{}0]", "0,".repeat(MAX_NODES + 1));
+        let raw = Raw::parse(text).unwrap();
+        let error = raw.decode::<serde_json::Value>().unwrap_err();
+        assert!(matches!(error.kind(), DecodeKind::TooManyNodes { .. }), "{error}");
+    }
+
+    #[test]
+    fn debug_shows_no_payload() {
+        assert_eq!(format!("{:?}", Raw::parse("\"secret\"").unwrap()), "Raw(8 bytes)");
+    }
+}
