@@ -1,0 +1,3 @@
+//! The seam.
+mod belongs;
+pub(crate) use belongs::belongs;

@@ -1,0 +1,63 @@
+//! How a session gets its link: one for each rung of the era ladder.
+//!
+//! A transport offers links without knowing why another is wanted; the ladder climbs without knowing what they are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::link::{BoxFuture, Link, LinkError};
+
+/// What kind of conversation the link is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rung {
+    /// Requests that stand alone.
+    Modern,
+    /// A session opened by a handshake.
+    Legacy,
+}
+
+/// Opens links to one server.
+pub trait Dial: Send + Sync + 'static {
+    /// A link for this rung. `previous` is the link of the rung before, where one was tried: it may be handed back
+    /// while it lives, and else a fresh one is made.
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>>;
+}
+
+/// Hands out one link that exists already; there is no second.
+pub struct Once(Mutex<Option<Arc<dyn Link>>>);
+
+impl Once {
+    /// Hands out this link.
+    pub fn new(link: Arc<dyn Link>) -> Self {
+        Self(Mutex::new(Some(link)))
+    }
+}
+
+impl Dial for Once {
+    fn dial(
+        &self,
+        _rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        let link = match previous {
+            Some(link) => match link.ended() {
+                None => Ok(link),
+                Some(error) => Err(error),
+            },
+            None => self.0.lock().take().ok_or(LinkError::Closed),
+        };
+        Box::pin(async { link })
+    }
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Once")
+    }
+}

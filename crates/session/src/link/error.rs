@@ -1,0 +1,179 @@
+//! Why a link could not carry a message. One loss fails many callers, so the error is cheap to clone.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use switchboard_protocol::jsonrpc::Malformed;
+
+/// A link did not carry what it was given. Variants say what the caller can do.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The server never came to life: mend the command, the path or the address.
+    #[error(transparent)]
+    NotStarted(Arc<NotStarted>),
+    /// The server process has ended.
+    #[error(transparent)]
+    Exited(Arc<Exit>),
+    /// The connection broke. Whether the request was carried out is unknown unless `sent` is false.
+    #[error("the connection was lost: {reason}")]
+    Lost {
+        /// What broke it.
+        reason: String,
+        /// Whether any byte of the request may have left.
+        sent: bool,
+    },
+    /// A message was larger than the limit. Only this call fails.
+    #[error("a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted")]
+    TooLarge {
+        /// The limit in force, in bytes.
+        limit: usize,
+    },
+    /// The answer was damaged. Only this call fails.
+    #[error("the answer is damaged: {0}")]
+    Malformed(Malformed),
+    /// Too much is waiting already; nothing was sent. Try again when calls have come back.
+    #[error("too much is waiting on this connection: {what}; nothing was sent, try again later")]
+    Overloaded {
+        /// Which limit was reached.
+        what: &'static str,
+    },
+    /// The connection was closed from this side.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+impl LinkError {
+    /// The connection broke, for this reason.
+    pub fn lost(reason: impl Into<String>) -> Self {
+        Self::Lost { reason: reason.into(), sent: true }
+    }
+
+    /// The same error for a request of which no byte ever left.
+    #[must_use]
+    pub fn unsent(self) -> Self {
+        match self {
+            Self::Lost { reason, .. } => Self::Lost { reason, sent: false },
+            other => other,
+        }
+    }
+
+    /// Whether the whole connection is gone, not only this call.
+    pub fn ends_connection(&self) -> bool {
+        matches!(self, Self::NotStarted(_) | Self::Exited(_) | Self::Lost { .. } | Self::Closed)
+    }
+
+    /// How the server process ended, where one did.
+    pub fn exit(&self) -> Option<&Exit> {
+        match self {
+            Self::Exited(exit) => Some(exit),
+            _ => None,
+        }
+    }
+}
+
+/// A server that never came to life.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub struct NotStarted {
+    /// The program, as it was asked for.
+    pub program: String,
+    /// What kept it.
+    pub fault: StartFault,
+    /// Where it was looked for.
+    pub searched: Vec<String>,
+    /// What the system said.
+    #[source]
+    pub source: Option<io::Error>,
+}
+
+impl NotStarted {
+    /// A program that could not be started.
+    pub fn new(program: impl Into<String>, fault: StartFault) -> Self {
+        Self { program: program.into(), fault, searched: Vec::new(), source: None }
+    }
+
+    /// Where it was looked for.
+    #[must_use]
+    pub fn with_searched(mut self, searched: Vec<String>) -> Self {
+        self.searched = searched;
+        self
+    }
+
+    /// What the system said.
+    #[must_use]
+    pub fn with_source(mut self, source: io::Error) -> Self {
+        self.source = Some(source);
+        self
+    }
+}
+
+impl fmt::Display for NotStarted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let program = &self.program;
+        match self.fault {
+            StartFault::NotFound => write!(f, "the program {program:?} was not found")?,
+            StartFault::NotExecutable => write!(f, "{program:?} is there but cannot be executed")?,
+            StartFault::BadDirectory => write!(f, "the working directory for {program:?} cannot be entered")?,
+            StartFault::OutOfResources => write!(f, "no room to start {program:?}")?,
+            StartFault::Other => write!(f, "{program:?} could not be started")?,
+        }
+        if let Some(source) = &self.source {
+            write!(f, ": {source}")?;
+        }
+        if !self.searched.is_empty() {
+            write!(f, " (looked in {})", self.searched.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// What kept a program from starting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartFault {
+    /// No such program.
+    NotFound,
+    /// There, but not executable, or not a program.
+    NotExecutable,
+    /// The working directory does not exist or cannot be entered.
+    BadDirectory,
+    /// No descriptors, processes or memory left.
+    OutOfResources,
+    /// Anything else; the source says.
+    Other,
+}
+
+/// How a server process ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub struct Exit {
+    /// Its exit code, where it had one.
+    pub code: Option<i32>,
+    /// The signal that ended it, where one did.
+    pub signal: Option<i32>,
+    /// The last it wrote to stderr.
+    pub stderr_tail: String,
+}
+
+impl Exit {
+    /// An end with this code or signal.
+    pub fn new(code: Option<i32>, signal: Option<i32>, stderr_tail: impl Into<String>) -> Self {
+        Self { code, signal, stderr_tail: stderr_tail.into() }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.code, self.signal) {
+            (_, Some(signal)) => write!(f, "the server was ended by signal {signal}")?,
+            (Some(code), None) => write!(f, "the server exited with code {code}")?,
+            (None, None) => write!(f, "the server exited")?,
+        }
+        if !self.stderr_tail.is_empty() {
+            write!(f, "; its last words on stderr: {}", self.stderr_tail.trim_end())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,27 @@
+//! What a binding offers: exchanges. A pipe is one way to hold them.
+//!
+//! ```text
+//!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
+//!                             ▲
+//!                Peer turns a Pipe{outlet, inlet} into one
+//! ```
+
+mod dial;
+mod error;
+#[expect(clippy::module_inception, reason = "the trait this folder is named for")]
+mod link;
+mod memory;
+mod outbox;
+mod pipe;
+mod queue;
+
+pub use dial::{Dial, Once, Rung};
+pub use error::{Exit, LinkError, NotStarted, StartFault};
+pub use link::{
+    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Life, Link, Note, Post, Upcall,
+};
+pub use memory::pair;
+pub(crate) use link::Lane;
+pub(crate) use outbox::{Claim, Outbox, Room, Ticket};
+pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
+pub use queue::Queue;

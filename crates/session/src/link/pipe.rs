@@ -1,0 +1,118 @@
+//! A pipe: for bindings that multiplex all exchanges over one connection (stdio, HTTP+SSE of 2024, your own socket).
+//!
+//! A custom transport implements [`Outlet`] and [`Inlet`] and hands both over in a [`Pipe`]. Neither sees ids,
+//! methods or calls: whole frames go out, whole frames come in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use switchboard_protocol::RequestId;
+
+use crate::link::{BoxFuture, Ended, LinkError, Queue};
+
+/// Where frames leave. Only one task ever waits on it, so it keeps at most one waker.
+pub trait Outlet: Send + 'static {
+    /// Sends what it can of the queue. Ready when the queue is empty; pending when it must wait for room.
+    ///
+    /// Bytes taken from the queue are taken for good: a frame must never be written twice.
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>>;
+
+    /// Says to the far side that nothing more will come.
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>>;
+}
+
+/// Where frames arrive.
+pub trait Inlet: Send + 'static {
+    /// Waits for bytes and adds all the complete frames of one read. An error says how the pipe ended, and is
+    /// final. Frames added before the error still count.
+    fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>>;
+}
+
+/// One thing that arrived.
+#[derive(Debug)]
+pub enum Frame {
+    /// A whole frame: one message as text.
+    Message(Bytes),
+    /// A frame that could not be taken, with whatever is known of whose it was.
+    Lost {
+        /// The id it carried, where it could be found.
+        id: Option<RequestId>,
+        /// Why it was not taken.
+        error: LinkError,
+    },
+}
+
+/// What keeps the far side alive, and ends it: the child process of a stdio pipe. Dropping it ends the far side
+/// without waiting and without a runtime.
+pub trait Keeper: Send + Sync + 'static {
+    /// Ends the far side in order, after the outlet was closed, and says how that went.
+    fn leave(&self, within: Duration) -> BoxFuture<'_, Ended>;
+}
+
+/// Both ends of a pipe.
+pub struct Pipe {
+    pub(crate) outlet: Box<dyn Outlet>,
+    pub(crate) inlet: Box<dyn Inlet>,
+    pub(crate) keeper: Option<Box<dyn Keeper>>,
+    pub(crate) tap: Option<Tap>,
+}
+
+impl Pipe {
+    /// A pipe of these ends.
+    pub fn new(outlet: impl Outlet, inlet: impl Inlet) -> Self {
+        Self { outlet: Box::new(outlet), inlet: Box::new(inlet), keeper: None, tap: None }
+    }
+
+    /// With something that ends the far side when the pipe is left or dropped.
+    #[must_use]
+    pub fn with_keeper(mut self, keeper: impl Keeper) -> Self {
+        self.keeper = Some(Box::new(keeper));
+        self
+    }
+
+    /// With a look at everything that goes by.
+    #[must_use]
+    pub fn with_tap(mut self, tap: Tap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+}
+
+impl fmt::Debug for Pipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pipe").field("has_keeper", &self.keeper.is_some()).finish_non_exhaustive()
+    }
+}
+
+/// Which way a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From us.
+    Out,
+    /// To us.
+    In,
+}
+
+/// Sees every frame that goes by, before it is read or written. Called on the path of the message: be quick.
+#[derive(Clone)]
+pub struct Tap(Arc<dyn Fn(Way, &[u8]) + Send + Sync>);
+
+impl Tap {
+    /// A tap that calls this.
+    pub fn new(see: impl Fn(Way, &[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(see))
+    }
+
+    pub(crate) fn see(&self, way: Way, frame: &[u8]) {
+        (self.0)(way, frame);
+    }
+}
+
+impl fmt::Debug for Tap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tap")
+    }
+}

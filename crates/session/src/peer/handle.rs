@@ -1,0 +1,284 @@
+//! The peer of a client: a link over a pipe.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::RequestId;
+use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Version};
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use crate::link::{
+    Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note, Outbox,
+    Pipe, Post, Upcall,
+};
+use crate::peer::{
+    Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read,
+};
+
+/// Says which exchange a note belongs to, where it belongs to one.
+pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
+
+/// A link over a pipe.
+///
+/// Dropping it ends the pipe and what keeps it, without waiting and without a runtime.
+pub struct Peer {
+    outbox: Arc<Outbox>,
+    inflight: Arc<Inflight>,
+    counters: Arc<Counters>,
+    shared: Arc<Shared>,
+    inbound: Mutex<Option<Inbound>>,
+    keeper: Option<Box<dyn Keeper>>,
+    limits: PeerLimits,
+    reader: AbortHandle,
+    flusher: AbortHandle,
+}
+
+/// What the reading task and the handle both see.
+struct Shared {
+    batches: AtomicBool,
+    /// The [`Hint`] of what was read so far, as a number; 0 is none.
+    hint: AtomicU8,
+}
+
+impl Peer {
+    /// Starts the two tasks of a pipe on the current runtime.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn start(pipe: Pipe, limits: PeerLimits) -> Arc<Self> {
+        Self::start_sorting(pipe, limits, crate::era::belongs)
+    }
+
+    pub(crate) fn start_sorting(pipe: Pipe, limits: PeerLimits, belongs: Belongs) -> Arc<Self> {
+        let Pipe { outlet, inlet, keeper, tap } = pipe;
+        let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
+        let counters = Arc::new(Counters::default());
+        let inflight =
+            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), limits.pending, limits.notes));
+        let shared = Arc::new(Shared { batches: AtomicBool::new(true), hint: AtomicU8::new(0) });
+        let (lane, inbound) = Inbound::new(limits.notes);
+
+        let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
+        let flusher_abort = flusher.abort_handle();
+        let mut attend = Attendant {
+            lane: Arc::clone(&lane),
+            inflight: Arc::clone(&inflight),
+            counters: Arc::clone(&counters),
+            shared: Arc::clone(&shared),
+            belongs,
+            junk: Junk::default(),
+        };
+        let (table, counted, grace) = (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let reader = tokio::spawn(async move {
+            let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
+            tracing::debug!(%end, "the pipe has ended");
+            table.end(&end);
+            lane.close();
+        });
+        Arc::new(Self {
+            outbox,
+            inflight,
+            counters,
+            shared,
+            inbound: Mutex::new(Some(inbound)),
+            keeper,
+            limits,
+            reader: reader.abort_handle(),
+            flusher: flusher_abort,
+        })
+    }
+
+    /// How many requests are under way.
+    pub fn pending(&self) -> usize {
+        self.inflight.len()
+    }
+}
+
+impl Link for Peer {
+    fn open(&self, ask: Ask<'_>) -> Exchange {
+        let limit = self.limits.outbound_bytes;
+        Exchange::Piped(self.inflight.open(ask.id, ask.life, |outbox, id| {
+            if ask.params.len() > limit {
+                return Err(LinkError::TooLarge { limit });
+            }
+            put_request(outbox, id, ask.method, ask.params)
+        }))
+    }
+
+    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+        match post {
+            Post::Note { method, params } => put_note(&self.outbox, method, params)?,
+            Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome)?,
+        };
+        Ok(())
+    }
+
+    fn inbound(&self) -> Option<Inbound> {
+        self.inbound.lock().take()
+    }
+
+    fn close(&self, within: Duration) -> BoxFuture<'_, Ended> {
+        // What is under way ends now; what is already in the box is still written.
+        self.inflight.end(&LinkError::Closed);
+        self.outbox.close();
+        Box::pin(async move {
+            let ended = match &self.keeper {
+                Some(keeper) => keeper.leave(within).await,
+                None => Ended::Left,
+            };
+            if self.keeper.is_none() {
+                // The flusher ends by itself once the far side was told.
+                let told = async {
+                    while !self.flusher.is_finished() {
+                        tokio::task::yield_now().await;
+                    }
+                };
+                let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), told).await;
+            }
+            self.reader.abort();
+            self.flusher.abort();
+            ended
+        })
+    }
+
+    fn agreed(&self, agreement: Agreement) {
+        self.shared.batches.store(agreement.batches, Ordering::Relaxed);
+    }
+
+    fn hint(&self) -> Option<Hint> {
+        match self.shared.hint.load(Ordering::Relaxed) {
+            1 => Some(Hint::Chatters),
+            2 => Some(Hint::PrettyPrints),
+            3 => Some(Hint::Utf16),
+            _ => None,
+        }
+    }
+
+    fn ended(&self) -> Option<LinkError> {
+        self.inflight.ended()
+    }
+
+    fn counters(&self) -> Option<Arc<Counters>> {
+        Some(Arc::clone(&self.counters))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.inflight.end(&LinkError::Closed);
+        self.reader.abort();
+        self.flusher.abort();
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("pending", &self.pending()).finish_non_exhaustive()
+    }
+}
+
+/// What a client does with what its server starts: notes to their exchange or the lane, upcalls to the lane.
+struct Attendant {
+    lane: Arc<Lane>,
+    inflight: Arc<Inflight>,
+    counters: Arc<Counters>,
+    shared: Arc<Shared>,
+    belongs: Belongs,
+    junk: Junk,
+}
+
+/// What the lines say that are no message.
+#[derive(Default)]
+struct Junk {
+    /// Junk lines in a row that began with an opening brace.
+    open_run: usize,
+    logged: Option<Instant>,
+}
+
+impl Attend for Attendant {
+    fn request(&mut self, request: Request) {
+        self.junk.open_run = 0;
+        let Request { id, method, params, version } = request;
+        if version == Version::Other {
+            self.counters.unversioned();
+        }
+        self.lane.push(Inward::Upcall(Upcall { id, method, params }));
+    }
+
+    fn note(&mut self, note: Notification) {
+        self.junk.open_run = 0;
+        let Notification { method, params, version } = note;
+        if version == Version::Other {
+            self.counters.unversioned();
+        }
+        let note = Note { method, params };
+        let left = match (self.belongs)(&note) {
+            Some(id) => self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None),
+            None => Some(Some(note)),
+        };
+        if let Some(Some(note)) = left
+            && self.lane.push(Inward::Note(note))
+        {
+            self.counters.dropped_notes();
+        }
+    }
+
+    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response> {
+        if !self.shared.batches.load(Ordering::Relaxed) {
+            self.counters.batches();
+            return Vec::new();
+        }
+        let mut responses = Vec::new();
+        for element in elements {
+            match element {
+                Ok(Envelope::Response(response)) => responses.push(response),
+                Ok(Envelope::Request(request)) => self.request(request),
+                Ok(Envelope::Notification(note)) => self.note(note),
+                Err(malformed) => self.unreadable(b"", malformed),
+            }
+        }
+        responses
+    }
+
+    fn unreadable(&mut self, frame: &[u8], malformed: Malformed) {
+        // An answer whose id can still be told fails its caller; anything else is junk between the messages.
+        if let Some(id) = malformed.salvaged.id.clone().filter(|_| !malformed.salvaged.has_method) {
+            self.counters.malformed();
+            self.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)));
+            return;
+        }
+        let count = self.counters.junk();
+        let hint = self.junk.judge(frame);
+        self.shared.hint.fetch_max(hint, Ordering::Relaxed);
+        if self.junk.logged.is_none_or(|at| at.elapsed() > Duration::from_secs(10)) {
+            self.junk.logged = Some(Instant::now());
+            let shown = String::from_utf8_lossy(&frame[..frame.len().min(200)]);
+            tracing::warn!(count, line = ?shown, "the server writes lines that are no message");
+        }
+    }
+
+    fn lost(&mut self, id: Option<RequestId>, error: LinkError) {
+        match id {
+            Some(id) => self.inflight.complete(Some(id), Err(error)),
+            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
+        }
+    }
+
+    async fn passed(&mut self) {}
+}
+
+impl Junk {
+    /// The number of the hint that this line speaks for.
+    fn judge(&mut self, frame: &[u8]) -> u8 {
+        if frame.starts_with(&[0xff, 0xfe]) || frame.starts_with(&[0xfe, 0xff]) {
+            return 3;
+        }
+        let opens = frame.trim_ascii() == b"{";
+        self.open_run = if opens || self.open_run > 0 { self.open_run + 1 } else { 0 };
+        if self.open_run >= 3 { 2 } else { 1 }
+    }
+}

@@ -1,0 +1,229 @@
+//! Requests we have sent and not yet heard back about.
+//!
+//! Invariant: an id is in the table iff its [`Pending`] is alive and has not given its answer yet.
+//! Ids and raw results only.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
+use switchboard_protocol::{Raw, RequestId, RpcError};
+
+use crate::link::{Event, Life, LinkError, Note, Outbox, Ticket};
+use crate::peer::{Counters, put_note};
+
+type Outcome = Result<Result<Raw, RpcError>, LinkError>;
+
+/// The table of requests under way.
+pub(crate) struct Inflight {
+    // Held for a look-up and an insert, never across an await.
+    table: Mutex<Table>,
+    outbox: Arc<Outbox>,
+    counters: Arc<Counters>,
+    most: usize,
+    most_notes: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    slots: HashMap<RequestId, Slot, foldhash::fast::FixedState>,
+    ended: Option<LinkError>,
+}
+
+struct Slot {
+    life: Life,
+    ticket: Option<Ticket>,
+    waker: Option<Waker>,
+    notes: VecDeque<Note>,
+    outcome: Option<Outcome>,
+}
+
+impl Inflight {
+    pub(crate) fn new(outbox: Arc<Outbox>, counters: Arc<Counters>, most: usize, most_notes: usize) -> Self {
+        Self { table: Mutex::default(), outbox, counters, most, most_notes }
+    }
+
+    /// Enters a request, then puts it: `put` writes the frame and is called with the entry in place.
+    pub(crate) fn open(
+        self: &Arc<Self>,
+        id: RequestId,
+        life: Life,
+        put: impl FnOnce(&Outbox, &RequestId) -> Result<Ticket, LinkError>,
+    ) -> Pending {
+        let entered = self.enter(id.clone(), life).and_then(|()| {
+            let put = put(&self.outbox, &id);
+            let mut table = self.table.lock();
+            match put {
+                Ok(ticket) => {
+                    if let Some(slot) = table.slots.get_mut(&id) {
+                        slot.ticket = Some(ticket);
+                    }
+                    Ok(())
+                }
+                Err(error) => {
+                    table.slots.remove(&id);
+                    Err(error)
+                }
+            }
+        });
+        let stage = match entered {
+            Ok(()) => Stage::Waiting(id),
+            Err(error) => Stage::Refused(error),
+        };
+        Pending { inflight: Arc::clone(self), stage }
+    }
+
+    fn enter(&self, id: RequestId, life: Life) -> Result<(), LinkError> {
+        let mut table = self.table.lock();
+        if let Some(error) = &table.ended {
+            return Err(error.clone().unsent());
+        }
+        if table.slots.len() >= self.most {
+            return Err(LinkError::Overloaded { what: "requests under way" });
+        }
+        let slot = Slot { life, ticket: None, waker: None, notes: VecDeque::new(), outcome: None };
+        table.slots.insert(id, slot);
+        Ok(())
+    }
+
+    /// Hands an answer to its caller.
+    pub(crate) fn complete(&self, id: Option<RequestId>, outcome: Outcome) {
+        let mut table = self.table.lock();
+        let key = match id {
+            Some(id) if table.slots.contains_key(&id) => Some(id),
+            // Some servers answer the id 7 with "7".
+            Some(id) => {
+                let number = id.canonical_number().map(RequestId::Number);
+                number.filter(|number| table.slots.contains_key(number)).inspect(|_| _ = self.counters.id_coerced())
+            }
+            // An error without an id can only be for the one request there is.
+            None if table.slots.len() == 1 && !matches!(outcome, Ok(Ok(_))) => table.slots.keys().next().cloned(),
+            None => None,
+        };
+        let slot = key.and_then(|key| table.slots.get_mut(&key)).filter(|slot| slot.outcome.is_none());
+        let Some(slot) = slot else {
+            drop(table);
+            let count = self.counters.late_or_unknown();
+            tracing::debug!(count, "an answer to nothing under way was dropped");
+            return;
+        };
+        slot.outcome = Some(outcome);
+        let waker = slot.waker.take();
+        drop(table);
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    /// Hands a note to the exchange it belongs to. Gives it back when that is over.
+    pub(crate) fn note(&self, id: &RequestId, note: Note) -> Result<(), Note> {
+        let mut table = self.table.lock();
+        let Some(slot) = table.slots.get_mut(id).filter(|slot| slot.outcome.is_none()) else { return Err(note) };
+        // A call wants the latest word on its progress; a listener wants every change, up to a bound.
+        let most = if slot.life == Life::Listen { self.most_notes } else { 1 };
+        if slot.notes.len() >= most {
+            slot.notes.pop_front();
+            if slot.life == Life::Listen {
+                self.counters.dropped_notes();
+            }
+        }
+        slot.notes.push_back(note);
+        let waker = slot.waker.take();
+        drop(table);
+        waker.inspect(Waker::wake_by_ref);
+        Ok(())
+    }
+
+    /// Ends every request under way, and every later one, with this error. The first end counts.
+    pub(crate) fn end(&self, error: &LinkError) {
+        let mut table = self.table.lock();
+        if table.ended.is_some() {
+            return;
+        }
+        table.ended = Some(error.clone());
+        let mut wakers = Vec::new();
+        for slot in table.slots.values_mut().filter(|slot| slot.outcome.is_none()) {
+            let left = slot.ticket.is_none_or(|ticket| self.outbox.has_left(ticket));
+            slot.outcome = Some(Err(if left { error.clone() } else { error.clone().unsent() }));
+            wakers.extend(slot.waker.take());
+        }
+        drop(table);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn ended(&self) -> Option<LinkError> {
+        self.table.lock().ended.clone()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.table.lock().slots.len()
+    }
+
+    fn poll(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+        let mut table = self.table.lock();
+        let Some(slot) = table.slots.get_mut(id) else { return Poll::Ready(Err(LinkError::Closed)) };
+        if let Some(note) = slot.notes.pop_front() {
+            return Poll::Ready(Ok(Event::Note(note)));
+        }
+        if slot.outcome.is_none() {
+            if !slot.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+                slot.waker = Some(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+        let slot = table.slots.remove(id).and_then(|slot| slot.outcome);
+        Poll::Ready(slot.unwrap_or(Err(LinkError::Closed)).map(Event::Done))
+    }
+
+    fn retire(&self, id: &RequestId) {
+        let slot = self.table.lock().slots.remove(id);
+        let Some(Slot { life: Life::Call | Life::Listen, outcome: None, .. }) = slot else { return };
+        let mut params = br#"{"requestId":"#.to_vec();
+        id.write_json(&mut params);
+        params.extend_from_slice(br#","reason":"the caller no longer waits"}"#);
+        // The link may be gone, and then nobody is left to tell.
+        let _ = put_note(&self.outbox, "notifications/cancelled", std::str::from_utf8(&params).ok());
+    }
+}
+
+impl fmt::Debug for Inflight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inflight").field("pending", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// One request under way on a pipe. Dropping it cancels the request.
+#[derive(Debug)]
+pub struct Pending {
+    inflight: Arc<Inflight>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Refused(LinkError),
+    Waiting(RequestId),
+    Over,
+}
+
+impl Pending {
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+        let polled = match &self.stage {
+            Stage::Waiting(id) => self.inflight.poll(id, cx),
+            Stage::Refused(error) => Poll::Ready(Err(error.clone())),
+            Stage::Over => Poll::Ready(Err(LinkError::Closed)),
+        };
+        if matches!(polled, Poll::Ready(Ok(Event::Done(_)) | Err(_))) {
+            self.stage = Stage::Over;
+        }
+        polled
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Stage::Waiting(id) = &self.stage {
+            self.inflight.retire(id);
+        }
+    }
+}

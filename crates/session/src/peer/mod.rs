@@ -1,0 +1,25 @@
+//! Turns a pipe into a link: puts requests, finds the caller of each answer, cancels what is dropped.
+//!
+//! ```text
+//!   open ──▶ inflight ──▶ outbox ══▶ outlet        (the flusher task)
+//!   Pending ◀── inflight ◀── reader ◀══ inlet      (the reading task)
+//!                              └──▶ lane ──▶ Inbound
+//! ```
+//!
+//! Invariants: an entry is in the table before the first byte of its request is written, and leaves it on every
+//! exit: answer, error, drop, end of the pipe. Nothing here reads a payload.
+
+mod counters;
+mod handle;
+mod inflight;
+mod limits;
+mod reader;
+mod words;
+
+pub use counters::{Counters, Counts};
+pub use handle::Peer;
+pub(crate) use inflight::Inflight;
+pub use inflight::Pending;
+pub use limits::PeerLimits;
+pub(crate) use reader::{Attend, read};
+pub(crate) use words::{put_answer, put_note, put_request};
