@@ -53,7 +53,7 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
         let took = seconds(start.elapsed());
         match outcome {
             Ok(Outcome::Passed) => {
-                println!("<== {}: passed in {took}", step.name);
+                println!("<== {}: passed in {}", step.name, took.trim());
                 times.push((step.name, took));
             }
             Ok(Outcome::Skipped(why)) => {
