@@ -133,20 +133,24 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
         return Ok(Outcome::Skipped("there is no crates/switchboard/tests/interop yet"));
     }
     let peers = interop::install(project)?;
-    let cargo = || {
+    let cargo = |arguments: &[&str]| {
         let mut cargo = project.cargo();
-        cargo.args(["test", "-p", "switchboard", "--test", "interop", "--"]).envs(peers.environment());
+        cargo
+            .args(["test", "-p", "switchboard", "--test", "interop"])
+            .args(arguments)
+            .envs(peers.environment());
         if project.long {
             cargo.env("SWITCHBOARD_LONG", "1");
         }
         cargo
     };
+    command::run(&mut cargo(&["--no-run"]))?;
     // An empty target passes, and would look like proof.
-    let names = command::output(cargo().arg("--list"))?;
+    let names = command::output(&mut cargo(&["--", "--list"]))?;
     if !names.lines().any(|line| line.ends_with(": test")) {
         return Err(Failure::new("not run: the interop target holds no test"));
     }
-    command::run(cargo().arg("--include-ignored"))?;
+    command::run(&mut cargo(&["--", "--include-ignored"]))?;
     Ok(Outcome::Passed)
 }
 
