@@ -1,1 +1,137 @@
-fn main() {}
+//! The project's own tasks, run as `cargo xtask TASK`.
+//!
+//! Plain std on purpose: this is built before anything can be checked, on every machine.
+
+mod command;
+mod interop;
+mod project;
+mod steps;
+mod tidy;
+
+use std::process::ExitCode;
+
+use crate::command::Failure;
+use crate::project::Project;
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  test [--long] [--only STEP[,STEP]] [--list]
+        run every check in order and stop at the first that fails
+          --long   also what takes minutes (SWITCHBOARD_LONG=1)
+          --only   just these steps
+          --list   print the steps and run nothing
+  tidy  check the rules that no compiler knows (part of test)
+  interop-install
+        install the programs the interop tests talk to (part of test)
+";
+
+#[derive(Debug, PartialEq)]
+enum Task {
+    Help,
+    List,
+    Test { long: bool, only: Vec<String> },
+    Tidy,
+    InteropInstall,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let task = match parse(&words) {
+        Ok(task) => task,
+        Err(wrong) => {
+            eprint!("xtask: {wrong}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Result<Task, String> {
+    let Some((task, rest)) = words.split_first() else { return Ok(Task::Help) };
+    match (task.as_str(), rest) {
+        ("test", rest) => parse_test(rest),
+        ("tidy", []) => Ok(Task::Tidy),
+        ("interop-install", []) => Ok(Task::InteropInstall),
+        ("help" | "--help" | "-h", []) => Ok(Task::Help),
+        ("tidy" | "interop-install" | "help", [extra, ..]) => Err(format!("`{task}` takes no `{extra}`")),
+        _ => Err(format!("there is no task `{task}`")),
+    }
+}
+
+fn parse_test(words: &[String]) -> Result<Task, String> {
+    let mut long = false;
+    let mut only = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let steps = match word.as_str() {
+            "--long" => {
+                long = true;
+                continue;
+            }
+            "--list" => return Ok(Task::List),
+            "--only" => words.next().ok_or("`--only` wants the name of a step")?,
+            word => match word.strip_prefix("--only=") {
+                Some(steps) => steps,
+                None => return Err(format!("`test` takes no `{word}`")),
+            },
+        };
+        for step in steps.split(',').filter(|step| !step.is_empty()) {
+            if !steps::exists(step) {
+                return Err(format!("there is no step `{step}`; `cargo xtask test --list` names them"));
+            }
+            only.push(step.to_owned());
+        }
+    }
+    Ok(Task::Test { long, only })
+}
+
+fn run(task: Task) -> Result<(), Failure> {
+    match task {
+        Task::Help => print!("{USAGE}"),
+        Task::List => print!("{}", steps::list()),
+        Task::Test { long, only } => return steps::run(&Project::find(long)?, &only),
+        Task::Tidy => return tidy::run(&Project::find(false)?),
+        Task::InteropInstall => {
+            let peers = interop::install(&Project::find(false)?)?;
+            for (name, place) in peers.environment() {
+                println!("export {name}='{}'", place.display());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_line(line: &str) -> Result<Task, String> {
+        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn test_takes_its_options_in_any_order() {
+        let wanted = Task::Test { long: true, only: vec!["fmt".into(), "tidy".into()] };
+        assert_eq!(parse_line("test --only fmt,tidy --long"), Ok(wanted));
+        assert_eq!(parse_line("test"), Ok(Task::Test { long: false, only: vec![] }));
+        assert_eq!(parse_line("test --only=fmt --list"), Ok(Task::List));
+    }
+
+    #[test]
+    fn a_wrong_word_is_named() {
+        assert_eq!(parse_line("tset"), Err("there is no task `tset`".into()));
+        assert_eq!(parse_line("tidy now"), Err("`tidy` takes no `now`".into()));
+        assert_eq!(parse_line("test --only"), Err("`--only` wants the name of a step".into()));
+        assert_eq!(
+            parse_line("test --only fmt,nope"),
+            Err("there is no step `nope`; `cargo xtask test --list` names them".into())
+        );
+    }
+}

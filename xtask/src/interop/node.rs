@@ -1,0 +1,61 @@
+//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::stamp::Stamp;
+use crate::command::{self, Failure};
+use crate::project::Project;
+
+const OLDEST_NODE: u32 = 20;
+const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
+
+/// Returns the folder that holds `node_modules`.
+pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
+    let version = node_version()?;
+    let folder = place.join("node");
+    let sources = FILES.map(|file| project.path("interop/node").join(file));
+    let stamp = Stamp::of(&folder, &sources, &[&version])?;
+    if stamp.matches() && folder.join("node_modules").is_dir() {
+        return Ok(folder);
+    }
+
+    stamp.remove()?;
+    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
+    fs::create_dir_all(&folder).map_err(io)?;
+    for (source, name) in sources.iter().zip(FILES) {
+        fs::copy(source, folder.join(name)).map_err(io)?;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
+    command::run(npm.current_dir(&folder))?;
+    stamp.write()?;
+    Ok(folder)
+}
+
+fn node_version() -> Result<String, Failure> {
+    let version = command::output(Command::new("node").arg("--version")).map_err(|failure| {
+        Failure::new(format!("Node {OLDEST_NODE} or newer with npm is needed; {failure}"))
+    })?;
+    match major(&version) {
+        Some(major) if major >= OLDEST_NODE => Ok(version),
+        _ => Err(Failure::new(format!("Node {OLDEST_NODE} or newer is needed, this is {}", version.trim()))),
+    }
+}
+
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_is_read() {
+        assert_eq!(major("v20.20.2\n"), Some(20));
+        assert_eq!(major("20"), None);
+        assert_eq!(major("vNext"), None);
+    }
+}

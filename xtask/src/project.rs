@@ -1,0 +1,70 @@
+//! Where the project is, and where its builds go.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{self, Failure};
+
+/// The work tree and the settings all tasks share.
+#[derive(Debug)]
+pub(crate) struct Project {
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder, wherever the environment or a configuration has put it.
+    pub(crate) target: PathBuf,
+    pub(crate) long: bool,
+}
+
+impl Project {
+    pub(crate) fn find(long: bool) -> Result<Self, Failure> {
+        // Cargo sets it for `cargo xtask`; what was true at compile time serves whoever starts the binary by hand.
+        let here =
+            std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let here = PathBuf::from(here);
+        let root = here.parent().expect("xtask is a folder of the project").to_path_buf();
+        let metadata = command::output(command::cargo(&root).args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ]))?;
+        let target = target_directory(&metadata)
+            .ok_or_else(|| Failure::new("cargo metadata names no target directory"))?;
+        Ok(Self { root, target: PathBuf::from(target), long })
+    }
+
+    /// Cargo, standing at the root.
+    pub(crate) fn cargo(&self) -> Command {
+        command::cargo(&self.root)
+    }
+
+    pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.root.join(relative)
+    }
+}
+
+/// Reads the one field that is needed, which is not worth a JSON parser.
+fn target_directory(metadata: &str) -> Option<String> {
+    let (_, rest) = metadata.split_once("\"target_directory\":\"")?;
+    let mut found = String::new();
+    let mut characters = rest.chars();
+    loop {
+        match characters.next()? {
+            '"' => return Some(found),
+            '\\' => found.push(characters.next()?),
+            character => found.push(character),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_directory_is_found_in_the_metadata() {
+        let metadata = r#"{"packages":[],"target_directory":"/tmp/a \"b\"","version":1}"#;
+        assert_eq!(target_directory(metadata).as_deref(), Some(r#"/tmp/a "b""#));
+        assert_eq!(target_directory("{}"), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! Text is for people: nothing branches on the wording of an error.
+
+use super::Finding;
+use super::source::Source;
+
+const CHAIN: &str = ".to_string().contains(";
+
+/// Finds the chain also where it is broken over lines.
+pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
+    let (places, squeezed): (Vec<usize>, String) =
+        source.bare.char_indices().filter(|(_, character)| !character.is_whitespace()).unzip();
+    // `places` counts characters, `match_indices` bytes: they differ after a character beyond ASCII.
+    let places: Vec<usize> = places
+        .into_iter()
+        .zip(squeezed.chars())
+        .flat_map(|(at, character)| vec![at; character.len_utf8()])
+        .collect();
+    let remedy =
+        "text searched in a printed value; match on the variant or the code, and in a test compare the whole";
+    squeezed.match_indices(CHAIN).map(|(at, _)| source.finding(places[at], remedy)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::tree::File;
+
+    fn lines(text: &str) -> Vec<usize> {
+        let file = File::new("crates/x/src/lib.rs", text);
+        check(&Source::new(&file)).into_iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn the_chain_is_found_on_one_line_and_over_several() {
+        assert_eq!(lines("let é = 1;\nif e.to_string().contains(\"401\") {}\n"), [2]);
+        assert_eq!(lines("\nerror\n    .to_string()\n    .contains(text)\n"), [3]);
+    }
+
+    #[test]
+    fn comments_strings_and_other_chains_are_fine() {
+        assert_eq!(
+            lines("// e.to_string().contains(\n\"e.to_string().contains(\"; a.contains(&b.to_string())"),
+            [0; 0]
+        );
+    }
+}
