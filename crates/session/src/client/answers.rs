@@ -1,0 +1,138 @@
+//! What a server may ask of the application: input from the user, a completion from its model.
+//!
+//! Written once: whether it is reached by a request of the server (legacy) or by a result that asks for input
+//! (modern) cannot be seen from here.
+
+use std::fmt;
+
+use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation};
+
+use crate::link::BoxFuture;
+
+/// Answers what a server asks. Roots are set on the session itself and need no answer from here.
+///
+/// ```
+/// use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+/// use switchboard_session::link::BoxFuture;
+/// use switchboard_protocol::{ElicitParams, ElicitResult};
+///
+/// struct AlwaysDecline;
+/// impl Answers for AlwaysDecline {
+///     fn abilities(&self) -> Abilities {
+///         Abilities::none().with_forms()
+///     }
+///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+///         Box::pin(async { Ok(ElicitResult::decline()) })
+///     }
+/// }
+/// ```
+pub trait Answers: Send + Sync + 'static {
+    /// What can be asked at all; this is what the server is told.
+    fn abilities(&self) -> Abilities {
+        Abilities::none()
+    }
+
+    /// The server wants input from the user. Show who asks; never open a URL without consent.
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let _ = (request, asker);
+        Box::pin(async { Err(Refusal::new("nobody is here to ask")) })
+    }
+
+    /// The server wants a completion from a model.
+    fn sample<'a>(
+        &'a self,
+        request: CreateMessageParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        let _ = (request, asker);
+        Box::pin(async { Err(Refusal::new("no model is here to ask")) })
+    }
+}
+
+/// Answers nothing, and says so from the start.
+impl Answers for () {}
+
+/// What can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Abilities {
+    /// The user fills in forms.
+    pub forms: bool,
+    /// The user visits URLs.
+    pub urls: bool,
+    /// A model completes messages.
+    pub sampling: bool,
+    /// The model may use tools the server names.
+    pub sampling_tools: bool,
+}
+
+impl Abilities {
+    /// Nothing.
+    pub const fn none() -> Self {
+        Self { forms: false, urls: false, sampling: false, sampling_tools: false }
+    }
+
+    /// And forms.
+    #[must_use]
+    pub const fn with_forms(mut self) -> Self {
+        self.forms = true;
+        self
+    }
+
+    /// And URLs.
+    #[must_use]
+    pub const fn with_urls(mut self) -> Self {
+        self.urls = true;
+        self
+    }
+
+    /// And sampling.
+    #[must_use]
+    pub const fn with_sampling(mut self) -> Self {
+        self.sampling = true;
+        self
+    }
+
+    /// And sampling with tools.
+    #[must_use]
+    pub const fn with_sampling_tools(mut self) -> Self {
+        self.sampling = true;
+        self.sampling_tools = true;
+        self
+    }
+}
+
+/// Who asks. For display: the name is what the server calls itself.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Asker {
+    /// Who the server says it is.
+    pub server: Option<Implementation>,
+}
+
+impl fmt::Display for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.server {
+            Some(server) => f.write_str(server.title.as_deref().unwrap_or(&server.name)),
+            None => f.write_str("the server"),
+        }
+    }
+}
+
+/// Why nothing was answered. A user who declines is not a refusal but an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Refusal {
+    reason: String,
+}
+
+impl Refusal {
+    /// Refused for this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a client brings to its sessions, and how one is opened.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{
+    ClientCapabilities, ElicitationCapability, Implementation, RootsCapability, SamplingCapability, Settings,
+};
+
+use crate::client::session::ClientSession;
+use crate::client::{Answers, Limits};
+use crate::era::{Offer, Opening, Verdict};
+use crate::error::CallError;
+use crate::link::Dial;
+
+/// The id of the extension for tasks.
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// A client: who it is, what it can be asked, which revisions it speaks, how long it waits.
+///
+/// Open as many sessions with it as there are servers.
+#[derive(Clone)]
+pub struct Client {
+    who: Implementation,
+    offer: Offer,
+    known: Option<Verdict>,
+    capabilities: Option<ClientCapabilities>,
+    extensions: Settings,
+    answers: Arc<dyn Answers>,
+    limits: Limits,
+}
+
+impl Client {
+    /// A client that speaks every revision and answers nothing.
+    pub fn new() -> Self {
+        Self {
+            who: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
+            offer: Offer::Any,
+            known: None,
+            capabilities: None,
+            extensions: Settings::new(),
+            answers: Arc::new(()),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Who this is, for servers to show.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.who = Implementation::new(name, version);
+        self
+    }
+
+    /// Who this is, in full.
+    #[must_use]
+    pub fn with_implementation(mut self, who: Implementation) -> Self {
+        self.who = who;
+        self
+    }
+
+    /// Which revisions are spoken: all of them unless set.
+    #[must_use]
+    pub fn with_offer(mut self, offer: Offer) -> Self {
+        self.offer = offer;
+        self
+    }
+
+    /// What is known of the server from an earlier session, so that no probe is needed.
+    #[must_use]
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+        self.known = Some(verdict);
+        self
+    }
+
+    /// Who answers what servers ask. What it can answer is declared to them.
+    #[must_use]
+    pub fn with_answers(mut self, answers: impl Answers) -> Self {
+        self.answers = Arc::new(answers);
+        self
+    }
+
+    /// Declares exactly these capabilities instead of those that follow from the answers.
+    #[must_use]
+    pub fn with_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+
+    /// Lets servers of the modern era turn a long call into a task, which is then followed to its result.
+    #[must_use]
+    pub fn with_tasks(mut self) -> Self {
+        self.extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
+        self
+    }
+
+    /// How long to wait and how much to take.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Connects to a server and opens a session.
+    ///
+    /// # Errors
+    /// When the server does not start, does not answer, or shares no revision.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the server that was started for it.
+    pub async fn connect(&self, dial: impl Dial) -> Result<ClientSession, CallError> {
+        let session = self.session(dial);
+        session.initialize().await?;
+        Ok(session)
+    }
+
+    /// A session that is not open yet: [`ClientSession::initialize`] opens it.
+    pub fn session(&self, dial: impl Dial) -> ClientSession {
+        ClientSession::new(Arc::new(dial), self.opening(), Arc::clone(&self.answers), self.limits.clone())
+    }
+
+    fn opening(&self) -> Opening {
+        let derived = || {
+            let abilities = self.answers.abilities();
+            let mut capabilities = ClientCapabilities::new();
+            if abilities.forms || abilities.urls {
+                let mut elicitation = ElicitationCapability::new();
+                elicitation.form = abilities.forms.then(Settings::new);
+                elicitation.url = abilities.urls.then(Settings::new);
+                capabilities.elicitation = Some(elicitation);
+            }
+            if abilities.sampling {
+                let mut sampling = SamplingCapability::new();
+                sampling.tools = abilities.sampling_tools.then(Settings::new);
+                capabilities.sampling = Some(sampling);
+            }
+            capabilities
+        };
+        let base = self.capabilities.clone().unwrap_or_else(derived);
+        let mut legacy_capabilities = base.clone();
+        if self.capabilities.is_none() {
+            // Every session answers for its roots; in the modern era the feature is on its way out.
+            legacy_capabilities.roots = Some(RootsCapability::new().with_list_changed(true));
+        }
+        let mut modern_capabilities = base;
+        for (id, settings) in self.extensions.iter() {
+            modern_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
+        }
+        Opening {
+            offer: self.offer,
+            known: self.known,
+            who: self.who.clone(),
+            legacy_capabilities,
+            modern_capabilities,
+            probe_timeout: self.limits.probe,
+        }
+    }
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("who", &self.who.name).field("offer", &self.offer).finish_non_exhaustive()
+    }
+}

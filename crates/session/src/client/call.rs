@@ -1,0 +1,266 @@
+//! One call, from its parameters to its result: rounds of input, tasks, progress and time included.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use switchboard_protocol::{
+    InputRequest, InputRequired, Meta, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
+};
+use tokio::time::Instant;
+
+use crate::client::clock::{Bounds, Reading, Watch};
+use crate::client::session::Live;
+use crate::era::{Extras, Round, Settled};
+use crate::error::CallError;
+use crate::link::{Ask, Event, Exchange, Life, Note};
+
+/// Is told of progress.
+pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
+
+/// What is called, and how.
+pub(crate) struct Call<'a> {
+    pub(crate) method: &'a str,
+    /// The text of an object without `_meta`.
+    pub(crate) body: &'a str,
+    pub(crate) meta: Option<&'a Meta>,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) total: Option<Duration>,
+    /// Whether progress is asked for.
+    pub(crate) tracked: bool,
+    pub(crate) on_progress: Option<OnProgress>,
+    /// Whether the parameters ask for a task (2025-11-25).
+    pub(crate) as_task: bool,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(method: &'a str, body: &'a str) -> Self {
+        Self {
+            method,
+            body,
+            meta: None,
+            idle: None,
+            total: None,
+            tracked: false,
+            on_progress: None,
+            as_task: false,
+        }
+    }
+
+    pub(crate) fn within(mut self, time: Duration) -> Self {
+        self.idle = Some(time);
+        self.total = Some(time);
+        self
+    }
+}
+
+impl fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+/// How a call ended.
+pub(crate) struct Finished {
+    pub(crate) result: Raw,
+    /// Whether it took input from the user: then the result is for this call alone.
+    pub(crate) took_input: bool,
+}
+
+impl Live {
+    /// Makes a call and waits for its result.
+    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Raw, CallError> {
+        self.call_through(call).await.map(|finished| finished.result)
+    }
+
+    pub(crate) async fn call_through(&self, mut call: Call<'_>) -> Result<Finished, CallError> {
+        let bounds = Bounds {
+            idle: call.idle.unwrap_or(self.limits.call_idle),
+            total: call.total.unwrap_or(self.limits.call_total),
+        };
+        let mut watch = Watch::start(&self.clock, bounds);
+        let mut teller = Teller::new(call.on_progress.take(), self.limits.progress_per_second);
+        let mut round: Option<Round> = None;
+        let mut rounds = 0;
+        loop {
+            let mut exchange = self.open(&call, round.as_ref());
+            let outcome = self.wait(&mut exchange, &mut watch, &mut teller).await?;
+            drop(exchange);
+            let result = outcome.map_err(CallError::Remote)?;
+            match self.dialect.settle(call.method, result, call.as_task)? {
+                Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
+                Settled::Ask(asked) => {
+                    rounds += 1;
+                    if rounds > self.limits.rounds {
+                        return Err(CallError::TooManyRounds { rounds: self.limits.rounds });
+                    }
+                    round = Some(self.round(asked, rounds).await?);
+                    watch.word();
+                }
+                Settled::Task(ticket) => {
+                    let result = self.follow(ticket, &mut watch).await?;
+                    return Ok(Finished { result, took_input: true });
+                }
+            }
+        }
+    }
+
+    pub(crate) fn next_id(&self) -> RequestId {
+        RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn open(&self, call: &Call<'_>, round: Option<&Round>) -> Exchange {
+        let id = self.next_id();
+        let progress = call.tracked.then_some(&id);
+        let params = self.dialect.dress(call.body, &Extras { progress, meta: call.meta, round });
+        self.link.open(Ask { id, method: call.method, params: &params, life: Life::Call })
+    }
+
+    /// Waits for the answer of one exchange. The exchange cancels itself when it is dropped by an early return.
+    pub(crate) async fn wait(
+        &self,
+        exchange: &mut Exchange,
+        watch: &mut Watch<'_>,
+        teller: &mut Teller,
+    ) -> Result<Result<Raw, RpcError>, CallError> {
+        let mut alarm = pin!(tokio::time::sleep_until(self.next_look(watch, teller)?));
+        loop {
+            tokio::select! {
+                biased;
+                event = exchange.event() => match event? {
+                    Event::Done(outcome) => {
+                        teller.finish();
+                        return Ok(outcome);
+                    }
+                    Event::Note(note) => {
+                        watch.word();
+                        if teller.hear(&note) {
+                            alarm.as_mut().reset(self.next_look(watch, teller)?);
+                        }
+                    }
+                    Event::Upcall(upcall) => self.refuse_upcall(&upcall),
+                },
+                () = &mut alarm => {
+                    teller.tell_held();
+                    alarm.as_mut().reset(self.next_look(watch, teller)?);
+                }
+            }
+        }
+    }
+
+    /// When to look at the watch again, or that the time is up.
+    fn next_look(&self, watch: &Watch<'_>, teller: &Teller) -> Result<Instant, CallError> {
+        match watch.read() {
+            Reading::Until(at) => Ok(teller.due().map_or(at, |due| due.min(at))),
+            Reading::Expired(phase, after) => {
+                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            }
+        }
+    }
+
+    /// Gets the answers to all that was asked, and what to send back with them.
+    async fn round(&self, asked: InputRequired, rounds: usize) -> Result<Round, CallError> {
+        let responses = match asked.input_requests {
+            Some(requests) => Some(self.inputs(requests).await?),
+            None => {
+                // Only a state to hand back: the server sheds load. Back off before trying again.
+                let doubled = 50u64.saturating_mul(1 << rounds.min(10));
+                tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
+                None
+            }
+        };
+        Ok(Round { responses, state: asked.request_state })
+    }
+
+    /// Answers every question, all at the same time.
+    pub(crate) async fn inputs(&self, requests: OrderedMap<InputRequest>) -> Result<Raw, CallError> {
+        let mut answers = Vec::new();
+        for (key, request) in requests.iter() {
+            answers.push((key.to_owned(), Box::pin(self.input(request.clone()))));
+        }
+        let mut responses: OrderedMap<Raw> = OrderedMap::new();
+        // Polled together: a question answered late does not keep the others waiting.
+        let mut waiting = answers;
+        std::future::poll_fn(|cx| {
+            let mut refused = None;
+            waiting.retain_mut(|(key, answer)| match answer.as_mut().poll(cx) {
+                std::task::Poll::Ready(Ok(answer)) => {
+                    responses.insert(key.clone(), answer);
+                    false
+                }
+                std::task::Poll::Ready(Err(error)) => {
+                    refused = Some(error);
+                    false
+                }
+                std::task::Poll::Pending => true,
+            });
+            match refused {
+                Some(error) => std::task::Poll::Ready(Err(error)),
+                None if waiting.is_empty() => std::task::Poll::Ready(Ok(())),
+                None => std::task::Poll::Pending,
+            }
+        })
+        .await?;
+        // In the order they were asked.
+        let ordered: OrderedMap<Raw> = requests
+            .iter()
+            .filter_map(|(key, _)| responses.get(key).map(|answer| (key.to_owned(), answer.clone())))
+            .collect();
+        Ok(Raw::encode(&ordered)?)
+    }
+}
+
+/// Tells a caller of progress: in order, never backwards, not too often, the latest before the result.
+pub(crate) struct Teller {
+    tell: Option<OnProgress>,
+    gap: Duration,
+    last: f64,
+    told_at: Option<Instant>,
+    held: Option<ProgressParams>,
+}
+
+impl Teller {
+    pub(crate) fn new(tell: Option<OnProgress>, per_second: u32) -> Self {
+        let gap = Duration::from_secs(1) / per_second.max(1);
+        Self { tell, gap, last: f64::NEG_INFINITY, told_at: None, held: None }
+    }
+
+    /// Hears a note; returns whether something is now held back for later.
+    fn hear(&mut self, note: &Note) -> bool {
+        if self.tell.is_none() || &*note.method != "notifications/progress" {
+            return false;
+        }
+        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else { return false };
+        if progress.progress <= self.last {
+            return false;
+        }
+        self.last = progress.progress;
+        self.held = Some(progress);
+        if self.due().is_some_and(|due| due > Instant::now()) {
+            return true;
+        }
+        self.tell_held();
+        false
+    }
+
+    /// When what is held back may be told.
+    fn due(&self) -> Option<Instant> {
+        self.held.as_ref()?;
+        Some(self.told_at.map_or_else(Instant::now, |at| at + self.gap))
+    }
+
+    fn tell_held(&mut self) {
+        if self.due().is_some_and(|due| due <= Instant::now()) {
+            self.finish();
+        }
+    }
+
+    /// Tells what is held back, now.
+    fn finish(&mut self) {
+        if let (Some(tell), Some(progress)) = (&mut self.tell, self.held.take()) {
+            tell(progress);
+            self.told_at = Some(Instant::now());
+        }
+    }
+}

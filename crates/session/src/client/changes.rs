@@ -1,0 +1,137 @@
+//! What a server tells without being asked: changed lists, updated resources, log messages.
+//!
+//! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
+
+use switchboard_protocol::{LogMessage, Raw};
+use tokio::sync::broadcast;
+use tokio::task::AbortHandle;
+
+use crate::link::Note;
+
+/// How many changes may wait for one listener.
+pub(crate) const LANE: usize = 1024;
+
+/// One thing a server told.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools is another; what was kept of it is forgotten.
+    Tools,
+    /// The list of prompts is another.
+    Prompts,
+    /// The list of resources or templates is another.
+    Resources,
+    /// A resource that was subscribed to has changed.
+    Resource {
+        /// Which; may be a part of the one subscribed to.
+        uri: String,
+    },
+    /// A log message.
+    Log(LogMessage),
+    /// The state of a task, as the server tells it.
+    Task(Raw),
+    /// A step the user took elsewhere is done (2025-11-25).
+    ElicitationDone {
+        /// Which.
+        id: String,
+    },
+    /// The server ended the subscription.
+    Ended,
+    /// Anything else.
+    Other {
+        /// The method.
+        method: String,
+        /// The parameters.
+        params: Option<Raw>,
+    },
+    /// This many were missed, because they came faster than they were taken.
+    Missed(u64),
+}
+
+impl Change {
+    pub(crate) fn read(note: Note) -> Self {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Uri {
+            uri: String,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Elicitation {
+            elicitation_id: String,
+        }
+        let Note { method, params } = note;
+        let read = match &*method {
+            "notifications/tools/list_changed" => Some(Self::Tools),
+            "notifications/prompts/list_changed" => Some(Self::Prompts),
+            "notifications/resources/list_changed" => Some(Self::Resources),
+            "notifications/resources/updated" => {
+                decode(params.as_ref()).map(|Uri { uri }| Self::Resource { uri })
+            }
+            "notifications/message" => decode(params.as_ref()).map(Self::Log),
+            "notifications/tasks/status" | "notifications/tasks" => params.clone().map(Self::Task),
+            "notifications/elicitation/complete" => decode(params.as_ref())
+                .map(|Elicitation { elicitation_id }| Self::ElicitationDone { id: elicitation_id }),
+            _ => None,
+        };
+        read.unwrap_or_else(|| Self::Other { method: method.to_string(), params })
+    }
+}
+
+fn decode<T: serde::de::DeserializeOwned>(params: Option<&Raw>) -> Option<T> {
+    params.and_then(|params| params.decode().ok())
+}
+
+/// The changes from now on.
+#[derive(Debug)]
+pub struct Changes {
+    pub(crate) lane: broadcast::Receiver<Change>,
+}
+
+impl Changes {
+    /// The next change, or `None` when the session is over.
+    pub async fn next(&mut self) -> Option<Change> {
+        match self.lane.recv().await {
+            Ok(change) => Some(change),
+            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Change::Missed(missed)),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
+
+/// A subscription. Dropping it ends it.
+#[derive(Debug)]
+pub struct Listening {
+    pub(crate) changes: Changes,
+    pub(crate) accepted: switchboard_protocol::ListenFilter,
+    pub(crate) hold: Hold,
+}
+
+/// What ends a subscription when it is dropped.
+#[derive(Debug)]
+pub(crate) enum Hold {
+    /// The task that holds the exchange.
+    Exchange(AbortHandle),
+    /// Subscriptions to take back.
+    Resources(crate::client::subscribe::Subscribed),
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if let Self::Exchange(task) = self {
+            task.abort();
+        }
+    }
+}
+
+impl Listening {
+    /// The next change, or `None` when the session is over.
+    pub async fn next(&mut self) -> Option<Change> {
+        self.changes.next().await
+    }
+
+    /// What the server agreed to tell.
+    pub fn accepted(&self) -> &switchboard_protocol::ListenFilter {
+        &self.accepted
+    }
+}

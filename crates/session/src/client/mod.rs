@@ -1,0 +1,25 @@
+//! The client's side of a session: typed verbs, answers to what the server asks, news from it.
+
+mod answers;
+mod builder;
+mod cache;
+mod call;
+mod changes;
+mod clock;
+mod lists;
+mod options;
+mod session;
+mod state;
+mod subscribe;
+mod task;
+mod tool_call;
+mod upcalls;
+
+pub use answers::{Abilities, Answers, Asker, Refusal};
+pub use builder::Client;
+pub use changes::{Change, Changes, Listening};
+pub use lists::{Cut, Entry, Listing};
+pub use options::Limits;
+pub use session::ClientSession;
+pub use state::State;
+pub use tool_call::CallTool;

@@ -1,0 +1,512 @@
+//! One session with one server: the typed verbs of the protocol, with no era in sight.
+
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use switchboard_protocol::{
+    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method, OrderedMap, Prompt,
+    Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root, SetLevelParams, Tool,
+};
+use tokio::sync::{broadcast, watch};
+use tokio::task::AbortHandle;
+
+use crate::client::answers::Answers;
+use crate::client::cache::Cache;
+use crate::client::call::Call;
+use crate::client::changes::{Change, Changes, LANE, Listening};
+use crate::client::clock::Clock;
+use crate::client::lists::{
+    Entry, Freshness, Holding, List, ListKind, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS,
+};
+use crate::client::subscribe::HeardLists;
+use crate::client::tool_call::CallTool;
+use crate::client::upcalls::{self, Answering};
+use crate::client::{Limits, State};
+use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms};
+use crate::error::{CallError, Phase};
+use crate::link::{Dial, Ended, Link, Post};
+use crate::peer::{Counters, Counts};
+
+/// A session with one server. Cheap to clone; the last clone to be dropped ends it.
+#[derive(Clone)]
+pub struct ClientSession {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    dial: Arc<dyn Dial>,
+    opening: Opening,
+    answers: Arc<dyn Answers>,
+    limits: Limits,
+    live: OnceLock<Arc<Live>>,
+    state: Arc<watch::Sender<State>>,
+    /// Held while the session is being opened.
+    opening_turn: tokio::sync::Mutex<()>,
+    attendant: Mutex<Option<AbortHandle>>,
+}
+
+/// An open session.
+pub(crate) struct Live {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) dialect: ClientDialect,
+    pub(crate) terms: Terms,
+    pub(crate) ids: AtomicI64,
+    pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
+    pub(crate) answers: Arc<dyn Answers>,
+    pub(crate) answering: Answering,
+    pub(crate) roots: Mutex<Vec<Root>>,
+    pub(crate) tools: Shelf<Tool>,
+    pub(crate) prompts: Shelf<Prompt>,
+    pub(crate) resources: Shelf<Resource>,
+    pub(crate) templates: Shelf<ResourceTemplate>,
+    pub(crate) cache: Cache,
+    pub(crate) changes: broadcast::Sender<Change>,
+    pub(crate) heard_lists: Mutex<HeardLists>,
+    state: Arc<watch::Sender<State>>,
+}
+
+impl ClientSession {
+    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Opening, answers: Arc<dyn Answers>, limits: Limits) -> Self {
+        let inner = Inner {
+            dial,
+            opening,
+            answers,
+            limits,
+            live: OnceLock::new(),
+            state: Arc::new(watch::Sender::new(State::Created)),
+            opening_turn: tokio::sync::Mutex::new(()),
+            attendant: Mutex::new(None),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Opens the session: starts the server, finds its era, agrees on a revision. Does nothing when it is open.
+    ///
+    /// # Errors
+    /// When the server does not start, does not answer, or shares no revision. The session is then failed for good.
+    pub async fn initialize(&self) -> Result<(), CallError> {
+        let inner = &*self.inner;
+        let _turn = inner.opening_turn.lock().await;
+        if inner.live.get().is_some() {
+            return Ok(());
+        }
+        if let State::Failed(error) = &*inner.state.borrow() {
+            return Err(error.clone());
+        }
+        let ids = AtomicI64::new(1);
+        let within = inner.limits.startup;
+        let opened = tokio::time::timeout(within, era::climb(&*inner.dial, &inner.opening, &ids)).await;
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(_) => Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint: None }),
+        };
+        let opened = opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
+        self.go_live(opened, ids);
+        Ok(())
+    }
+
+    fn go_live(&self, opened: Opened, ids: AtomicI64) {
+        let inner = &*self.inner;
+        let Opened { link, dialect, terms, inbound, stash } = opened;
+        let live = Arc::new(Live {
+            link,
+            dialect,
+            terms,
+            ids,
+            limits: inner.limits.clone(),
+            clock: Clock::default(),
+            answers: Arc::clone(&inner.answers),
+            answering: Answering::default(),
+            roots: Mutex::default(),
+            tools: Shelf::default(),
+            prompts: Shelf::default(),
+            resources: Shelf::default(),
+            templates: Shelf::default(),
+            cache: Cache::default(),
+            changes: broadcast::Sender::new(LANE),
+            heard_lists: Mutex::default(),
+            state: Arc::clone(&inner.state),
+        });
+        inner.state.send_replace(State::Ready);
+        if let Some(inbound) = inbound {
+            let attending = tokio::spawn(upcalls::attend(Arc::downgrade(&live), inbound, stash));
+            *inner.attendant.lock() = Some(attending.abort_handle());
+        }
+        let was_open = inner.live.set(live).is_err();
+        debug_assert!(!was_open, "opened by one caller at a time");
+    }
+
+    fn live(&self) -> Result<&Arc<Live>, CallError> {
+        if let State::Closed = &*self.inner.state.borrow() {
+            return Err(CallError::Closed);
+        }
+        self.inner.live.get().ok_or(CallError::NotInitialized)
+    }
+
+    /// What was agreed on when the session opened.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub fn terms(&self) -> Result<&Terms, CallError> {
+        Ok(&self.live()?.terms)
+    }
+
+    /// How the session is.
+    pub fn state(&self) -> State {
+        self.inner.state.borrow().clone()
+    }
+
+    /// A view of the state that tells when it changes.
+    pub fn watch_state(&self) -> watch::Receiver<State> {
+        self.inner.state.subscribe()
+    }
+
+    /// What went by on the connection that nobody asked for.
+    pub fn counts(&self) -> Counts {
+        let counters = self.inner.live.get().and_then(|live| live.link.counters());
+        counters.map(|counters| counters.snapshot()).unwrap_or_default()
+    }
+
+    /// The tools of the server. Kept until the server says they have changed, or its lifetime for them is over.
+    ///
+    /// A server that offers no tools has none; it is not asked.
+    ///
+    /// # Errors
+    /// When the server or the connection fails.
+    pub async fn list_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.tools, &TOOLS, Freshness::Kept).await
+    }
+
+    /// The tools, asked for again whatever is kept.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn refresh_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.tools, &TOOLS, Freshness::Refreshed).await
+    }
+
+    /// The resources of the server.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn list_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.resources, &RESOURCES, Freshness::Kept).await
+    }
+
+    /// The resources, asked for again whatever is kept.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn refresh_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.resources, &RESOURCES, Freshness::Refreshed).await
+    }
+
+    /// The resource templates of the server.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn list_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.templates, &TEMPLATES, Freshness::Kept).await
+    }
+
+    /// The resource templates, asked for again whatever is kept.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn refresh_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.templates, &TEMPLATES, Freshness::Refreshed).await
+    }
+
+    /// The prompts of the server.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn list_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.prompts, &PROMPTS, Freshness::Kept).await
+    }
+
+    /// The prompts, asked for again whatever is kept.
+    ///
+    /// # Errors
+    /// As [`Self::list_tools`].
+    pub async fn refresh_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+        let live = self.live()?;
+        live.list(&live.prompts, &PROMPTS, Freshness::Refreshed).await
+    }
+
+    /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
+    pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool<'_> {
+        CallTool::new(self, name.into(), Raw::encode(&arguments))
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// When the server does not know it, or the connection fails.
+    pub async fn read_resource(&self, uri: impl Into<String>) -> Result<ReadResourceResult, CallError> {
+        let params = Raw::encode(&ReadResourceParams::new(uri))?;
+        decode("resources/read", &self.live()?.read(&params).await?)
+    }
+
+    /// Gets a prompt, filled in.
+    ///
+    /// # Errors
+    /// When the server does not know it, or the connection fails.
+    pub async fn get_prompt<K: Into<String>, V: Into<String>>(
+        &self,
+        name: impl Into<String>,
+        arguments: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<GetPromptResult, CallError> {
+        let live = self.live()?;
+        live.offers(live.terms.capabilities.prompts.is_some(), "prompts")?;
+        let arguments: OrderedMap<String> =
+            arguments.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        let mut params = GetPromptParams::new(name);
+        params.arguments = (!arguments.is_empty()).then_some(arguments);
+        let params = Raw::encode(&params)?;
+        let call = Call::new("prompts/get", params.as_str()).within(live.limits.read);
+        decode("prompts/get", &live.call(call).await?)
+    }
+
+    /// Asks for values that would complete an argument.
+    ///
+    /// # Errors
+    /// When the server does not offer completion, or the connection fails.
+    pub async fn complete(&self, params: CompleteParams) -> Result<CompleteResult, CallError> {
+        let live = self.live()?;
+        let offered = live.terms.capabilities.completions.is_some() || !live.dialect.guards_completion();
+        live.offers(offered, "completions")?;
+        let params = Raw::encode(&params)?;
+        let call = Call::new("completion/complete", params.as_str()).within(live.limits.complete);
+        decode("completion/complete", &live.call(call).await?)
+    }
+
+    /// Makes any request of the protocol and decodes its result into the type that belongs to it.
+    ///
+    /// # Errors
+    /// When the server or the connection fails, or the result is of another shape.
+    pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Result, CallError> {
+        decode(M::NAME, &self.request_raw(M::NAME, Raw::encode(params)?).await?)
+    }
+
+    /// Makes any request, and gives its result as text. The parameters are an object; its `_meta` is sent along.
+    ///
+    /// # Errors
+    /// When the server or the connection fails.
+    pub async fn request_raw(&self, method: &str, params: Raw) -> Result<Raw, CallError> {
+        let live = self.live()?;
+        let mut members: OrderedMap<Raw> =
+            params.decode().map_err(|error| CallError::Parameters(error.to_string()))?;
+        let meta = members.remove("_meta").and_then(|meta| meta.decode().ok());
+        let body = Raw::encode(&members)?;
+        live.call(Call { meta: meta.as_ref(), ..Call::new(method, body.as_str()) }).await
+    }
+
+    /// Asks whether the server is alive.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub async fn ping(&self) -> Result<(), CallError> {
+        let live = self.live()?;
+        live.call(Call::new(live.dialect.liveness(), "{}").within(live.limits.read)).await.map(drop)
+    }
+
+    /// Sets the least level of log messages the server should send.
+    ///
+    /// # Errors
+    /// When the server does not offer logging, or the connection fails.
+    pub async fn set_log_level(&self, level: Level) -> Result<(), CallError> {
+        let live = self.live()?;
+        live.offers(live.terms.capabilities.logging.is_some(), "logging")?;
+        let Some(method) = live.dialect.set_log_level(level) else { return Ok(()) };
+        let params = Raw::encode(&SetLevelParams::new(level))?;
+        live.call(Call::new(method, params.as_str()).within(live.limits.read)).await.map(drop)
+    }
+
+    /// Sets the roots that this session answers for, and tells the server where it wants to know.
+    ///
+    /// # Errors
+    /// When the session is not open or the connection is gone.
+    pub fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<(), CallError> {
+        let live = self.live()?;
+        *live.roots.lock() = roots.into();
+        if live.dialect.tells_roots() && self.inner.opening.legacy_capabilities.roots.is_some() {
+            live.link.post(Post::Note { method: "notifications/roots/list_changed", params: None })?;
+        }
+        Ok(())
+    }
+
+    /// What the server tells without being asked, from now on. In the modern era it only tells who
+    /// [listens](Self::listen).
+    ///
+    /// # Errors
+    /// When the session is not open.
+    pub fn changes(&self) -> Result<Changes, CallError> {
+        Ok(Changes { lane: self.live()?.changes.subscribe() })
+    }
+
+    /// Listens for changes of lists and resources. Drop what it returns to stop.
+    ///
+    /// # Errors
+    /// When the server does not offer it, or the connection fails.
+    pub async fn listen(&self, filter: ListenFilter) -> Result<Listening, CallError> {
+        self.live()?.listen(filter).await
+    }
+
+    /// Listens for updates of one resource. Drop what it returns to stop.
+    ///
+    /// # Errors
+    /// As [`Self::listen`].
+    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Listening, CallError> {
+        let mut filter = ListenFilter::new();
+        filter.resource_subscriptions.push(uri.into());
+        self.listen(filter).await
+    }
+
+    /// Ends the session in order, and says how the server ended. Calls under way end as closed.
+    pub async fn close(&self) -> Ended {
+        self.close_within(self.inner.limits.close).await
+    }
+
+    /// Ends the session within this time.
+    pub async fn close_within(&self, within: Duration) -> Ended {
+        self.inner.state.send_replace(State::Closed);
+        let ended = match self.inner.live.get() {
+            Some(live) => live.link.close(within).await,
+            None => Ended::Left,
+        };
+        if let Some(attendant) = self.inner.attendant.lock().take() {
+            attendant.abort();
+        }
+        ended
+    }
+
+    pub(crate) fn open_live(&self) -> Result<&Arc<Live>, CallError> {
+        self.live()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(attendant) = self.attendant.lock().take() {
+            attendant.abort();
+        }
+    }
+}
+
+impl std::fmt::Debug for ClientSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClientSession").field("state", &self.state()).finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn decode<T: DeserializeOwned>(method: &str, raw: &Raw) -> Result<T, CallError> {
+    raw.decode().map_err(|error| CallError::protocol(method, error))
+}
+
+impl Live {
+    /// A list, if the server offers what is in it.
+    async fn list<T: Entry>(
+        &self,
+        shelf: &Shelf<T>,
+        what: &List,
+        freshness: Freshness,
+    ) -> Result<Arc<Listing<T>>, CallError> {
+        if !self.offers_list(what.kind) {
+            return Ok(Arc::new(Listing::empty()));
+        }
+        shelf.get(self, what, freshness).await
+    }
+
+    fn offers_list(&self, kind: ListKind) -> bool {
+        let offered = &self.terms.capabilities;
+        match kind {
+            ListKind::Tools => offered.tools.is_some(),
+            ListKind::Prompts => offered.prompts.is_some(),
+            ListKind::Resources => offered.resources.is_some(),
+        }
+    }
+
+    pub(crate) fn offers(&self, offered: bool, what: &'static str) -> Result<(), CallError> {
+        if offered { Ok(()) } else { Err(CallError::Unsupported { what }) }
+    }
+
+    pub(crate) fn offers_subscriptions(&self) -> bool {
+        self.terms.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+    }
+
+    /// How a list without a lifetime is kept: as long as somebody would tell of a change.
+    pub(crate) fn holding(&self, what: &List) -> Holding {
+        let heard = *self.heard_lists.lock();
+        let streams = match what.kind {
+            ListKind::Tools => heard.tools,
+            ListKind::Prompts => heard.prompts,
+            ListKind::Resources => heard.resources,
+        };
+        match self.dialect.hearing() {
+            Hearing::Standing => Holding::UntilTold,
+            Hearing::OnRequest if streams > 0 => Holding::UntilTold,
+            Hearing::OnRequest => Holding::Never,
+        }
+    }
+
+    pub(crate) fn forget_lists(&self) {
+        self.tools.forget();
+        self.prompts.forget();
+        self.resources.forget();
+        self.templates.forget();
+        self.cache.forget(&["resources/read"]);
+    }
+
+    /// Reads a resource, from the cache while the server says it is good.
+    async fn read(&self, params: &Raw) -> Result<Raw, CallError> {
+        const METHOD: &str = "resources/read";
+        self.offers(self.terms.capabilities.resources.is_some(), "resources")?;
+        if let Some(kept) = self.cache.find(METHOD, params.as_str()) {
+            return Ok(kept);
+        }
+        let epoch = self.cache.epoch();
+        let call = Call::new(METHOD, params.as_str()).within(self.limits.read);
+        let finished = self.call_through(call).await?;
+        if !finished.took_input {
+            self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, &self.limits);
+        }
+        Ok(finished.result)
+    }
+
+    pub(crate) fn count(&self, count: impl FnOnce(&Counters) -> u64) {
+        if let Some(counters) = self.link.counters() {
+            count(&counters);
+        }
+    }
+
+    /// The link is gone: the session has failed, unless it was closed.
+    pub(crate) fn link_ended(&self) {
+        let Some(error) = self.link.ended() else { return };
+        self.state.send_if_modified(|state| {
+            let was_ready = matches!(state, State::Ready);
+            if was_ready {
+                *state = State::Failed(error.into());
+            }
+            was_ready
+        });
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("terms", &self.terms).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,165 @@
+//! Listening to a server, in the way of its era.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use switchboard_protocol::{Acknowledged, ListenFilter, ListenParams, Raw, SubscribeParams};
+
+use crate::client::call::Call;
+use crate::client::changes::{Change, Changes, Hold, Listening};
+use crate::client::session::Live;
+use crate::era::{Extras, Hearing};
+use crate::error::{CallError, Phase};
+use crate::link::{Ask, Event, Exchange, Life, Note};
+
+/// Subscriptions that are taken back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Subscribed {
+    live: Weak<Live>,
+    uris: Vec<String>,
+}
+
+impl Live {
+    /// Begins to listen.
+    pub(crate) async fn listen(self: &Arc<Self>, filter: ListenFilter) -> Result<Listening, CallError> {
+        if !filter.resource_subscriptions.is_empty() && !self.offers_subscriptions() {
+            return Err(CallError::Unsupported { what: "resource subscriptions" });
+        }
+        let changes = Changes { lane: self.changes.subscribe() };
+        match self.dialect.hearing() {
+            Hearing::Standing => {
+                let hold = Hold::Resources(self.subscribe(&filter.resource_subscriptions).await?);
+                Ok(Listening { changes, accepted: filter, hold })
+            }
+            Hearing::OnRequest => self.open_stream(filter, changes).await,
+        }
+    }
+
+    /// Subscribes to each resource. What was subscribed to before a failure is taken back.
+    async fn subscribe(self: &Arc<Self>, uris: &[String]) -> Result<Subscribed, CallError> {
+        let mut subscribed = Subscribed { live: Arc::downgrade(self), uris: Vec::new() };
+        for uri in uris {
+            let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
+            self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits.read)).await?;
+            subscribed.uris.push(uri.clone());
+        }
+        Ok(subscribed)
+    }
+
+    /// Opens a listen stream and waits for its acknowledgement.
+    async fn open_stream(
+        self: &Arc<Self>,
+        filter: ListenFilter,
+        changes: Changes,
+    ) -> Result<Listening, CallError> {
+        let body = Raw::encode(&ListenParams::new(filter))?;
+        let params = self.dialect.dress(body.as_str(), &Extras::default());
+        let ask = Ask { id: self.next_id(), method: "subscriptions/listen", params: &params, life: Life::Listen };
+        let mut exchange = self.link.open(ask);
+        let within: Duration = self.limits.read;
+        let acknowledged = tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
+            CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
+        })??;
+        let accepted = acknowledged.notifications;
+        self.listened(&accepted, Tally::Up);
+        let (live, held) = (Arc::downgrade(self), accepted.clone());
+        let task = tokio::spawn(hear_stream(live, exchange, held));
+        Ok(Listening { changes, accepted, hold: Hold::Exchange(task.abort_handle()) })
+    }
+
+    fn listened(&self, accepted: &ListenFilter, tally: Tally) {
+        // What may have changed before anybody listened is not known.
+        if tally == Tally::Up {
+            self.forget_lists();
+        }
+        let mut heard = self.heard_lists.lock();
+        heard.tools = tally.count(heard.tools, accepted.tools_list_changed);
+        heard.prompts = tally.count(heard.prompts, accepted.prompts_list_changed);
+        heard.resources = tally.count(heard.resources, accepted.resources_list_changed);
+    }
+}
+
+/// How many streams tell of each list.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct HeardLists {
+    pub(crate) tools: usize,
+    pub(crate) prompts: usize,
+    pub(crate) resources: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tally {
+    Up,
+    Down,
+}
+
+impl Tally {
+    fn count(self, count: usize, applies: bool) -> usize {
+        match (applies, self) {
+            (false, _) => count,
+            (true, Self::Up) => count + 1,
+            (true, Self::Down) => count.saturating_sub(1),
+        }
+    }
+}
+
+async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
+    loop {
+        match exchange.event().await? {
+            Event::Note(Note { method, params }) if &*method == "notifications/subscriptions/acknowledged" => {
+                return params
+                    .unwrap_or_else(Raw::empty_object)
+                    .decode()
+                    .map_err(|error| CallError::protocol("subscriptions/listen", error));
+            }
+            Event::Done(Err(error)) => return Err(CallError::Remote(error)),
+            Event::Done(Ok(_)) => return Err(CallError::Closed),
+            Event::Note(_) | Event::Upcall(_) => {}
+        }
+    }
+}
+
+/// Takes the count of a stream back when its task ends, however it ends.
+struct Heard {
+    live: Weak<Live>,
+    accepted: ListenFilter,
+}
+
+impl Drop for Heard {
+    fn drop(&mut self) {
+        if let Some(live) = self.live.upgrade() {
+            live.listened(&self.accepted, Tally::Down);
+        }
+    }
+}
+
+async fn hear_stream(live: Weak<Live>, mut exchange: Exchange, accepted: ListenFilter) {
+    let heard = Heard { live, accepted };
+    while let Ok(event) = exchange.event().await {
+        let Some(live) = heard.live.upgrade() else { return };
+        match event {
+            // The server takes the subscription back, in either of its two ways.
+            Event::Note(note) if &*note.method == "notifications/cancelled" => break,
+            Event::Done(_) => break,
+            Event::Note(note) => live.heard(note),
+            Event::Upcall(upcall) => live.refuse_upcall(&upcall),
+        }
+    }
+    if let Some(live) = heard.live.upgrade() {
+        let _ = live.changes.send(Change::Ended);
+    }
+}
+
+impl Drop for Subscribed {
+    fn drop(&mut self) {
+        let Some(live) = self.live.upgrade() else { return };
+        for uri in self.uris.drain(..) {
+            let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
+            let params = live.dialect.dress(body.as_str(), &Extras::default());
+            // Nobody waits for the answer; a handshake's life says no cancellation follows.
+            let ask =
+                Ask { id: live.next_id(), method: "resources/unsubscribe", params: &params, life: Life::Handshake };
+            drop(live.link.open(ask));
+        }
+    }
+}

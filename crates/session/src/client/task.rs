@@ -1,0 +1,140 @@
+//! Following a task to its result, in the way of its era. Dropping the call cancels the task.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use switchboard_protocol::{
+    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus, UpdateTaskParams,
+};
+
+use crate::client::call::Call;
+use crate::client::clock::{Reading, Watch};
+use crate::client::session::Live;
+use crate::era::{Extras, TaskTicket, TaskWays};
+use crate::error::CallError;
+use crate::link::{Ask, Life};
+
+/// How often a task is asked after when the server does not say.
+const POLL: Duration = Duration::from_secs(1);
+/// The bounds of what a server may say.
+const POLL_LEAST: Duration = Duration::from_millis(20);
+const POLL_MOST: Duration = Duration::from_secs(60);
+
+/// Cancels the task unless it was followed to its end.
+struct Following<'a> {
+    live: &'a Live,
+    id: String,
+    over: bool,
+}
+
+impl Drop for Following<'_> {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        let Ok(body) = Raw::encode(&TaskIdParams::new(self.id.as_str())) else { return };
+        let params = self.live.dialect.dress(body.as_str(), &Extras::default());
+        // Nobody waits for the answer; a task is never cancelled by notification.
+        let id = self.live.next_id();
+        drop(self.live.link.open(Ask { id, method: "tasks/cancel", params: &params, life: Life::Handshake }));
+    }
+}
+
+impl Live {
+    /// Waits for the result of a task.
+    pub(crate) async fn follow(&self, ticket: TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+        let mut following = Following { live: self, id: ticket.id.clone(), over: false };
+        let outcome = match self.dialect.task_ways() {
+            TaskWays::Core => self.follow_core(&ticket, watch).await,
+            TaskWays::Extension => self.follow_extension(&ticket, watch).await,
+        };
+        // An answer or an error of the server ends the task; running out of time does not.
+        following.over = !matches!(outcome, Err(CallError::TimedOut { .. } | CallError::InputRefused(_)));
+        outcome
+    }
+
+    /// 2025-11-25: ask after the task until it is over or wants input, then ask for its result.
+    async fn follow_core(&self, ticket: &TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+        let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
+        let mut interval = ticket.poll_interval_ms;
+        loop {
+            self.pause(interval, watch).await?;
+            let state: LegacyTaskState = self.ask("tasks/get", &id).await?;
+            interval = state.task.poll_interval.or(interval);
+            if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
+                break;
+            }
+        }
+        // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
+        self.call_boxed(Call::new("tasks/result", id.as_str())).await
+    }
+
+    /// The extension: the state carries the result, and questions are answered with an update.
+    async fn follow_extension(&self, ticket: &TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+        let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
+        let mut interval = ticket.poll_interval_ms;
+        let mut answered = HashSet::new();
+        loop {
+            self.pause(interval, watch).await?;
+            let detailed: DetailedTask = self.ask("tasks/get", &id).await?;
+            interval = detailed.task.poll_interval_ms.or(interval);
+            let lacking = |what| {
+                let error = switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
+                CallError::protocol("tasks/get", error)
+            };
+            match detailed.task.status {
+                TaskStatus::Completed => return detailed.result.ok_or_else(|| lacking("result")),
+                TaskStatus::Failed => {
+                    return Err(detailed.error.map_or_else(|| lacking("error"), CallError::Remote));
+                }
+                TaskStatus::Cancelled => return Err(CallError::Cancelled),
+                TaskStatus::InputRequired => {
+                    let asked = detailed.input_requests.unwrap_or_default();
+                    let new: InputRequests = asked
+                        .iter()
+                        .filter(|(key, _)| !answered.contains(*key))
+                        .map(|(key, request)| (key.to_owned(), request.clone()))
+                        .collect();
+                    if !new.is_empty() {
+                        answered.extend(new.keys().map(str::to_owned));
+                        self.update(&ticket.id, new).await?;
+                        watch.word();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    async fn update(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
+        let responses: InputResponses = self
+            .inputs(asked)
+            .await?
+            .decode()
+            .map_err(|error| CallError::protocol("tasks/update", error))?;
+        let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
+        self.call_boxed(Call::new("tasks/update", params.as_str()).within(self.limits.read)).await?;
+        Ok(())
+    }
+
+    async fn ask<T: serde::de::DeserializeOwned>(&self, method: &'static str, params: &Raw) -> Result<T, CallError> {
+        let raw = self.call_boxed(Call::new(method, params.as_str()).within(self.limits.read)).await?;
+        raw.decode().map_err(|error| CallError::protocol(method, error))
+    }
+
+    /// A call inside a call: boxed, because the outer one holds it.
+    fn call_boxed<'a>(&'a self, call: Call<'a>) -> crate::link::BoxFuture<'a, Result<Raw, CallError>> {
+        Box::pin(self.call(call))
+    }
+
+    /// Waits until it is time to ask again. Hearing from the task counts as a word on the call.
+    async fn pause(&self, interval_ms: Option<u64>, watch: &mut Watch<'_>) -> Result<(), CallError> {
+        let wait = interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_LEAST, POLL_MOST);
+        tokio::time::sleep(wait).await;
+        watch.word();
+        match watch.read() {
+            Reading::Until(_) => Ok(()),
+            Reading::Expired(phase, after) => Err(CallError::TimedOut { phase, after, hint: self.link.hint() }),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A call of a tool, to be set up and awaited.
+
+use std::future::IntoFuture;
+use std::time::Duration;
+
+use switchboard_protocol::{
+    CallToolParams, CallToolResult, EncodeError, Meta, ProgressParams, Raw, TaskParams,
+};
+
+use crate::client::call::{Call, OnProgress};
+use crate::client::session::{ClientSession, decode};
+use crate::error::CallError;
+use crate::link::BoxFuture;
+
+/// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
+pub struct CallTool<'a> {
+    session: &'a ClientSession,
+    name: String,
+    arguments: Result<Raw, EncodeError>,
+    meta: Option<Meta>,
+    idle: Option<Duration>,
+    total: Option<Duration>,
+    on_progress: Option<OnProgress>,
+    task: Option<TaskParams>,
+}
+
+impl<'a> CallTool<'a> {
+    pub(crate) fn new(session: &'a ClientSession, name: String, arguments: Result<Raw, EncodeError>) -> Self {
+        Self { session, name, arguments, meta: None, idle: None, total: None, on_progress: None, task: None }
+    }
+
+    /// How long the call may take in all, whatever progress it reports.
+    #[must_use]
+    pub fn timeout(mut self, total: Duration) -> Self {
+        self.total = Some(total);
+        self.idle = self.idle.or(Some(total));
+        self
+    }
+
+    /// How long the call may go without a word on it.
+    #[must_use]
+    pub fn idle_timeout(mut self, idle: Duration) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// Is told of progress, in order, before the result comes.
+    #[must_use]
+    pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// What else travels in `_meta`.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// Asks a server of 2025-11-25 to run the tool as a task, which is then followed to its result.
+    #[must_use]
+    pub fn as_task(mut self, params: TaskParams) -> Self {
+        self.task = Some(params);
+        self
+    }
+
+    /// Makes the call and gives the result as the server wrote it.
+    ///
+    /// # Errors
+    /// When the server or the connection fails.
+    pub async fn raw(self) -> Result<Raw, CallError> {
+        let live = self.session.open_live()?;
+        live.offers(live.terms.capabilities.tools.is_some(), "tools")?;
+        let arguments = self.arguments?;
+        if !arguments.is_object() && !arguments.is_null() {
+            return Err(CallError::Parameters("the arguments of a tool are a JSON object".into()));
+        }
+        let mut params = CallToolParams::new(self.name);
+        params.arguments = arguments.is_object().then_some(arguments);
+        params.task = self.task;
+        let as_task = params.task.is_some();
+        let params = Raw::encode(&params)?;
+        let call = Call {
+            meta: self.meta.as_ref(),
+            idle: self.idle,
+            total: self.total,
+            tracked: true,
+            on_progress: self.on_progress,
+            as_task,
+            ..Call::new("tools/call", params.as_str())
+        };
+        live.call(call).await
+    }
+}
+
+impl<'a> IntoFuture for CallTool<'a> {
+    type Output = Result<CallToolResult, CallError>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async { decode("tools/call", &self.raw().await?) })
+    }
+}
+
+impl std::fmt::Debug for CallTool<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}

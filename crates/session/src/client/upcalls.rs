@@ -1,0 +1,178 @@
+//! What a server starts by itself: its questions are answered, its news is passed on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use switchboard_protocol::{
+    ElicitParams, ErrorCode, InputRequest, ListRootsResult, Raw, RequestId, RpcError,
+};
+use tokio::task::AbortHandle;
+
+use crate::client::answers::Asker;
+use crate::client::changes::Change;
+use crate::client::session::Live;
+use crate::era::Stash;
+use crate::error::CallError;
+use crate::link::{Inbound, Inward, Note, Post, Upcall};
+
+/// Questions of the server that are being answered, so that it can take them back.
+#[derive(Debug, Default)]
+pub(crate) struct Answering {
+    tasks: Mutex<HashMap<RequestId, AbortHandle>>,
+}
+
+/// Hears the server out until the link ends or the session is gone.
+pub(crate) async fn attend(live: Weak<Live>, mut inbound: Inbound, stash: Stash) {
+    for inward in stash.0 {
+        let Some(live) = live.upgrade() else { return };
+        hear(&live, inward);
+    }
+    while let Some(inward) = inbound.next().await {
+        let Some(live) = live.upgrade() else { return };
+        hear(&live, inward);
+    }
+    if let Some(live) = live.upgrade() {
+        live.link_ended();
+    }
+}
+
+fn hear(live: &Arc<Live>, inward: Inward) {
+    match inward {
+        Inward::Note(note) => live.heard(note),
+        Inward::Upcall(upcall) if !live.dialect.may_be_asked() => {
+            // The revision forbids the server to ask, and forbids us to answer.
+            live.count(|counters| counters.forbidden_upcalls());
+            tracing::debug!(method = %upcall.method, "a request of the server was ignored: its revision has none");
+        }
+        Inward::Upcall(upcall) => answer(live, upcall),
+    }
+}
+
+fn answer(live: &Arc<Live>, upcall: Upcall) {
+    let id = upcall.id.clone();
+    let mut tasks = live.answering.tasks.lock();
+    if tasks.len() >= live.limits.upcalls {
+        let busy = RpcError::internal("too many requests are being answered already");
+        let _ = live.link.post(Post::Answer { id: &id, outcome: Err(&busy) });
+        return;
+    }
+    let answering = Arc::clone(live);
+    let task = tokio::spawn(async move {
+        let outcome = respond(&answering, &upcall).await;
+        answering.answering.tasks.lock().remove(&upcall.id);
+        let outcome = outcome.as_ref().map_err(|error| error);
+        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome });
+    });
+    tasks.insert(id, task.abort_handle());
+}
+
+async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
+    let params = upcall.params.clone().unwrap_or_else(Raw::empty_object);
+    let invalid = |error: switchboard_protocol::DecodeError| RpcError::invalid_params(error.to_string());
+    let request = match &*upcall.method {
+        "ping" => return Ok(Raw::empty_object()),
+        "roots/list" => InputRequest::Roots(Default::default()),
+        "elicitation/create" => InputRequest::Elicit(Box::new(params.decode().map_err(invalid)?)),
+        "sampling/createMessage" => InputRequest::Sample(Box::new(params.decode().map_err(invalid)?)),
+        other => return Err(RpcError::method_not_found(other)),
+    };
+    live.input(request).await.map_err(|error| match error {
+        CallError::Unsupported { what } => {
+            RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
+        }
+        other => RpcError::new(ErrorCode::USER_REJECTED, other.to_string()),
+    })
+}
+
+/// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
+fn unsupported_code(method: &str) -> ErrorCode {
+    match method {
+        "elicitation/create" => ErrorCode::INVALID_PARAMS,
+        _ => ErrorCode::METHOD_NOT_FOUND,
+    }
+}
+
+impl Live {
+    /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
+    pub(crate) async fn input(&self, request: InputRequest) -> Result<Raw, CallError> {
+        let abilities = self.answers.abilities();
+        let asker = Asker { server: self.terms.server.clone() };
+        let refused = |refusal: crate::client::Refusal| CallError::InputRefused(refusal.to_string());
+        match request {
+            InputRequest::Roots(_) => {
+                let roots = self.roots.lock().clone();
+                Ok(Raw::encode(&ListRootsResult::new(roots))?)
+            }
+            InputRequest::Elicit(params) => {
+                let offered = match &*params {
+                    ElicitParams::Url(_) => abilities.urls,
+                    _ => abilities.forms,
+                };
+                if !offered {
+                    return Err(CallError::Unsupported { what: "this kind of elicitation" });
+                }
+                let _stopped = self.clock.stop();
+                let answer = self.answers.elicit(*params, &asker).await.map_err(refused)?;
+                Ok(Raw::encode(&answer)?)
+            }
+            InputRequest::Sample(params) => {
+                if !abilities.sampling || (params.tools.is_some() && !abilities.sampling_tools) {
+                    return Err(CallError::Unsupported { what: "this kind of sampling" });
+                }
+                let _stopped = self.clock.stop();
+                let answer = self.answers.sample(*params, &asker).await.map_err(refused)?;
+                Ok(Raw::encode(&answer)?)
+            }
+            _ => Err(CallError::Unsupported { what: "this kind of input" }),
+        }
+    }
+
+    /// A request on a stream of ours that has no such direction.
+    pub(crate) fn refuse_upcall(&self, upcall: &Upcall) {
+        let error = RpcError::method_not_found(&upcall.method);
+        let _ = self.link.post(Post::Answer { id: &upcall.id, outcome: Err(&error) });
+    }
+
+    /// Takes in news: forgets what it makes stale, then passes it on.
+    pub(crate) fn heard(&self, note: Note) {
+        if &*note.method == "notifications/cancelled" {
+            self.take_back(&note);
+            return;
+        }
+        let change = Change::read(note);
+        match &change {
+            Change::Tools => self.tools.forget(),
+            Change::Prompts => self.prompts.forget(),
+            Change::Resources => {
+                self.resources.forget();
+                self.templates.forget();
+                self.cache.forget(&["resources/read"]);
+            }
+            Change::Resource { .. } => self.cache.forget(&["resources/read"]),
+            _ => {}
+        }
+        // Nobody may be listening, and that is fine.
+        let _ = self.changes.send(change);
+    }
+
+    /// The server no longer wants an answer.
+    fn take_back(&self, note: &Note) {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled {
+            request_id: RequestId,
+        }
+        let cancelled = note.params.as_ref().and_then(|params| params.decode::<Cancelled>().ok());
+        match cancelled.and_then(|cancelled| self.answering.tasks.lock().remove(&cancelled.request_id)) {
+            Some(task) => task.abort(),
+            None => self.count(|counters| counters.stray_notes()),
+        }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.tasks.lock().drain().for_each(|(_, task)| task.abort());
+    }
+}

@@ -1,0 +1,220 @@
+//! The client's dialect: what differs between the eras once a session is open, one match for each verb.
+
+use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
+
+use crate::error::CallError;
+use crate::era::{legacy, modern};
+
+/// How this session speaks.
+#[derive(Debug)]
+pub(crate) enum ClientDialect {
+    Legacy(legacy::Client),
+    Modern(modern::Client),
+}
+
+/// What rides along with the parameters of one request.
+#[derive(Debug, Default)]
+pub(crate) struct Extras<'a> {
+    /// The progress token; the id of the request.
+    pub(crate) progress: Option<&'a RequestId>,
+    /// What the caller put into `_meta`.
+    pub(crate) meta: Option<&'a Meta>,
+    /// The answers of a round of input, and the state to hand back.
+    pub(crate) round: Option<&'a Round>,
+}
+
+/// What a retry carries after a round of input.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Round {
+    pub(crate) responses: Option<Raw>,
+    pub(crate) state: Option<String>,
+}
+
+/// What a result turned out to be.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    /// The result.
+    Done(Raw),
+    /// The server wants input first.
+    Ask(switchboard_protocol::InputRequired),
+    /// The server works on it and is to be asked again.
+    Task(TaskTicket),
+}
+
+/// A task to follow to its result.
+#[derive(Debug, Clone)]
+pub(crate) struct TaskTicket {
+    pub(crate) id: String,
+    pub(crate) poll_interval_ms: Option<u64>,
+    pub(crate) ttl_ms: Option<u64>,
+}
+
+impl ClientDialect {
+    /// Completes the parameters of a request. `body` is the text of an object without `_meta`.
+    pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
+        match self {
+            Self::Legacy(_) => legacy::dress(body, extras),
+            Self::Modern(modern) => modern.dress(body, extras),
+        }
+    }
+
+    /// Says what a result is. `method` is what was asked.
+    pub(crate) fn settle(&self, method: &str, result: Raw, as_task: bool) -> Result<Settled, CallError> {
+        match self {
+            Self::Legacy(_) => Ok(legacy::settle(result, as_task)),
+            Self::Modern(modern) => modern.settle(method, result),
+        }
+    }
+
+    /// Whether a request of the server is in order at all.
+    pub(crate) fn may_be_asked(&self) -> bool {
+        match self {
+            Self::Legacy(_) => true,
+            Self::Modern(_) => false,
+        }
+    }
+
+    /// Sets the least level of log messages wanted; gives back the request this takes, where it takes one.
+    pub(crate) fn set_log_level(&self, level: Level) -> Option<&'static str> {
+        match self {
+            Self::Legacy(_) => Some("logging/setLevel"),
+            Self::Modern(modern) => {
+                modern.stamp_log_level(level);
+                None
+            }
+        }
+    }
+
+    /// How this session hears of changes.
+    pub(crate) fn hearing(&self) -> Hearing {
+        match self {
+            Self::Legacy(_) => Hearing::Standing,
+            Self::Modern(_) => Hearing::OnRequest,
+        }
+    }
+
+    /// The method that asks whether the server is alive.
+    pub(crate) fn liveness(&self) -> &'static str {
+        match self {
+            Self::Legacy(_) => "ping",
+            Self::Modern(_) => "server/discover",
+        }
+    }
+
+    /// Whether the server is told when the roots change.
+    pub(crate) fn tells_roots(&self) -> bool {
+        match self {
+            Self::Legacy(_) => true,
+            Self::Modern(_) => false,
+        }
+    }
+
+    /// How tasks are followed here.
+    pub(crate) fn task_ways(&self) -> TaskWays {
+        match self {
+            Self::Legacy(_) => TaskWays::Core,
+            Self::Modern(_) => TaskWays::Extension,
+        }
+    }
+
+    /// Whether the capability that guards this method exists in the revision spoken.
+    pub(crate) fn guards_completion(&self) -> bool {
+        match self {
+            Self::Legacy(legacy) => legacy.revision > Revision::V2024_11_05,
+            Self::Modern(_) => true,
+        }
+    }
+}
+
+/// How a session hears of changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hearing {
+    /// The server tells without being asked, and is asked for each resource.
+    Standing,
+    /// The server tells who listens.
+    OnRequest,
+}
+
+/// How tasks are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskWays {
+    /// 2025-11-25: poll `tasks/get`, then `tasks/result`.
+    Core,
+    /// The extension: poll `tasks/get`, which carries the result; answer inputs with `tasks/update`.
+    Extension,
+}
+
+/// Appends `,"_meta":{…}` and the members of a round to the text of an object, and closes it.
+pub(crate) fn splice(body: &str, stamp: Option<&str>, extras: &Extras<'_>) -> String {
+    let inner = body.trim_end().strip_suffix('}').unwrap_or("{");
+    let mut out = String::with_capacity(inner.len() + stamp.map_or(0, str::len) + 64);
+    out.push_str(inner);
+    let mut comma = if inner.trim_end().ends_with('{') { "" } else { "," };
+    let mut member = |out: &mut String, name: &str, text: &str| {
+        out.push_str(comma);
+        out.push('"');
+        out.push_str(name);
+        out.push_str("\":");
+        out.push_str(text);
+        comma = ",";
+    };
+    if let Some(round) = extras.round {
+        if let Some(responses) = &round.responses {
+            member(&mut out, "inputResponses", responses.as_str());
+        }
+        if let Some(state) = &round.state {
+            member(&mut out, "requestState", &serde_json::Value::from(state.as_str()).to_string());
+        }
+    }
+    let mut meta = String::new();
+    if let Some(stamp) = stamp {
+        meta.push_str(stamp);
+    }
+    let mut entry = |key: &str, text: &str| {
+        if !meta.is_empty() {
+            meta.push(',');
+        }
+        meta.push_str(&serde_json::Value::from(key).to_string());
+        meta.push(':');
+        meta.push_str(text);
+    };
+    if let Some(token) = extras.progress {
+        let mut text = Vec::new();
+        token.write_json(&mut text);
+        entry(Meta::PROGRESS_TOKEN, &String::from_utf8_lossy(&text));
+    }
+    for (key, value) in extras.meta.into_iter().flat_map(Meta::iter) {
+        // The keys of the hop are ours to set.
+        if key != Meta::PROGRESS_TOKEN && !(stamp.is_some() && Meta::PER_REQUEST.contains(&key)) {
+            entry(key, value.as_str());
+        }
+    }
+    if !meta.is_empty() {
+        member(&mut out, "_meta", &format!("{{{meta}}}"));
+    }
+    out.push('}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meta_and_rounds_are_spliced_into_the_text() {
+        let id = RequestId::Number(7);
+        let extras = Extras { progress: Some(&id), ..Extras::default() };
+        assert_eq!(splice("{}", None, &Extras::default()), "{}");
+        assert_eq!(splice("{}", None, &extras), r#"{"_meta":{"progressToken":7}}"#);
+        assert_eq!(
+            splice(r#"{"name":"a"}"#, Some(r#""v":1"#), &extras),
+            r#"{"name":"a","_meta":{"v":1,"progressToken":7}}"#
+        );
+        let round = Round { responses: Some(Raw::parse(r#"{"k":{}}"#).unwrap()), state: Some("s\"".into()) };
+        let extras = Extras { round: Some(&round), ..Extras::default() };
+        assert_eq!(
+            splice(r#"{"name":"a"}"#, None, &extras),
+            r#"{"name":"a","inputResponses":{"k":{}},"requestState":"s\""}"#
+        );
+    }
+}

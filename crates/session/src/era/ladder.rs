@@ -1,0 +1,277 @@
+//! Opening a session: climb from the modern era down to the legacy one, once, and remember the answer.
+//!
+//! The rules are those of spec 2026-07-28, basic/versioning. Falling back is keyed to no one error code; a server
+//! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
+
+use crate::era::legacy::{self, Shaken};
+use crate::era::modern::{self, Probed};
+use crate::era::{ClientDialect, Offer, Terms, Verdict};
+use crate::error::CallError;
+use crate::link::{Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
+
+/// What a client brings to the opening.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    pub(crate) offer: Offer,
+    pub(crate) known: Option<Verdict>,
+    pub(crate) who: Implementation,
+    /// What is declared to a server of the legacy era.
+    pub(crate) legacy_capabilities: ClientCapabilities,
+    /// What is declared with every request of the modern era.
+    pub(crate) modern_capabilities: ClientCapabilities,
+    pub(crate) probe_timeout: Duration,
+}
+
+/// An open session.
+pub(crate) struct Opened {
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) dialect: ClientDialect,
+    pub(crate) terms: Terms,
+    pub(crate) inbound: Option<Inbound>,
+    pub(crate) stash: Stash,
+}
+
+/// What the server started while the session was being opened.
+#[derive(Debug, Default)]
+pub(crate) struct Stash(pub(crate) Vec<Inward>);
+
+impl Stash {
+    /// Waits for `answer`, keeping what arrives meanwhile. Pings are answered at once: servers may check on us.
+    pub(crate) async fn keep_while<T>(
+        &mut self,
+        link: &dyn Link,
+        inbound: Option<&mut Inbound>,
+        answer: impl Future<Output = T>,
+    ) -> T {
+        let Some(inbound) = inbound else { return answer.await };
+        let mut answer = std::pin::pin!(answer);
+        let mut ended = false;
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut answer => return outcome,
+                next = inbound.next(), if !ended => match next {
+                    Some(Inward::Upcall(upcall)) if &*upcall.method == "ping" => {
+                        let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
+                    }
+                    Some(inward) => self.0.push(inward),
+                    None => ended = true,
+                },
+            }
+        }
+    }
+}
+
+/// A link on the way to a session.
+struct Attempt {
+    link: Arc<dyn Link>,
+    inbound: Option<Inbound>,
+}
+
+impl Attempt {
+    async fn dial(dial: &dyn Dial, rung: Rung, previous: Option<Self>) -> Result<Self, CallError> {
+        let (before, inbound) = match previous {
+            Some(Self { link, inbound }) => (Some(link), inbound),
+            None => (None, None),
+        };
+        let link = dial.dial(rung, before.clone()).await?;
+        // The same link again: what it says is already being heard.
+        let same = before.is_some_and(|before| Arc::ptr_eq(&before, &link));
+        let inbound = if same { inbound } else { link.inbound() };
+        Ok(Self { link, inbound })
+    }
+}
+
+/// Opens a session with whatever `dial` reaches.
+///
+/// # Errors
+/// When nothing can be reached, or no revision is shared.
+pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
+    let ladder = Ladder { dial, opening, ids };
+    let modern = opening.offer.modern();
+    if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
+        let attempt = Attempt::dial(dial, Rung::Legacy, None).await?;
+        return ladder.legacy(attempt, None, SwitchBack::Allowed).await;
+    }
+    ladder.modern(modern[0]).await
+}
+
+/// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SwitchBack {
+    Allowed,
+    Done,
+}
+
+struct Ladder<'a> {
+    dial: &'a dyn Dial,
+    opening: &'a Opening,
+    ids: &'a AtomicI64,
+}
+
+impl Ladder<'_> {
+    fn next_id(&self) -> RequestId {
+        RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn no_common(&self, theirs: Vec<String>) -> CallError {
+        CallError::NoCommonRevision { ours: self.opening.offer.all(), theirs }
+    }
+
+    async fn modern(&self, revision: Revision) -> Result<Opened, CallError> {
+        let mut attempt = Attempt::dial(self.dial, Rung::Modern, None).await?;
+        let mut stash = Stash::default();
+        let mut revision = revision;
+        // One more try when the server names another revision, or the same one again.
+        for _ in 0..2 {
+            let mut probe = self.probe(&attempt, revision)?;
+            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.answer());
+            let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
+            let judged = match outcome {
+                Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
+                Ok(Err(error)) => return self.fell(attempt, error).await,
+                Err(_) if self.may_fall_back() => {
+                    // It may still answer: listen for both, and take whichever comes first.
+                    return self.legacy(attempt, Some(probe), SwitchBack::Done).await;
+                }
+                Err(_) => {
+                    let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
+                    return Err(CallError::TimedOut { phase: crate::error::Phase::Startup, after, hint });
+                }
+            };
+            match judged {
+                Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
+                Probed::Again(named) => revision = named,
+                Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
+                Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
+                Probed::Legacy(_) => {
+                    let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
+                    return self.legacy(attempt, None, SwitchBack::Allowed).await;
+                }
+            }
+        }
+        Err(self.no_common(vec![revision.to_string()]))
+    }
+
+    fn may_fall_back(&self) -> bool {
+        self.opening.known != Some(Verdict::Modern) && !self.opening.offer.legacy().is_empty()
+    }
+
+    /// The link broke under the probe: a legacy server may have died of it.
+    async fn fell(&self, attempt: Attempt, error: LinkError) -> Result<Opened, CallError> {
+        let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. });
+        if !died || !self.may_fall_back() {
+            return Err(error.into());
+        }
+        tracing::debug!(%error, "the server ended on the probe; starting it again for a handshake");
+        match Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await {
+            Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
+            // There is no second link to be had: what broke the first is the reason.
+            Err(CallError::Closed) => Err(error.into()),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn probe(&self, attempt: &Attempt, revision: Revision) -> Result<Exchange, CallError> {
+        let Opening { who, modern_capabilities, .. } = self.opening;
+        modern::discover(&*attempt.link, self.next_id(), revision, who, modern_capabilities)
+    }
+
+    fn opened_modern(&self, attempt: Attempt, terms: Terms, stash: Stash) -> Result<Opened, CallError> {
+        let Opening { who, modern_capabilities, .. } = self.opening;
+        let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
+        let Attempt { link, inbound } = attempt;
+        link.agreed(crate::link::Agreement { batches: false });
+        Ok(Opened { link, dialect, terms, inbound, stash })
+    }
+
+    async fn legacy(
+        &self,
+        mut attempt: Attempt,
+        mut probe: Option<Exchange>,
+        switch_back: SwitchBack,
+    ) -> Result<Opened, CallError> {
+        let offer = self.opening.offer.legacy();
+        let Some(&newest) = offer.first() else { return Err(self.no_common(Vec::new())) };
+        let mut stash = Stash::default();
+        let mut revision = newest;
+        // One more try when the server names a revision it would take.
+        for _ in 0..2 {
+            let answered = {
+                let shaking = legacy::handshake(
+                    &*attempt.link,
+                    self.next_id(),
+                    revision,
+                    (&self.opening.who, &self.opening.legacy_capabilities),
+                    (attempt.inbound.as_mut(), &mut stash),
+                );
+                first_of(shaking, probe.as_mut(), &self.opening.offer.modern()).await?
+            };
+            match answered {
+                First::Probe(terms) => return self.opened_modern(attempt, terms, stash),
+                First::Shaken(Shaken::Open(terms)) if offer.contains(&terms.revision) => {
+                    let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
+                    legacy::welcome(&*attempt.link, terms.revision)?;
+                    let Attempt { link, inbound } = attempt;
+                    return Ok(Opened { link, dialect, terms, inbound, stash });
+                }
+                First::Shaken(Shaken::Open(terms)) => {
+                    return Err(self.no_common(vec![terms.revision.to_string()]));
+                }
+                First::Shaken(Shaken::IsModern(_))
+                    if switch_back == SwitchBack::Allowed && !self.opening.offer.modern().is_empty() =>
+                {
+                    let mut probe = self.probe(&attempt, self.opening.offer.modern()[0])?;
+                    let outcome = probe.answer().await?;
+                    return match modern::judge(outcome, &self.opening.offer.modern()) {
+                        Probed::Modern(terms) => self.opened_modern(attempt, terms, stash),
+                        _ => Err(self.no_common(Vec::new())),
+                    };
+                }
+                First::Shaken(Shaken::IsModern(theirs)) => return Err(self.no_common(theirs)),
+                First::Shaken(Shaken::Offers(theirs)) => {
+                    let next = offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
+                    match next {
+                        Some(next) => revision = *next,
+                        None => return Err(self.no_common(theirs)),
+                    }
+                }
+                First::Shaken(Shaken::Refused(error)) => return Err(CallError::Remote(error)),
+            }
+            probe = None;
+        }
+        Err(self.no_common(vec![revision.to_string()]))
+    }
+}
+
+enum First {
+    Probe(Terms),
+    Shaken(Shaken),
+}
+
+/// The handshake, or the late answer to the probe when that is a modern one and comes first.
+async fn first_of(
+    shaking: impl Future<Output = Result<Shaken, CallError>>,
+    probe: Option<&mut Exchange>,
+    offer: &[Revision],
+) -> Result<First, CallError> {
+    let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
+    let mut shaking = std::pin::pin!(shaking);
+    let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
+        biased;
+        shaken = &mut shaking => return shaken.map(First::Shaken),
+        late = probe.answer() => late,
+    };
+    if let Ok(outcome) = late
+        && let Probed::Modern(terms) = modern::judge(outcome, offer)
+    {
+        return Ok(First::Probe(terms));
+    }
+    shaking.await.map(First::Shaken)
+}

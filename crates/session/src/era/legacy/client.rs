@@ -1,0 +1,140 @@
+//! The client's side of the legacy era: `initialize`, `notifications/initialized`, and results as they are.
+
+use serde::Deserialize;
+use switchboard_protocol::{
+    ClientCapabilities, ErrorCode, Implementation, InitializeParams, InitializeResult, LegacyCreateTaskResult, Raw, RequestId, Revision,
+    RpcError, lower_client_capabilities, lower_implementation,
+};
+
+use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
+use crate::era::{Stash, Terms};
+use crate::error::CallError;
+use crate::link::{Agreement, Ask, Event, Inbound, Life, Link, LinkError, Post};
+
+/// A session of the legacy era.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) revision: Revision,
+}
+
+/// How a handshake ended.
+pub(crate) enum Shaken {
+    /// The session is open.
+    Open(Terms),
+    /// The server is of the modern era after all, in these revisions.
+    IsModern(Vec<String>),
+    /// It names revisions that can be tried instead.
+    Offers(Vec<String>),
+    /// It refused otherwise.
+    Refused(RpcError),
+}
+
+/// Opens a session. What the server starts meanwhile is kept in the stash, but for pings, which are answered.
+///
+/// # Errors
+/// When the link cannot carry it, or the answer is none.
+pub(crate) async fn handshake(
+    link: &dyn Link,
+    id: RequestId,
+    revision: Revision,
+    (who, capabilities): (&Implementation, &ClientCapabilities),
+    (inbound, stash): (Option<&mut Inbound>, &mut Stash),
+) -> Result<Shaken, CallError> {
+    let mut capabilities = capabilities.clone();
+    let mut who = who.clone();
+    lower_client_capabilities(&mut capabilities, revision);
+    lower_implementation(&mut who, revision);
+    let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
+    let mut exchange =
+        link.open(Ask { id, method: "initialize", params: params.as_str(), life: Life::Handshake });
+    let outcome = stash.keep_while(link, inbound, exchange.answer()).await?;
+    match outcome {
+        Ok(result) => {
+            let result: InitializeResult =
+                result.decode().map_err(|error| CallError::protocol("initialize", error))?;
+            let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r)) else {
+                return Ok(Shaken::Offers(vec![result.protocol_version]));
+            };
+            Ok(Shaken::Open(Terms {
+                revision: agreed,
+                server: Some(result.server_info),
+                capabilities: result.capabilities,
+                instructions: result.instructions,
+                hints: Default::default(),
+            }))
+        }
+        Err(error) => Ok(refusal(error)),
+    }
+}
+
+/// Says that the session is open.
+pub(crate) fn welcome(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
+    link.agreed(Agreement { batches: has_batches(revision) });
+    link.post(Post::Note { method: "notifications/initialized", params: None })?;
+    Ok(())
+}
+
+/// What an error to `initialize` means.
+fn refusal(error: RpcError) -> Shaken {
+    let supported = supported(&error);
+    match error.code {
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION if supported.iter().any(|v| is_modern_name(v)) => Shaken::IsModern(supported),
+        _ if !supported.is_empty() => Shaken::Offers(supported),
+        _ => Shaken::Refused(error),
+    }
+}
+
+/// The revisions an error names in `data.supported`.
+pub(crate) fn supported(error: &RpcError) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Data {
+        #[serde(default)]
+        supported: Vec<String>,
+    }
+    error.data.as_ref().and_then(|data| data.decode::<Data>().ok()).map_or_else(Vec::new, |data| data.supported)
+}
+
+fn is_legacy(revision: Revision) -> bool {
+    revision <= Revision::LATEST_LEGACY
+}
+
+/// Version names are dates, so those beyond the last legacy one are modern, known to us or not.
+pub(crate) fn is_modern_name(version: &str) -> bool {
+    version > Revision::LATEST_LEGACY.as_str()
+}
+
+pub(crate) fn has_batches(revision: Revision) -> bool {
+    revision == Revision::V2025_03_26
+}
+
+pub(crate) fn dress(body: &str, extras: &Extras<'_>) -> String {
+    splice(body, None, extras)
+}
+
+/// A result is the result, unless the request asked for a task and got one.
+pub(crate) fn settle(result: Raw, as_task: bool) -> Settled {
+    let created = as_task.then(|| result.decode::<LegacyCreateTaskResult>().ok()).flatten();
+    match created {
+        Some(created) => Settled::Task(TaskTicket {
+            id: created.task.task_id,
+            poll_interval_ms: created.task.poll_interval,
+            ttl_ms: created.task.ttl,
+        }),
+        None => Settled::Done(result),
+    }
+}
+
+impl crate::link::Exchange {
+    /// The answer, as one future that borrows the exchange.
+    pub(crate) fn answer(
+        &mut self,
+    ) -> impl Future<Output = Result<Result<Raw, RpcError>, LinkError>> + Send + '_ {
+        async move {
+            loop {
+                if let Event::Done(outcome) = self.event().await? {
+                    return Ok(outcome);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides may ask.
+
+mod client;
+mod server;
+
+pub(crate) use client::{Client, dress, handshake, settle};
+pub(crate) use server::{Session, initialize};

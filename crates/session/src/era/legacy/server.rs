@@ -1,0 +1,96 @@
+//! The server's side of the legacy era: the handshake, and what a session remembers.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use parking_lot::Mutex;
+use switchboard_protocol::{
+    ClientCapabilities, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision, RpcError,
+};
+
+use crate::answering::Server;
+
+/// What a session of the legacy era remembers. One for each pipe.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    agreed: OnceLock<Agreed>,
+    /// The least level of log messages wanted, as a number; 0 is none set.
+    log_level: AtomicU8,
+    subscriptions: Mutex<HashSet<String>>,
+}
+
+/// What the handshake settled.
+#[derive(Debug)]
+pub(crate) struct Agreed {
+    pub(crate) revision: Revision,
+    pub(crate) client: Implementation,
+    pub(crate) capabilities: ClientCapabilities,
+}
+
+/// How many resources one session may subscribe to.
+const MOST_SUBSCRIPTIONS: usize = 10_000;
+
+impl Session {
+    pub(crate) fn agreed(&self) -> Option<&Agreed> {
+        self.agreed.get()
+    }
+
+    pub(crate) fn has_batches(&self) -> bool {
+        self.agreed().is_some_and(|agreed| super::client::has_batches(agreed.revision))
+    }
+
+    pub(crate) fn log_level(&self) -> Option<Level> {
+        let number = self.log_level.load(Ordering::Relaxed);
+        Level::ALL.into_iter().nth(usize::from(number).checked_sub(1)?)
+    }
+
+    pub(crate) fn set_log_level(&self, level: Level) {
+        let number = Level::ALL.into_iter().position(|known| known == level).unwrap_or_default() + 1;
+        self.log_level.store(u8::try_from(number).unwrap_or_default(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
+        let mut subscriptions = self.subscriptions.lock();
+        if subscriptions.len() >= MOST_SUBSCRIPTIONS {
+            let limit = format!("at most {MOST_SUBSCRIPTIONS} resources can be subscribed to; unsubscribe some first");
+            return Err(RpcError::invalid_params(limit));
+        }
+        subscriptions.insert(uri);
+        Ok(())
+    }
+
+    pub(crate) fn unsubscribe(&self, uri: &str) {
+        self.subscriptions.lock().remove(uri);
+    }
+
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.lock().contains(uri)
+    }
+}
+
+/// Answers `initialize`. The first one counts: a second is refused and changes nothing.
+pub(crate) fn initialize(
+    server: &Server,
+    session: &Session,
+    params: Option<&Raw>,
+) -> Result<InitializeResult, RpcError> {
+    let offer = server.offer().legacy();
+    let params: InitializeParams = params
+        .cloned()
+        .unwrap_or_else(Raw::empty_object)
+        .decode()
+        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    // What was asked for if we speak it, else the newest we do: the client decides whether to stay.
+    let wanted = offer.iter().copied().find(|revision| revision.as_str() == params.protocol_version);
+    let Some(revision) = wanted.or(offer.first().copied()) else {
+        return Err(super::super::unsupported_version(server, &params.protocol_version));
+    };
+    let agreed = Agreed { revision, client: params.client_info, capabilities: params.capabilities };
+    if session.agreed.set(agreed).is_err() {
+        return Err(RpcError::invalid_request("the session is initialized already; open another connection"));
+    }
+    let mut result = InitializeResult::new(revision.as_str(), server.capabilities().clone(), server.info().clone());
+    result.instructions = server.instructions().map(str::to_owned);
+    Ok(result)
+}

@@ -1,0 +1,142 @@
+//! The client's side of the modern era: the probe, the stamp on every request, and the three kinds of result.
+
+use parking_lot::RwLock;
+use switchboard_protocol::{
+    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation, InputRequired,
+    Level, Meta, Raw, RequestId, ResultType, Revision,
+};
+
+use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
+use crate::era::legacy::{is_modern_name, supported};
+use crate::era::Terms;
+use crate::error::CallError;
+use crate::link::{Ask, Exchange, Life, Link};
+
+/// A session of the modern era: nothing is held but what every request says.
+#[derive(Debug)]
+pub(crate) struct Client {
+    // Written when the log level changes, read for every request; never held across an await.
+    stamp: RwLock<String>,
+    base: String,
+}
+
+impl Client {
+    pub(crate) fn new(revision: Revision, who: &Implementation, capabilities: &ClientCapabilities) -> Result<Self, CallError> {
+        let base = format!(
+            r#""{}":"{revision}","{}":{},"{}":{}"#,
+            Meta::PROTOCOL_VERSION,
+            Meta::CLIENT_INFO,
+            Raw::encode(who)?.as_str(),
+            Meta::CLIENT_CAPABILITIES,
+            Raw::encode(capabilities)?.as_str(),
+        );
+        Ok(Self { stamp: RwLock::new(base.clone()), base })
+    }
+
+    pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
+        splice(body, Some(&self.stamp.read()), extras)
+    }
+
+    pub(crate) fn stamp_log_level(&self, level: Level) {
+        *self.stamp.write() = format!(r#"{},"{}":"{}""#, self.base, Meta::LOG_LEVEL, level.as_str());
+    }
+
+    pub(crate) fn settle(&self, method: &str, result: Raw) -> Result<Settled, CallError> {
+        let invalid = |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
+        match ResultType::of(&result) {
+            ResultType::Complete => Ok(Settled::Done(result)),
+            ResultType::InputRequired if may_ask(method) => {
+                let input: InputRequired =
+                    result.decode().map_err(|error| CallError::protocol(method, error))?;
+                if input.input_requests.is_none() && input.request_state.is_none() {
+                    return Err(invalid("input is required, but neither requests nor state are given".into()));
+                }
+                Ok(Settled::Ask(input))
+            }
+            ResultType::Task if method == "tools/call" => {
+                let created: CreateTaskResult =
+                    result.decode().map_err(|error| CallError::protocol(method, error))?;
+                Ok(Settled::Task(TaskTicket {
+                    id: created.task.task_id,
+                    poll_interval_ms: created.task.poll_interval_ms,
+                    ttl_ms: created.task.ttl_ms,
+                }))
+            }
+            other => Err(invalid(format!("{:?} is not a result of this method", other.as_str()))),
+        }
+    }
+}
+
+/// The methods whose result may be a question.
+pub(crate) fn may_ask(method: &str) -> bool {
+    matches!(method, "tools/call" | "prompts/get" | "resources/read")
+}
+
+/// What the answer to a probe means.
+#[derive(Debug)]
+pub(crate) enum Probed {
+    /// Modern, with these terms.
+    Modern(Terms),
+    /// Modern, but it wants the request in this revision.
+    Again(Revision),
+    /// It needs a handshake; the revisions it named, if any.
+    Legacy(Vec<String>),
+    /// Modern, but in revisions we do not speak.
+    Foreign(Vec<String>),
+}
+
+/// Sends the probe.
+pub(crate) fn discover(
+    link: &dyn Link,
+    id: RequestId,
+    revision: Revision,
+    who: &Implementation,
+    capabilities: &ClientCapabilities,
+) -> Result<Exchange, CallError> {
+    let params = Client::new(revision, who, capabilities)?.dress("{}", &Extras::default());
+    Ok(link.open(Ask { id, method: "server/discover", params: &params, life: Life::Call }))
+}
+
+/// Reads the answer to a probe.
+pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer: &[Revision]) -> Probed {
+    match outcome {
+        Ok(result) => {
+            let Ok(found) = result.decode::<DiscoverResult>() else { return Probed::Legacy(Vec::new()) };
+            match mutual(&found.supported_versions, offer) {
+                Named::Mutual(revision) => Probed::Modern(Terms {
+                    revision,
+                    server: found.server_info(),
+                    hints: found.hints(),
+                    capabilities: found.capabilities,
+                    instructions: found.instructions,
+                }),
+                Named::LegacyOnly => Probed::Legacy(found.supported_versions),
+                Named::Foreign => Probed::Foreign(found.supported_versions),
+            }
+        }
+        Err(error) if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
+            let named = supported(&error);
+            match mutual(&named, offer) {
+                Named::Mutual(revision) => Probed::Again(revision),
+                Named::LegacyOnly => Probed::Legacy(named),
+                Named::Foreign => Probed::Foreign(named),
+            }
+        }
+        // Falling back is keyed to no one code: legacy servers answer with whatever they have.
+        Err(_) => Probed::Legacy(Vec::new()),
+    }
+}
+
+enum Named {
+    Mutual(Revision),
+    LegacyOnly,
+    Foreign,
+}
+
+fn mutual(named: &[String], offer: &[Revision]) -> Named {
+    match offer.iter().find(|revision| named.iter().any(|name| name == revision.as_str())) {
+        Some(revision) => Named::Mutual(*revision),
+        None if named.iter().any(|name| is_modern_name(name)) => Named::Foreign,
+        None => Named::LegacyOnly,
+    }
+}

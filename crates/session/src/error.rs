@@ -1,0 +1,170 @@
+//! Why a call did not give its result: one variant for each thing a caller can do about it.
+
+use std::fmt;
+use std::time::Duration;
+
+use switchboard_protocol::{DecodeError, EncodeError, Revision, RpcError};
+
+use crate::link::{Hint, LinkError};
+
+/// A call that did not give its result.
+///
+/// [`CallError::Remote`] is what the server said; every other variant is local and never looks like the server's.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error.
+    #[error("the server refused: {0}")]
+    Remote(RpcError),
+    /// The connection could not carry the call: not started, exited, lost, overloaded, too large, damaged, closed.
+    #[error(transparent)]
+    Link(LinkError),
+    /// The time was up. The server was told to stop.
+    #[error("no answer within {after:?} ({phase}){}", hint_text(.hint.as_ref()))]
+    TimedOut {
+        /// Which wait was too long.
+        phase: Phase,
+        /// How long it was.
+        after: Duration,
+        /// What may be wrong with the server.
+        hint: Option<Hint>,
+    },
+    /// The call was cancelled from this side, other than by dropping it.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// The session is not open yet: call `initialize` first.
+    #[error("the session is not initialized; call initialize() first")]
+    NotInitialized,
+    /// The session was closed.
+    #[error("the session is closed")]
+    Closed,
+    /// The server does not offer this. Nothing was sent.
+    #[error("the server does not offer {what}")]
+    Unsupported {
+        /// The capability that is missing.
+        what: &'static str,
+    },
+    /// The answer is not what the specification says it must be.
+    #[error("the server's answer to {method} is not valid: {error}")]
+    Protocol {
+        /// What was asked.
+        method: String,
+        /// What is wrong, and where.
+        error: DecodeError,
+    },
+    /// The two sides share no protocol revision.
+    #[error(
+        "no protocol revision in common: this side speaks {}, the server speaks {}",
+        list(.ours),
+        theirs(.theirs)
+    )]
+    NoCommonRevision {
+        /// What this side was ready to speak.
+        ours: Vec<Revision>,
+        /// What the server named; empty when it named none.
+        theirs: Vec<String>,
+    },
+    /// The server asked for input that this side did not give.
+    #[error("the server asked for input and did not get it: {0}")]
+    InputRefused(String),
+    /// The server asked for input too many times for one call.
+    #[error("the server asked for input more than {rounds} times for one call")]
+    TooManyRounds {
+        /// The limit in force.
+        rounds: usize,
+    },
+    /// The parameters cannot be written as JSON. Nothing was sent.
+    #[error("the parameters cannot be sent: {0}")]
+    Parameters(String),
+}
+
+impl CallError {
+    /// Whether the same call may simply be made again: nothing was carried out, or nothing was sent.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Link(LinkError::Overloaded { .. } | LinkError::Lost { sent: false, .. }) | Self::NotInitialized
+        )
+    }
+
+    /// Whether the server may have carried out the call although no result came.
+    pub fn outcome_unknown(&self) -> bool {
+        match self {
+            Self::TimedOut { .. } | Self::Cancelled => true,
+            Self::Link(error) => matches!(
+                error,
+                LinkError::Exited(_)
+                    | LinkError::Lost { sent: true, .. }
+                    | LinkError::TooLarge { .. }
+                    | LinkError::Malformed(_)
+                    | LinkError::Closed
+            ),
+            Self::Protocol { .. } | Self::Closed => true,
+            _ => false,
+        }
+    }
+
+    /// The error object of the server, where it sent one.
+    pub fn remote(&self) -> Option<&RpcError> {
+        match self {
+            Self::Remote(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn protocol(method: &str, error: DecodeError) -> Self {
+        Self::Protocol { method: method.to_owned(), error }
+    }
+}
+
+impl From<LinkError> for CallError {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::Closed => Self::Closed,
+            other => Self::Link(other),
+        }
+    }
+}
+
+impl From<EncodeError> for CallError {
+    fn from(error: EncodeError) -> Self {
+        Self::Parameters(error.to_string())
+    }
+}
+
+/// Which wait was too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// From the start of the server to its opening answer.
+    Startup,
+    /// Without any word on the call.
+    Idle,
+    /// The whole call, however much progress it reported.
+    Total,
+    /// All pages of a list.
+    List,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Startup => "while starting",
+            Self::Idle => "without a word on the call",
+            Self::Total => "for the whole call",
+            Self::List => "for the whole list",
+        })
+    }
+}
+
+fn hint_text(hint: Option<&Hint>) -> String {
+    hint.map(|hint| format!("; {hint}")).unwrap_or_default()
+}
+
+fn list(revisions: &[Revision]) -> String {
+    revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn theirs(named: &[String]) -> String {
+    if named.is_empty() { "another (it did not say which)".to_owned() } else { named.join(", ") }
+}
