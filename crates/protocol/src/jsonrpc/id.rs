@@ -42,7 +42,8 @@ impl RequestId {
         match self {
             Self::Number(number) => write!(out, "{number}").expect("writing to memory does not fail"),
             Self::String(text) => {
-                serde_json::to_writer(out, &**text).expect("a string is always JSON, and memory does not fail");
+                serde_json::to_writer(out, &**text)
+                    .expect("a string is always JSON, and memory does not fail");
             }
         }
     }
@@ -106,7 +107,9 @@ impl<'de> Deserialize<'de> for RequestId {
                 i64::try_from(number).map(RequestId::Number).map_err(E::custom)
             }
             fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<RequestId, E> {
-                integral(&number.to_string()).map(RequestId::Number).ok_or_else(|| E::custom("not an integer"))
+                integral(&number.to_string())
+                    .map(RequestId::Number)
+                    .ok_or_else(|| E::custom("not an integer"))
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RequestId, E> {
                 if text.len() > MAX_ID_BYTES {
@@ -130,7 +133,9 @@ mod tests {
 
     #[test]
     fn only_exact_integers_are_numbers() {
-        for (text, number) in [("7", 7), ("7.0", 7), ("7e0", 7), ("-3", -3), ("9007199254740993", 9007199254740993)] {
+        for (text, number) in
+            [("7", 7), ("7.0", 7), ("7e0", 7), ("-3", -3), ("9007199254740993", 9007199254740993)]
+        {
             assert_eq!(RequestId::from_json(text), Some(RequestId::Number(number)), "{text}");
         }
         for text in ["7.9", "null", "true", "1e300", "99999999999999999999", "{}", "NaN", "inf"] {
@@ -140,7 +145,9 @@ mod tests {
 
     #[test]
     fn only_canonical_decimals_are_tolerated() {
-        for (text, number) in [("7", Some(7)), ("07", None), (" 7", None), ("0x7", None), ("", None), ("+7", None)] {
+        for (text, number) in
+            [("7", Some(7)), ("07", None), (" 7", None), ("0x7", None), ("", None), ("+7", None)]
+        {
             assert_eq!(RequestId::from(text).canonical_number(), number, "{text:?}");
         }
     }

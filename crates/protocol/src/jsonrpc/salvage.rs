@@ -70,7 +70,10 @@ impl Salvager {
     }
 
     fn step(&mut self, byte: u8) {
-        if self.keeps_text() && self.token.len() <= MAX_ID_BYTES + 2 && !byte.is_ascii_whitespace() | self.in_string {
+        if self.keeps_text()
+            && self.token.len() <= MAX_ID_BYTES + 2
+            && !byte.is_ascii_whitespace() | self.in_string
+        {
             self.token.push(byte);
         }
         if self.in_string {

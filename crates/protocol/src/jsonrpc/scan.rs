@@ -247,10 +247,10 @@ impl Cursor<'_> {
             let span = start..self.at;
             let key = &self.bytes[key.start + 1..key.end - 1];
             let unescaped = unescape(key);
-            if let Some((name, slot)) = members.slot(unescaped.as_deref().unwrap_or(key)) {
-                if slot.replace(span).is_some() {
-                    return self.fault(FaultKind::Duplicate(name));
-                }
+            if let Some((name, slot)) = members.slot(unescaped.as_deref().unwrap_or(key))
+                && slot.replace(span).is_some()
+            {
+                return self.fault(FaultKind::Duplicate(name));
             }
             match self.peek()? {
                 b',' => self.at += 1,
@@ -475,10 +475,50 @@ mod tests {
     #[test]
     fn agrees_with_serde_json_on_edges() {
         let cases = [
-            "0", "-0", "01", "1.", ".5", "1e5", "1e", "-", "--1", "NaN", "Infinity", "true", "tru", "truee", "null",
-            "\"\"", "\"a\nb\"", "\"\\x\"", "\"\\u12\"", "\"\\u12G4\"", "\"\u{0}\"", "[]", "[1,]", "[,1]", "{}",
-            "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{'a':1}", "{\"a\":1}//", "[1 2]", "[[[[]]]]", "{\"a\":[{}]}", " 1 ",
-            "", " ", "]", "[}", "{]", "[1}", "{\"a\":1]", "1 2", "\"abc", "\u{feff}1",
+            "0",
+            "-0",
+            "01",
+            "1.",
+            ".5",
+            "1e5",
+            "1e",
+            "-",
+            "--1",
+            "NaN",
+            "Infinity",
+            "true",
+            "tru",
+            "truee",
+            "null",
+            "\"\"",
+            "\"a\nb\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\u12G4\"",
+            "\"\u{0}\"",
+            "[]",
+            "[1,]",
+            "[,1]",
+            "{}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{'a':1}",
+            "{\"a\":1}//",
+            "[1 2]",
+            "[[[[]]]]",
+            "{\"a\":[{}]}",
+            " 1 ",
+            "",
+            " ",
+            "]",
+            "[}",
+            "{]",
+            "[1}",
+            "{\"a\":1]",
+            "1 2",
+            "\"abc",
+            "\u{feff}1",
         ];
         for case in cases {
             let ours = check(case.as_bytes());
@@ -498,7 +538,9 @@ mod tests {
 
     #[test]
     fn nodes_are_counted() {
-        for (text, nodes) in [("1", 1), ("[]", 1), ("[[]]", 2), ("[1,\"a,b\",{}]", 4), (r#"{"a":[1,2],"b":"c"}"#, 5)] {
+        for (text, nodes) in
+            [("1", 1), ("[]", 1), ("[[]]", 2), ("[1,\"a,b\",{}]", 4), (r#"{"a":[1,2],"b":"c"}"#, 5)]
+        {
             assert_eq!(count_nodes(text.as_bytes()), nodes, "{text}");
         }
     }

@@ -51,7 +51,8 @@ fn names_are_exact() {
         assert_eq!(read(text).unwrap_err().fault.kind(), FaultKind::NoShape, "{text}");
     }
     // Beside the real name, a look-alike changes nothing; an escape spells the same name.
-    let Envelope::Request(request) = read(r#"{"id":1,"\u006dethod":"a","Method":"b","Params":[1]}"#).unwrap() else {
+    let Envelope::Request(request) = read(r#"{"id":1,"\u006dethod":"a","Method":"b","Params":[1]}"#).unwrap()
+    else {
         panic!()
     };
     assert_eq!((&*request.method, request.params), ("a", None));

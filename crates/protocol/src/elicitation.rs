@@ -1,0 +1,242 @@
+//! Elicitation: a server asks the user, by a form or by a URL to visit (from 2025-06-18).
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::form::FormSchema;
+use crate::map::OrderedMap;
+use crate::meta::Meta;
+use crate::raw::{DecodeError, Raw};
+use crate::setter::setters;
+use crate::task::TaskParams;
+
+/// What to ask the user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Wire", try_from = "Wire")]
+#[non_exhaustive]
+pub enum ElicitParams {
+    /// To fill in a form.
+    Form(FormParams),
+    /// To visit a URL (from 2025-11-25).
+    Url(UrlParams),
+}
+
+impl ElicitParams {
+    /// Asks for a form to be filled in.
+    pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
+        Self::Form(FormParams::new(message, schema))
+    }
+
+    /// Asks for a URL to be visited.
+    pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::Url(UrlParams::new(message, url))
+    }
+
+    /// What the user is told.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Form(form) => &form.message,
+            Self::Url(url) => &url.message,
+        }
+    }
+
+    /// Anything else.
+    pub fn meta(&self) -> Option<&Meta> {
+        match self {
+            Self::Form(form) => form.meta.as_ref(),
+            Self::Url(url) => url.meta.as_ref(),
+        }
+    }
+}
+
+/// A form to be filled in.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FormParams {
+    /// Whether `mode: "form"` is written; 2025-06-18 does not have the field.
+    pub says_mode: bool,
+    /// What the user is told.
+    pub message: String,
+    /// The fields.
+    pub requested_schema: FormSchema,
+    /// Asks to run it as a task (2025-11-25 only).
+    pub task: Option<TaskParams>,
+    /// Anything else (until 2025-11-25).
+    pub meta: Option<Meta>,
+}
+
+impl FormParams {
+    /// This form.
+    pub fn new(message: impl Into<String>, schema: FormSchema) -> Self {
+        Self { says_mode: true, message: message.into(), requested_schema: schema, task: None, meta: None }
+    }
+}
+
+setters!(FormParams: some with_task task TaskParams; some with_meta meta Meta;);
+
+/// A URL to be visited.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct UrlParams {
+    /// What the user is told.
+    pub message: String,
+    /// Where to go.
+    pub url: String,
+    /// What the completion will refer to (required in 2025-11-25, unknown in any other).
+    pub elicitation_id: Option<String>,
+    /// Asks to run it as a task (2025-11-25 only).
+    pub task: Option<TaskParams>,
+    /// Anything else (until 2025-11-25).
+    pub meta: Option<Meta>,
+}
+
+impl UrlParams {
+    /// This URL.
+    pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { message: message.into(), url: url.into(), elicitation_id: None, task: None, meta: None }
+    }
+}
+
+setters!(UrlParams:
+    some with_elicitation_id elicitation_id String;
+    some with_task task TaskParams;
+    some with_meta meta Meta;
+);
+
+/// Both modes, as one object; a missing mode means a form.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    requested_schema: Option<FormSchema>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    elicitation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<TaskParams>,
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    meta: Option<Meta>,
+}
+
+impl TryFrom<Wire> for ElicitParams {
+    type Error = String;
+
+    fn try_from(wire: Wire) -> Result<Self, Self::Error> {
+        let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = wire;
+        match mode.as_deref() {
+            None | Some("form") => Ok(Self::Form(FormParams {
+                says_mode: mode.is_some(),
+                message,
+                requested_schema: requested_schema.ok_or("missing field `requestedSchema`")?,
+                task,
+                meta,
+            })),
+            Some("url") => {
+                let url = url.ok_or("missing field `url`")?;
+                Ok(Self::Url(UrlParams { message, url, elicitation_id, task, meta }))
+            }
+            Some(other) => Err(format!("unknown elicitation mode {other:?}")),
+        }
+    }
+}
+
+impl From<ElicitParams> for Wire {
+    fn from(params: ElicitParams) -> Self {
+        match params {
+            ElicitParams::Form(form) => Self {
+                mode: form.says_mode.then(|| "form".into()),
+                message: form.message,
+                requested_schema: Some(form.requested_schema),
+                url: None,
+                elicitation_id: None,
+                task: form.task,
+                meta: form.meta,
+            },
+            ElicitParams::Url(url) => Self {
+                mode: Some("url".into()),
+                message: url.message,
+                requested_schema: None,
+                url: Some(url.url),
+                elicitation_id: url.elicitation_id,
+                task: url.task,
+                meta: url.meta,
+            },
+        }
+    }
+}
+
+/// What the user did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ElicitAction {
+    /// Agreed, or sent the form.
+    Accept,
+    /// Said no.
+    Decline,
+    /// Went away without an answer.
+    Cancel,
+}
+
+/// The user's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ElicitResult {
+    /// What the user did.
+    pub action: ElicitAction,
+    /// What was filled in: text, numbers, yes or no, and lists of text (from 2025-11-25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<OrderedMap<Raw>>,
+    /// Anything else (until 2025-11-25).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitResult {
+    /// The user did this, and filled in nothing.
+    pub fn new(action: ElicitAction) -> Self {
+        Self { action, content: None, meta: None }
+    }
+
+    /// The user sent the form.
+    pub fn accept(content: OrderedMap<Raw>) -> Self {
+        Self { action: ElicitAction::Accept, content: Some(content), meta: None }
+    }
+
+    /// Reads what was filled in; `None` when nothing was.
+    ///
+    /// # Errors
+    /// When it has another shape.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<Option<T>, DecodeError> {
+        let Some(content) = &self.content else { return Ok(None) };
+        let raw =
+            Raw::encode(content).map_err(|error| DecodeError::mismatch("content", error.to_string()))?;
+        raw.decode().map(Some)
+    }
+}
+
+setters!(ElicitResult: some with_content content OrderedMap<Raw>; some with_meta meta Meta;);
+
+/// The URL of an elicitation has been dealt with (2025-11-25 only).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ElicitationComplete {
+    /// Which one.
+    pub elicitation_id: String,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitationComplete {
+    /// This one.
+    pub fn new(elicitation_id: impl Into<String>) -> Self {
+        Self { elicitation_id: elicitation_id.into(), meta: None }
+    }
+}
+
+setters!(ElicitationComplete: some with_meta meta Meta;);

@@ -1,0 +1,38 @@
+//! Pictures that stand for a thing in a list (from 2025-11-25).
+//!
+//! Where they may be fetched from is for the one who shows them to check.
+
+use serde::{Deserialize, Serialize};
+
+use crate::setter::setters;
+
+/// A picture for a server, tool, resource or prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Icon {
+    /// An `https:` or `data:` URI.
+    pub src: String,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Sizes like `48x48`, or `any`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Vec<String>>,
+    /// `light` or `dark`: the background it is drawn for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<String>,
+}
+
+impl Icon {
+    /// The picture at this URI.
+    pub fn new(src: impl Into<String>) -> Self {
+        Self { src: src.into(), mime_type: None, sizes: None, theme: None }
+    }
+}
+
+setters!(Icon:
+    some with_mime_type mime_type String;
+    some with_sizes sizes Vec<String>;
+    some with_theme theme String;
+);

@@ -1,0 +1,368 @@
+//! The only code that drops or rewrites a field because a revision does not have it.
+//!
+//! Write everything as the newest revision has it, then lower it to the revision of the peer. Lowering never invents
+//! data and never fails for results; what cannot be asked of an old peer at all is [`Unavailable`].
+//! Behaviour that differs between revisions is not decided here.
+
+mod ask;
+mod error;
+mod opening;
+
+use serde::Deserialize;
+
+pub use ask::Unavailable;
+pub use error::lower_error;
+
+use crate::completion::{CompleteParams, Reference};
+use crate::content::{Annotations, Content, MediaContent};
+use crate::icon::Icon;
+use crate::meta::Meta;
+use crate::progress::ProgressParams;
+use crate::prompt::{GetPromptParams, Prompt};
+use crate::raw::Raw;
+use crate::resource::{EmbeddedResource, ReadResourceParams, Resource, ResourceContents, ResourceTemplate};
+use crate::revision::{Era, Revision};
+use crate::server_result::ServerResult;
+use crate::task::{CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, TaskStatus};
+use crate::tool::{CallToolParams, CallToolResult, Tool};
+
+use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
+
+impl ServerResult {
+    /// Fits the result to a revision. A result that is text already is left alone.
+    pub fn lower(&mut self, to: Revision) {
+        if let Some(meta) = self.meta_mut() {
+            lower_meta(meta, to);
+        }
+        self.lower_hints(to);
+        match self {
+            Self::Initialize(result) => {
+                result.server_info.lower(to);
+                result.capabilities.lower(to);
+            }
+            Self::Discover(result) => result.capabilities.lower(to),
+            Self::ListTools(result) => result.tools.iter_mut().for_each(|tool| tool.lower(to)),
+            Self::CallTool(result) => result.lower(to),
+            Self::ListResources(result) => {
+                result.resources.iter_mut().for_each(|resource| resource.lower(to))
+            }
+            Self::ListResourceTemplates(result) => {
+                result.resource_templates.iter_mut().for_each(|template| template.lower(to));
+            }
+            Self::ReadResource(result) => result.contents.iter_mut().for_each(|part| part.lower(to)),
+            Self::ListPrompts(result) => result.prompts.iter_mut().for_each(|prompt| prompt.lower(to)),
+            Self::GetPrompt(result) => {
+                result.messages.iter_mut().for_each(|message| message.content.lower(to));
+            }
+            Self::InputRequired(result) => {
+                let requests = result.input_requests.iter_mut().flat_map(|requests| requests.iter_mut());
+                // What an old client cannot be asked is refused before it gets here; see `InputRequest::lower`.
+                requests.for_each(|(_, request)| drop(request.lower(to)));
+            }
+            Self::CreateTask(_) | Self::Task(_) | Self::LegacyCreateTask(_) => self.lower_task(to),
+            Self::Empty(_) | Self::Complete(_) | Self::LegacyTask(_) | Self::ListTasks(_) | Self::Raw(_) => {}
+        }
+    }
+
+    /// Caching hints are for modern clients only.
+    fn lower_hints(&mut self, to: Revision) {
+        if to.era() == Era::Modern {
+            return;
+        }
+        let (ttl_ms, cache_scope) = match self {
+            Self::Discover(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            Self::ListTools(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            Self::ListResources(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            Self::ListResourceTemplates(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            Self::ReadResource(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            Self::ListPrompts(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+            _ => return,
+        };
+        *ttl_ms = None;
+        *cache_scope = None;
+    }
+
+    /// Tasks have one shape in 2025-11-25 and another in the extension; earlier revisions have none.
+    fn lower_task(&mut self, to: Revision) {
+        let lowered: Self = match (&*self, to.era()) {
+            (Self::CreateTask(result), Era::Legacy) => {
+                let CreateTaskResult { task, meta, .. } = (**result).clone();
+                let mut lowered = LegacyCreateTaskResult::new(task);
+                lowered.meta = meta;
+                lowered.into()
+            }
+            (Self::Task(result), Era::Legacy) => legacy_state(result).into(),
+            (Self::LegacyCreateTask(result), Era::Modern) => {
+                let LegacyCreateTaskResult { task, meta } = (**result).clone();
+                let mut lowered = CreateTaskResult::new(task.into());
+                lowered.meta = meta;
+                lowered.into()
+            }
+            _ => return,
+        };
+        *self = lowered;
+    }
+}
+
+fn legacy_state(detailed: &DetailedTask) -> LegacyTaskState {
+    #[derive(Deserialize)]
+    struct Outcome {
+        #[serde(rename = "isError", default)]
+        is_error: Option<bool>,
+    }
+    let mut state = LegacyTaskState::new(detailed.task.clone());
+    state.meta.clone_from(&detailed.meta);
+    // A tool that failed is "completed" in the extension and "failed" in 2025-11-25.
+    let outcome = detailed.result.as_ref().and_then(|result| result.decode::<Outcome>().ok());
+    if outcome.is_some_and(|outcome| outcome.is_error == Some(true)) {
+        state.task.status = TaskStatus::Failed;
+    }
+    state
+}
+
+impl Meta {
+    /// Drops the reserved keys that a revision does not have.
+    pub fn lower(&mut self, to: Revision) {
+        if to.era() == Era::Legacy {
+            for key in Self::PER_REQUEST.into_iter().chain([Self::SERVER_INFO, Self::SUBSCRIPTION_ID]) {
+                self.remove(key);
+            }
+        }
+        if to != R4 {
+            self.remove(Self::RELATED_TASK);
+            self.remove(Self::MODEL_IMMEDIATE_RESPONSE);
+        }
+    }
+}
+
+/// The `_meta` of a message, which every revision has.
+fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
+    if let Some(inner) = meta {
+        inner.lower(to);
+        if inner.is_empty() {
+            *meta = None;
+        }
+    }
+}
+
+/// The `_meta` of a thing inside a message, and the titles, both of which came with 2025-06-18.
+fn lower_names(
+    title: &mut Option<String>,
+    icons: &mut Option<Vec<Icon>>,
+    meta: &mut Option<Meta>,
+    to: Revision,
+) {
+    if to < R3 {
+        *title = None;
+        *meta = None;
+    }
+    if to < R4 {
+        *icons = None;
+    }
+}
+
+fn lower_annotations(annotations: &mut Option<Annotations>, to: Revision) {
+    if to >= R3 {
+        return;
+    }
+    if let Some(inner) = annotations {
+        inner.last_modified = None;
+        if *inner == Annotations::default() {
+            *annotations = None;
+        }
+    }
+}
+
+impl Tool {
+    /// Fits the tool to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        if to == R2
+            && let Some(title) = self.title.take()
+        {
+            // 2025-03-26 has no title but this one.
+            self.annotations.get_or_insert_default().title.get_or_insert(title);
+        }
+        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        if to < R2 {
+            self.annotations = None;
+        }
+        if to != R4 {
+            self.execution = None;
+        }
+        let drop_schema = match to.era() {
+            Era::Modern => false,
+            Era::Legacy => to < R3 || !self.output_schema.as_ref().is_some_and(describes_object),
+        };
+        if drop_schema {
+            self.output_schema = None;
+        }
+    }
+}
+
+/// Whether a schema says `"type": "object"`, which is all that 2025-06-18 and 2025-11-25 allow of an output schema.
+fn describes_object(schema: &Raw) -> bool {
+    #[derive(Deserialize)]
+    struct Typed {
+        r#type: String,
+    }
+    schema.decode::<Typed>().is_ok_and(|typed| typed.r#type == "object")
+}
+
+impl CallToolResult {
+    /// Fits the result to a revision. Data that the revision cannot carry is left as text.
+    pub fn lower(&mut self, to: Revision) {
+        self.content.iter_mut().for_each(|block| block.lower(to));
+        let fits = |data: &Raw| to.era() == Era::Modern || (to >= R3 && data.is_object());
+        if let Some(data) = self.structured_content.take_if(|data| !fits(data))
+            && self.content.is_empty()
+        {
+            self.content.push(Content::text(data.as_str()));
+        }
+    }
+}
+
+impl Content {
+    /// Fits the block to a revision: what it does not know becomes a block that it does.
+    pub fn lower(&mut self, to: Revision) {
+        if let Self::Audio(sound) = self
+            && to < R2
+        {
+            *self = Self::Resource(Box::new(embed_audio(sound)));
+        }
+        if let Self::ResourceLink(link) = self
+            && to < R3
+        {
+            *self = Self::text(link_text(link));
+        }
+        match self {
+            Self::Text(block) => lower_block(&mut block.annotations, &mut block.meta, to),
+            Self::Image(block) | Self::Audio(block) => {
+                lower_block(&mut block.annotations, &mut block.meta, to)
+            }
+            Self::ResourceLink(link) => link.lower(to),
+            Self::Resource(block) => {
+                block.resource.lower(to);
+                lower_block(&mut block.annotations, &mut block.meta, to);
+            }
+            Self::ToolResult(block) => block.content.iter_mut().for_each(|inner| inner.lower(to)),
+            Self::ToolUse(_) | Self::Unknown(_) => {}
+        }
+    }
+}
+
+fn lower_block(annotations: &mut Option<Annotations>, meta: &mut Option<Meta>, to: Revision) {
+    lower_annotations(annotations, to);
+    if to < R3 {
+        *meta = None;
+    }
+}
+
+fn embed_audio(sound: &mut MediaContent) -> EmbeddedResource {
+    // The URI is required and leads nowhere: the bytes are all there is.
+    let contents = ResourceContents::blob("embedded:audio", std::mem::take(&mut sound.data));
+    let mut embedded = EmbeddedResource::new(contents.with_mime_type(std::mem::take(&mut sound.mime_type)));
+    embedded.annotations = sound.annotations.take();
+    embedded
+}
+
+fn link_text(link: &Resource) -> String {
+    let name = link.title.as_ref().unwrap_or(&link.name);
+    match &link.description {
+        Some(description) => format!("{name}: {}\n{description}", link.uri),
+        None => format!("{name}: {}", link.uri),
+    }
+}
+
+impl Resource {
+    /// Fits the resource to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_annotations(&mut self.annotations, to);
+    }
+}
+
+impl ResourceTemplate {
+    /// Fits the template to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_annotations(&mut self.annotations, to);
+    }
+}
+
+impl ResourceContents {
+    /// Fits the contents to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        if to < R3 {
+            self.meta = None;
+        }
+    }
+}
+
+impl Prompt {
+    /// Fits the prompt to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        if to < R3 {
+            self.arguments.iter_mut().flatten().for_each(|argument| argument.title = None);
+        }
+    }
+}
+
+impl CallToolParams {
+    /// Fits the call to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to != R4 {
+            self.task = None;
+        }
+        if to.era() == Era::Legacy {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl GetPromptParams {
+    /// Fits the request to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to.era() == Era::Legacy {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl ReadResourceParams {
+    /// Fits the request to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to.era() == Era::Legacy {
+            self.input_responses = None;
+            self.request_state = None;
+        }
+    }
+}
+
+impl CompleteParams {
+    /// Fits the request to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to < R3 {
+            self.context = None;
+            if let Reference::Prompt { title, .. } = &mut self.reference {
+                *title = None;
+            }
+        }
+    }
+}
+
+impl ProgressParams {
+    /// Fits the notification to a revision.
+    pub fn lower(&mut self, to: Revision) {
+        lower_meta(&mut self.meta, to);
+        if to < R2 {
+            self.message = None;
+        }
+    }
+}

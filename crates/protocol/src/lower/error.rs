@@ -1,0 +1,32 @@
+//! Lowering of error codes.
+
+use serde::Deserialize;
+
+use crate::jsonrpc::{ErrorCode, RpcError};
+use crate::revision::{Era, Revision};
+
+/// Fits the code of an error to a revision; message and data stay.
+pub fn lower_error(error: &mut RpcError, to: Revision) {
+    error.code = match (error.code, to.era()) {
+        (ErrorCode::RESOURCE_NOT_FOUND, Era::Modern) => ErrorCode::INVALID_PARAMS,
+        (ErrorCode::INVALID_PARAMS, Era::Legacy) if names_resource(error) => ErrorCode::RESOURCE_NOT_FOUND,
+        (ErrorCode::UNSUPPORTED_PROTOCOL_VERSION | ErrorCode::MISSING_CLIENT_CAPABILITY, Era::Legacy) => {
+            ErrorCode::INVALID_PARAMS
+        }
+        (ErrorCode::HEADER_MISMATCH, Era::Legacy) => ErrorCode::INVALID_REQUEST,
+        // Only one revision knows what to do about it; to the others it is a failure with a message.
+        (ErrorCode::URL_ELICITATION_REQUIRED, _) if to != Revision::V2025_11_25 => ErrorCode::INTERNAL_ERROR,
+        (code, _) => code,
+    };
+}
+
+/// Modern "resource not found" is told from other invalid parameters by the URI in its data, and nothing else.
+fn names_resource(error: &RpcError) -> bool {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Named {
+        #[serde(rename = "uri")]
+        _uri: String,
+    }
+    error.data.as_ref().is_some_and(|data| data.decode::<Named>().is_ok())
+}

@@ -1,0 +1,103 @@
+//! Lists that come in pages, and lists of which some entries are bad.
+//!
+//! Keeps the good entries: one tool with a broken schema must not hide the others.
+//! Duplicates are left to the caller, who knows what to prefer.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::CacheHints;
+use crate::map::OrderedMap;
+use crate::meta::Meta;
+use crate::raw::{DecodeError, Raw};
+use crate::setter::setters;
+
+/// The parameters of a request for one page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PageParams {
+    /// Where the page starts: the `nextCursor` of the page before. The empty string is a cursor like any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl PageParams {
+    /// The first page.
+    pub const fn new() -> Self {
+        Self { cursor: None, meta: None }
+    }
+}
+
+setters!(PageParams: some with_cursor cursor String; some with_meta meta Meta;);
+
+/// One page of a list, good entries apart from bad ones.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The entries that could be read, in order.
+    pub items: Vec<T>,
+    /// The entries that could not.
+    pub rejected: Vec<Rejected>,
+    /// Where the next page starts; `None` at the end.
+    pub next_cursor: Option<String>,
+    /// How long this page stays fresh.
+    pub hints: CacheHints,
+}
+
+/// An entry of a list that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// Its place in the list.
+    pub index: usize,
+    /// Its name, when that much could be read.
+    pub name: Option<String>,
+    /// What is wrong with it; the path starts at the result.
+    pub error: DecodeError,
+}
+
+/// Reads the list under `field` of a result, entry by entry.
+///
+/// # Errors
+/// When the result is no object, or `field` is missing, `null` or no array. A bad entry is no error.
+pub fn decode_entries<T: DeserializeOwned>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
+    let mut fields: OrderedMap<Raw> = result.decode()?;
+    let list = fields.remove(field).ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
+    let entries: Vec<Raw> = list.decode().map_err(|error| {
+        let reason =
+            if list.is_null() { "expected an array, found null".into() } else { error.kind().to_string() };
+        DecodeError::mismatch(field, reason)
+    })?;
+    let mut page = Page {
+        items: Vec::with_capacity(entries.len()),
+        rejected: Vec::new(),
+        next_cursor: decode_cursor(fields.get("nextCursor"))?,
+        hints: result.decode().unwrap_or_default(),
+    };
+    for (index, entry) in entries.iter().enumerate() {
+        match entry.decode() {
+            Ok(item) => page.items.push(item),
+            Err(error) => page.rejected.push(reject(field, index, entry, &error)),
+        }
+    }
+    Ok(page)
+}
+
+fn decode_cursor(written: Option<&Raw>) -> Result<Option<String>, DecodeError> {
+    let Some(written) = written else { return Ok(None) };
+    written
+        .decode()
+        .map_err(|error: DecodeError| DecodeError::mismatch("nextCursor", error.kind().to_string()))
+}
+
+fn reject(field: &str, index: usize, entry: &Raw, error: &DecodeError) -> Rejected {
+    let path = match error.path() {
+        "." => format!("{field}[{index}]"),
+        inner => format!("{field}[{index}].{inner}"),
+    };
+    let name = entry.decode::<OrderedMap<Raw>>().ok().and_then(|fields| fields.get("name")?.decode().ok());
+    Rejected { index, name, error: DecodeError::mismatch(path, error.kind().to_string()) }
+}

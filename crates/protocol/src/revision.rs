@@ -1,0 +1,130 @@
+//! The five dated revisions of the protocol, oldest first, and the two eras they fall into.
+//!
+//! Knows no method and no field: what exists in which revision is in the surface table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A revision of the protocol. Later revisions are greater.
+///
+/// ```
+/// use switchboard_protocol::{Era, Revision};
+///
+/// let revision: Revision = "2025-06-18".parse()?;
+/// assert!(revision < Revision::LATEST);
+/// assert_eq!(revision.era(), Era::Legacy);
+/// # Ok::<(), switchboard_protocol::UnknownRevision>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Revision {
+    /// 2024-11-05: the first.
+    V2024_11_05,
+    /// 2025-03-26: Streamable HTTP, audio, tool annotations, batches.
+    V2025_03_26,
+    /// 2025-06-18: elicitation, structured output, resource links, titles; no more batches.
+    V2025_06_18,
+    /// 2025-11-25: URL elicitation, sampling with tools, icons, experimental tasks.
+    V2025_11_25,
+    /// 2026-07-28: stateless; no handshake and no requests from the server.
+    V2026_07_28,
+}
+
+impl Revision {
+    /// All revisions, oldest first.
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// The newest revision that opens with `initialize`.
+    pub const LATEST_LEGACY: Self = Self::V2025_11_25;
+
+    /// The newest revision.
+    pub const LATEST: Self = Self::V2026_07_28;
+
+    /// The date, as it is written on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V2024_11_05 => "2024-11-05",
+            Self::V2025_03_26 => "2025-03-26",
+            Self::V2025_06_18 => "2025-06-18",
+            Self::V2025_11_25 => "2025-11-25",
+            Self::V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// Which kind of conversation this revision holds.
+    pub const fn era(self) -> Era {
+        match self {
+            Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25 => Era::Legacy,
+            Self::V2026_07_28 => Era::Modern,
+        }
+    }
+}
+
+/// How two peers converse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Era {
+    /// A session, opened by `initialize`; both sides may ask.
+    Legacy,
+    /// Each request stands alone and describes itself in `_meta`; only the client asks.
+    Modern,
+}
+
+/// A version string that names none of the revisions.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown protocol version {0:?}")]
+pub struct UnknownRevision(pub String);
+
+impl FromStr for Revision {
+    type Err = UnknownRevision;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|revision| revision.as_str() == text)
+            .ok_or_else(|| UnknownRevision(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Revision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Revision {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_order_agree() {
+        assert!(Revision::ALL.is_sorted());
+        assert!(Revision::ALL.map(Revision::as_str).is_sorted());
+        for revision in Revision::ALL {
+            assert_eq!(revision.as_str().parse(), Ok(revision));
+            let json = serde_json::to_string(&revision).unwrap();
+            assert_eq!(serde_json::from_str::<Revision>(&json).unwrap(), revision);
+        }
+        assert!("2025-06-17".parse::<Revision>().is_err());
+    }
+
+    #[test]
+    fn the_newest_of_each_era() {
+        assert_eq!(Revision::LATEST.era(), Era::Modern);
+        let legacy = Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Legacy);
+        assert_eq!(legacy.max(), Some(Revision::LATEST_LEGACY));
+    }
+}

@@ -1,0 +1,52 @@
+//! Roots: the folders a client says it works in. Information, not a fence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::meta::Meta;
+use crate::setter::setters;
+
+/// A folder or file the client works in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// A `file:` URI.
+    pub uri: String,
+    /// Its name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Anything else (from 2025-06-18).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Root {
+    /// A root at a `file:` URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), name: None, meta: None }
+    }
+}
+
+setters!(Root: some with_name name String; some with_meta meta Meta;);
+
+/// Asks for the roots: nothing but `_meta`.
+pub type ListRootsParams = crate::empty::EmptyParams;
+
+/// The roots.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListRootsResult {
+    /// The roots.
+    pub roots: Vec<Root>,
+    /// Anything else (until 2025-11-25).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListRootsResult {
+    /// These roots.
+    pub fn new(roots: impl Into<Vec<Root>>) -> Self {
+        Self { roots: roots.into(), meta: None }
+    }
+}
+
+setters!(ListRootsResult: some with_meta meta Meta;);

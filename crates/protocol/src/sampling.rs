@@ -1,0 +1,267 @@
+//! Sampling: a server asks the client's model.
+//!
+//! A message may hold one block or several; in Rust it is always a list, and a list of one is written as one block,
+//! which every revision understands.
+
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::content::{Content, Role};
+use crate::meta::Meta;
+use crate::raw::Raw;
+use crate::setter::setters;
+use crate::task::TaskParams;
+use crate::tool::Tool;
+
+/// What to ask the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateMessageParams {
+    /// The conversation so far.
+    pub messages: Vec<SamplingMessage>,
+    /// Which model would suit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_preferences: Option<ModelPreferences>,
+    /// The system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// What context the client should add.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_context: Option<IncludeContext>,
+    /// How random the answer may be.
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
+    pub temperature: Option<f64>,
+    /// The most tokens to make.
+    pub max_tokens: u64,
+    /// Where to stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_sequences: Option<Vec<String>>,
+    /// For the provider of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Raw>,
+    /// Tools the model may use (from 2025-11-25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<Tool>>,
+    /// Whether it must use them (from 2025-11-25).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+    /// Asks to run it as a task (2025-11-25 only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskParams>,
+    /// Anything else (until 2025-11-25).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateMessageParams {
+    /// Asks the model to continue this conversation.
+    pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: u64) -> Self {
+        Self {
+            messages: messages.into(),
+            model_preferences: None,
+            system_prompt: None,
+            include_context: None,
+            temperature: None,
+            max_tokens,
+            stop_sequences: None,
+            metadata: None,
+            tools: None,
+            tool_choice: None,
+            task: None,
+            meta: None,
+        }
+    }
+}
+
+setters!(CreateMessageParams:
+    some with_model_preferences model_preferences ModelPreferences;
+    some with_system_prompt system_prompt String;
+    some with_include_context include_context IncludeContext;
+    some with_temperature temperature f64;
+    some with_stop_sequences stop_sequences Vec<String>;
+    some with_metadata metadata Raw;
+    some with_tools tools Vec<Tool>;
+    some with_tool_choice tool_choice ToolChoice;
+    some with_task task TaskParams;
+    some with_meta meta Meta;
+);
+
+/// One message of a conversation with a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SamplingMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    #[serde(with = "one_or_many")]
+    pub content: Vec<Content>,
+    /// Anything else (from 2025-11-25).
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SamplingMessage {
+    /// Someone says something.
+    pub fn new(role: Role, content: impl Into<Vec<Content>>) -> Self {
+        Self { role, content: content.into(), meta: None }
+    }
+}
+
+setters!(SamplingMessage: some with_meta meta Meta;);
+
+/// Which model would suit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ModelPreferences {
+    /// Names or parts of names, the best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Vec<ModelHint>>,
+    /// How much a low price matters, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
+    pub cost_priority: Option<f64>,
+    /// How much speed matters, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
+    pub speed_priority: Option<f64>,
+    /// How much intelligence matters, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
+    pub intelligence_priority: Option<f64>,
+}
+
+impl ModelPreferences {
+    /// No preference.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters!(ModelPreferences:
+    some with_hints hints Vec<ModelHint>;
+    some with_cost_priority cost_priority f64;
+    some with_speed_priority speed_priority f64;
+    some with_intelligence_priority intelligence_priority f64;
+);
+
+/// A model that would suit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModelHint {
+    /// Its name, or part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl ModelHint {
+    /// A model of this name.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()) }
+    }
+}
+
+/// What context the client should add; all but `None` are deprecated since 2025-11-25.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum IncludeContext {
+    /// Nothing.
+    None,
+    /// What the asking server has said.
+    ThisServer,
+    /// What all servers have said.
+    AllServers,
+}
+
+/// Whether the model must use the tools (from 2025-11-25).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolChoice {
+    /// Absent means that the model decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolChoiceMode>,
+}
+
+impl ToolChoice {
+    /// With this mode.
+    pub fn new(mode: ToolChoiceMode) -> Self {
+        Self { mode: Some(mode) }
+    }
+}
+
+/// Who decides whether tools are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolChoiceMode {
+    /// The model.
+    Auto,
+    /// At least one must be used.
+    Required,
+    /// None may be used.
+    None,
+}
+
+/// What the model answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateMessageResult {
+    /// Who says it: the assistant, as a rule.
+    pub role: Role,
+    /// What is said.
+    #[serde(with = "one_or_many")]
+    pub content: Vec<Content>,
+    /// The model that said it.
+    pub model: String,
+    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or the provider's own word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateMessageResult {
+    /// A model's answer.
+    pub fn new(model: impl Into<String>, content: impl Into<Vec<Content>>) -> Self {
+        let role = Role::Assistant;
+        Self { role, content: content.into(), model: model.into(), stop_reason: None, meta: None }
+    }
+}
+
+setters!(CreateMessageResult: some with_stop_reason stop_reason String; some with_meta meta Meta;);
+
+/// One block, or a list of them.
+mod one_or_many {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(blocks: &[Content], serializer: S) -> Result<S::Ok, S::Error> {
+        match blocks {
+            [block] => block.serialize(serializer),
+            blocks => blocks.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
+        deserializer.deserialize_any(Blocks)
+    }
+
+    struct Blocks;
+
+    impl<'de> Visitor<'de> for Blocks {
+        type Value = Vec<Content>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a content block or a list of them")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            Content::deserialize(MapAccessDeserializer::new(map)).map(|block| vec![block])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Being told of changes: per resource (legacy), or by one listen request with a filter (modern).
+
+use serde::{Deserialize, Serialize};
+
+use crate::meta::Meta;
+use crate::setter::setters;
+
+/// Which resource to watch, or to watch no longer (until 2025-11-25).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SubscribeParams {
+    /// Its URI.
+    pub uri: String,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SubscribeParams {
+    /// This resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), meta: None }
+    }
+}
+
+setters!(SubscribeParams: some with_meta meta Meta;);
+
+/// Which changes to be told of (from 2026-07-28).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct ListenFilter {
+    /// The list of tools.
+    #[serde(
+        skip_serializing_if = "crate::lenient::is_false",
+        deserialize_with = "crate::lenient::null_default"
+    )]
+    pub tools_list_changed: bool,
+    /// The list of prompts.
+    #[serde(
+        skip_serializing_if = "crate::lenient::is_false",
+        deserialize_with = "crate::lenient::null_default"
+    )]
+    pub prompts_list_changed: bool,
+    /// The list of resources.
+    #[serde(
+        skip_serializing_if = "crate::lenient::is_false",
+        deserialize_with = "crate::lenient::null_default"
+    )]
+    pub resources_list_changed: bool,
+    /// These resources, by URI.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::lenient::null_default")]
+    pub resource_subscriptions: Vec<String>,
+    /// These tasks, by id (tasks extension).
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::lenient::null_default")]
+    pub task_ids: Vec<String>,
+}
+
+impl ListenFilter {
+    /// Nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+setters!(ListenFilter:
+    set with_tools_list_changed tools_list_changed bool;
+    set with_prompts_list_changed prompts_list_changed bool;
+    set with_resources_list_changed resources_list_changed bool;
+    set with_resource_subscriptions resource_subscriptions Vec<String>;
+    set with_task_ids task_ids Vec<String>;
+);
+
+/// Opens a stream of changes (from 2026-07-28).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListenParams {
+    /// Which changes.
+    pub notifications: ListenFilter,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListenParams {
+    /// Listens for what the filter names.
+    pub fn new(filter: ListenFilter) -> Self {
+        Self { notifications: filter, meta: None }
+    }
+}
+
+setters!(ListenParams: some with_meta meta Meta;);
+
+/// The first message of a stream: which changes the server will really tell of (from 2026-07-28).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Acknowledged {
+    /// What was accepted of the filter.
+    #[serde(default, deserialize_with = "crate::lenient::null_default")]
+    pub notifications: ListenFilter,
+    /// Names the listen request.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Acknowledged {
+    /// Accepts this much.
+    pub fn new(filter: ListenFilter) -> Self {
+        Self { notifications: filter, meta: None }
+    }
+}
+
+setters!(Acknowledged: some with_meta meta Meta;);
+
+/// A resource has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ResourceUpdated {
+    /// Its URI; it may be below the one that is watched.
+    pub uri: String,
+    /// Anything else.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ResourceUpdated {
+    /// This resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), meta: None }
+    }
+}
+
+setters!(ResourceUpdated: some with_meta meta Meta;);

@@ -1,0 +1,216 @@
+//! What exists where: every method and notification, by revision and direction, in one table.
+//!
+//! Describes the wire and decides nothing; what a peer does about it is the business of a conversation.
+
+use crate::revision::Revision;
+use Direction::{Both, ClientToServer as ToServer, ServerToClient as ToClient};
+use Kind::{Notification, Request};
+use Revision::{
+    V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
+};
+
+/// Whether an answer is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Answered with a result or an error.
+    Request,
+    /// Not answered.
+    Notification,
+}
+
+/// One of the two sides of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The side that opens the conversation.
+    Client,
+    /// The side that offers tools, resources and prompts.
+    Server,
+}
+
+/// Which way a message travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From client to server.
+    ClientToServer,
+    /// From server to client.
+    ServerToClient,
+    /// Either way.
+    Both,
+}
+
+impl Direction {
+    /// Whether a message that travels this way may travel `other` way too.
+    pub fn covers(self, other: Self) -> bool {
+        self == Both || self == other
+    }
+
+    /// Whether `side` may send.
+    pub fn sent_by(self, side: Side) -> bool {
+        match side {
+            Side::Client => self.covers(ToServer),
+            Side::Server => self.covers(ToClient),
+        }
+    }
+}
+
+/// Where a word of the protocol lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// A message of the core protocol.
+    Core,
+    /// A message of the extension with this id.
+    Extension(&'static str),
+    /// Never a message of its own: only a value in the `inputRequests` of a result.
+    InputRequests,
+}
+
+/// Whose capability a message needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Declared {
+    /// The client must have declared it.
+    ByClient(&'static str),
+    /// The server must have declared it.
+    ByServer(&'static str),
+    /// Whoever receives the request must have declared it.
+    ByReceiver(&'static str),
+}
+
+/// One row of the table: a method in a span of revisions. A method has several rows when its terms changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Row {
+    /// The method, as written on the wire.
+    pub method: &'static str,
+    /// Request or notification.
+    pub kind: Kind,
+    /// Who sends it.
+    pub direction: Direction,
+    /// The first revision of this row.
+    pub first: Revision,
+    /// The last revision of this row.
+    pub last: Revision,
+    /// Where it lives.
+    pub place: Place,
+    /// The capability it needs, as a dotted path into the capabilities object.
+    pub needs: Option<Declared>,
+}
+
+impl Row {
+    /// Whether this row covers `revision`.
+    pub fn covers(&self, revision: Revision) -> bool {
+        (self.first..=self.last).contains(&revision)
+    }
+}
+
+/// The id of the tasks extension.
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+const fn row(method: &'static str, kind: Kind, direction: Direction, first: Revision, last: Revision) -> Row {
+    Row { method, kind, direction, first, last, place: Place::Core, needs: None }
+}
+
+impl Row {
+    const fn client(mut self, capability: &'static str) -> Self {
+        self.needs = Some(Declared::ByClient(capability));
+        self
+    }
+
+    const fn server(mut self, capability: &'static str) -> Self {
+        self.needs = Some(Declared::ByServer(capability));
+        self
+    }
+
+    const fn receiver(mut self, capability: &'static str) -> Self {
+        self.needs = Some(Declared::ByReceiver(capability));
+        self
+    }
+
+    const fn inside_input_requests(mut self) -> Self {
+        self.place = Place::InputRequests;
+        self
+    }
+
+    const fn of_tasks_extension(mut self) -> Self {
+        self.place = Place::Extension(TASKS_EXTENSION);
+        self
+    }
+}
+
+/// The table.
+pub const SURFACE: &[Row] = &[
+    row("initialize", Request, ToServer, R1, R4),
+    row("ping", Request, Both, R1, R4),
+    row("server/discover", Request, ToServer, R5, R5),
+    row("tools/list", Request, ToServer, R1, R5).server("tools"),
+    row("tools/call", Request, ToServer, R1, R5).server("tools"),
+    row("resources/list", Request, ToServer, R1, R5).server("resources"),
+    row("resources/templates/list", Request, ToServer, R1, R5).server("resources"),
+    row("resources/read", Request, ToServer, R1, R5).server("resources"),
+    row("resources/subscribe", Request, ToServer, R1, R4).server("resources.subscribe"),
+    row("resources/unsubscribe", Request, ToServer, R1, R4).server("resources.subscribe"),
+    row("subscriptions/listen", Request, ToServer, R5, R5),
+    row("prompts/list", Request, ToServer, R1, R5).server("prompts"),
+    row("prompts/get", Request, ToServer, R1, R5).server("prompts"),
+    // The method is older than its capability.
+    row("completion/complete", Request, ToServer, R1, R1),
+    row("completion/complete", Request, ToServer, R2, R5).server("completions"),
+    row("logging/setLevel", Request, ToServer, R1, R4).server("logging"),
+    row("tasks/get", Request, Both, R4, R4).receiver("tasks"),
+    row("tasks/result", Request, Both, R4, R4).receiver("tasks"),
+    row("tasks/cancel", Request, Both, R4, R4).receiver("tasks.cancel"),
+    row("tasks/list", Request, Both, R4, R4).receiver("tasks.list"),
+    row("tasks/get", Request, ToServer, R5, R5).of_tasks_extension(),
+    row("tasks/update", Request, ToServer, R5, R5).of_tasks_extension(),
+    row("tasks/cancel", Request, ToServer, R5, R5).of_tasks_extension(),
+    row("sampling/createMessage", Request, ToClient, R1, R4).client("sampling"),
+    row("sampling/createMessage", Request, ToClient, R5, R5).client("sampling").inside_input_requests(),
+    row("roots/list", Request, ToClient, R1, R4).client("roots"),
+    row("roots/list", Request, ToClient, R5, R5).client("roots").inside_input_requests(),
+    row("elicitation/create", Request, ToClient, R3, R4).client("elicitation"),
+    row("elicitation/create", Request, ToClient, R5, R5).client("elicitation").inside_input_requests(),
+    row("notifications/initialized", Notification, ToServer, R1, R4),
+    row("notifications/roots/list_changed", Notification, ToServer, R1, R4).client("roots.listChanged"),
+    row("notifications/cancelled", Notification, Both, R1, R5),
+    row("notifications/progress", Notification, Both, R1, R4),
+    row("notifications/progress", Notification, ToClient, R5, R5),
+    row("notifications/message", Notification, ToClient, R1, R5).server("logging"),
+    row("notifications/tools/list_changed", Notification, ToClient, R1, R5).server("tools.listChanged"),
+    row("notifications/prompts/list_changed", Notification, ToClient, R1, R5).server("prompts.listChanged"),
+    row("notifications/resources/list_changed", Notification, ToClient, R1, R5)
+        .server("resources.listChanged"),
+    row("notifications/resources/updated", Notification, ToClient, R1, R5).server("resources.subscribe"),
+    row("notifications/elicitation/complete", Notification, ToClient, R4, R4).client("elicitation.url"),
+    row("notifications/tasks/status", Notification, Both, R4, R4),
+    row("notifications/tasks", Notification, ToClient, R5, R5).of_tasks_extension(),
+    row("notifications/subscriptions/acknowledged", Notification, ToClient, R5, R5),
+];
+
+/// The rows of a method, oldest first; none when no revision knows it.
+pub fn find(method: &str) -> impl Iterator<Item = &'static Row> {
+    SURFACE.iter().filter(move |row| row.method == method)
+}
+
+/// The row of a method in one revision.
+pub fn find_in(method: &str, revision: Revision) -> Option<&'static Row> {
+    SURFACE.iter().find(|row| row.method == method && row.covers(revision))
+}
+
+/// Whether a message with this method may travel this way in this revision (with [`Both`]: either way).
+///
+/// What is allowed only inside `inputRequests` does not exist as a message.
+pub fn exists(method: &str, revision: Revision, direction: Direction) -> bool {
+    find_in(method, revision)
+        .is_some_and(|row| row.place != Place::InputRequests && row.direction.covers(direction))
+}
+
+/// Every method with every revision that has it and every side that may send it.
+pub fn all() -> impl Iterator<Item = (&'static str, Revision, Side)> {
+    SURFACE.iter().flat_map(|row| {
+        let revisions = Revision::ALL.into_iter().filter(|revision| row.covers(*revision));
+        revisions.flat_map(move |revision| {
+            let sides = [Side::Client, Side::Server].into_iter();
+            sides.filter(|side| row.direction.sent_by(*side)).map(move |side| (row.method, revision, side))
+        })
+    })
+}
