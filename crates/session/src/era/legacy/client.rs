@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use switchboard_protocol::{
     ClientCapabilities, ErrorCode, Implementation, InitializeParams, InitializeResult, LegacyCreateTaskResult, Raw, RequestId, Revision,
-    RpcError, lower_client_capabilities, lower_implementation,
+    RpcError,
 };
 
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
@@ -42,8 +42,8 @@ pub(crate) async fn handshake(
 ) -> Result<Shaken, CallError> {
     let mut capabilities = capabilities.clone();
     let mut who = who.clone();
-    lower_client_capabilities(&mut capabilities, revision);
-    lower_implementation(&mut who, revision);
+    capabilities.lower(revision);
+    who.lower(revision);
     let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
     let mut exchange =
         link.open(Ask { id, method: "initialize", params: params.as_str(), life: Life::Handshake });

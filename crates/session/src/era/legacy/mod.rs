@@ -3,5 +3,5 @@
 mod client;
 mod server;
 
-pub(crate) use client::{Client, dress, handshake, settle};
+pub(crate) use client::{Client, Shaken, dress, handshake, is_modern_name, settle, supported, welcome};
 pub(crate) use server::{Session, initialize};

@@ -5,8 +5,8 @@ mod replay;
 mod seal;
 mod server;
 
-pub(crate) use client::{Client, Probed, discover};
-pub(crate) use replay::Asked;
+pub(crate) use client::{Client, Probed, discover, judge, may_ask};
+pub(crate) use replay::{Asked, Driver};
 pub use seal::StateKeys;
-pub(crate) use seal::{Bound, Carried};
-pub(crate) use server::{Admitted, admit, finish};
+pub(crate) use seal::{Bound, open};
+pub(crate) use server::{Admitted, admit, decorate, finish, missing_capability};

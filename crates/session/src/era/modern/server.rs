@@ -53,15 +53,19 @@ pub(crate) fn missing_capability(required: &ClientCapabilities) -> RpcError {
 const ROUND: Duration = Duration::from_secs(600);
 
 /// Turns a run of a handler into its reply: questions become a result that asks, with the state sealed.
-pub(crate) fn finish(server: &Server, bound: &Bound, run: Run) -> Result<ServerResult, RpcError> {
+pub(crate) fn finish(
+    server: &Server,
+    bound: impl FnOnce() -> Bound,
+    run: Run,
+) -> Result<ServerResult, RpcError> {
     match run {
         Run::Replied(reply) => reply,
         Run::Refused(error) => Err(error),
         Run::Questions(questions, carried) => {
             let mut input = InputRequired::new();
             input.input_requests = Some(questions);
-            input.request_state = Some(seal(server.state_keys(), bound, &carried, ROUND)?);
-            Ok(ServerResult::InputRequired(input))
+            input.request_state = Some(seal(server.state_keys(), &bound(), &carried, ROUND)?);
+            Ok(input.into())
         }
     }
 }

@@ -1,0 +1,249 @@
+//! One request in, one response out. No peer, no table, no outlet.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use switchboard_protocol::jsonrpc::Request;
+use switchboard_protocol::surface::{Declared, Direction, Place, Row};
+use switchboard_protocol::{
+    EmptyResult, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities, SetLevelParams,
+    SubscribeParams, surface,
+};
+
+use crate::answering::cx::Cancel;
+use crate::answering::listen::listen;
+use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
+use crate::era::serving::{Admission, Footing, PipeSession, Resume, admit, discover};
+use crate::era::may_ask;
+use crate::link::BoxFuture;
+
+/// What the client is told: a result as text, or an error.
+pub type Outcome = Result<Raw, RpcError>;
+
+/// How a request is answered.
+pub(crate) enum Answered {
+    /// At once.
+    Now(Outcome),
+    /// In a while. Dropping it cancels the request.
+    Later(Answering),
+}
+
+/// Answers one request.
+pub(crate) fn answer(
+    server: &Arc<Server>,
+    session: &Arc<PipeSession>,
+    request: Request,
+    back: Arc<dyn Back>,
+) -> Answered {
+    let Request { id, method, params, .. } = request;
+    let (footing, progress) = match admit(server, session, &method, params.as_ref()) {
+        Err(error) => return Answered::Now(Err(error)),
+        Ok(Admission::Answered(reply, footing)) => return Answered::Now(footing.seal(server, reply)),
+        Ok(Admission::Footing(footing, progress)) => (footing, progress),
+    };
+    if let Err(error) = allowed(server, &footing, &method) {
+        return Answered::Now(footing.seal(server, Err(error)));
+    }
+    if let Some(built_in) = built_in(server, session, &footing, (&id, &method), params.as_ref(), &back) {
+        return match built_in {
+            BuiltIn::Replied(reply) => Answered::Now(footing.seal(server, reply)),
+            BuiltIn::Listens(future) => Answered::Later(Answering { future, cancel: None }),
+        };
+    }
+    match hand_over(server, footing, (id, progress), &method, params, back) {
+        Ok(answered) => answered,
+        Err((footing, error)) => Answered::Now(footing.seal(server, Err(error))),
+    }
+}
+
+/// Whether the revision has the method and the server offers what it needs.
+fn allowed(server: &Server, footing: &Footing, method: &str) -> Result<(), RpcError> {
+    let not_found = || RpcError::method_not_found(method);
+    if surface::find(method).next().is_none() {
+        // No word of the specification: the handler may know it.
+        return Ok(());
+    }
+    if !surface::exists(method, footing.revision(), Direction::ClientToServer) {
+        return Err(not_found());
+    }
+    let Some(row) = surface::find_in(method, footing.revision()) else { return Err(not_found()) };
+    let Row { needs, place, .. } = *row;
+    if let Some(Declared::ByServer(path) | Declared::ByReceiver(path)) = needs
+        && !offers(server.capabilities(), path)
+    {
+        return Err(not_found());
+    }
+    if let Place::Extension(id) = place {
+        if !server.capabilities().has_extension(id) {
+            return Err(not_found());
+        }
+        footing.requires_extension(id)?;
+    }
+    Ok(())
+}
+
+fn offers(has: &ServerCapabilities, path: &str) -> bool {
+    match path {
+        "tools" => has.tools.is_some(),
+        "resources" => has.resources.is_some(),
+        "resources.subscribe" => has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true)),
+        "prompts" => has.prompts.is_some(),
+        "completions" => has.completions.is_some(),
+        "logging" => has.logging.is_some(),
+        other => has.declares(other),
+    }
+}
+
+enum BuiltIn {
+    Replied(Reply),
+    Listens(BoxFuture<'static, Outcome>),
+}
+
+/// The methods that need no handler.
+fn built_in(
+    server: &Arc<Server>,
+    session: &Arc<PipeSession>,
+    footing: &Footing,
+    (id, method): (&RequestId, &str),
+    params: Option<&Raw>,
+    back: &Arc<dyn Back>,
+) -> Option<BuiltIn> {
+    let done = |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
+    Some(match method {
+        "server/discover" => BuiltIn::Replied(Ok(discover(server).into())),
+        "ping" => done(Ok(())),
+        "logging/setLevel" => done(read(method, params).map(|SetLevelParams { level, .. }| {
+            let level: Level = level;
+            session.set_log_level(level);
+        })),
+        "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
+            server.handler().may_subscribe(&uri)?;
+            session.subscribe(uri)
+        })),
+        "resources/unsubscribe" => {
+            done(read(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
+        }
+        "subscriptions/listen" => match read::<ListenParams>(method, params) {
+            Ok(params) => BuiltIn::Listens(listen(server, footing, id, params.notifications, back)),
+            Err(error) => BuiltIn::Replied(Err(error)),
+        },
+        _ => return None,
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
+    params
+        .cloned()
+        .unwrap_or_else(Raw::empty_object)
+        .decode()
+        .map_err(|error| RpcError::invalid_params(format!("Invalid params for {method}: {error}")))
+}
+
+/// Hands a request to the handler.
+fn hand_over(
+    server: &Arc<Server>,
+    footing: Footing,
+    (id, progress): (RequestId, Option<RequestId>),
+    method: &str,
+    params: Option<Raw>,
+    back: Arc<dyn Back>,
+) -> Result<Answered, (Footing, RpcError)> {
+    let text = params.clone().unwrap_or_else(Raw::empty_object);
+    let request = match ServerRequest::read(method, params) {
+        Ok(request) => request,
+        Err(error) => return Err((footing, error)),
+    };
+    let asks = may_ask(method);
+    let footing = if asks {
+        let (responses, state) = round(&request);
+        let resume = Resume { method, params: &text, responses, state };
+        let kept = footing.clone();
+        footing.resumed(server, resume).map_err(|error| (kept, error))?
+    } else {
+        footing
+    };
+    let cx = Cx::new(id, footing.clone(), progress, back, asks);
+    let cancel = cx.cancel();
+    let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
+        .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));
+    let handler: BoxFuture<'static, Reply> = match handled {
+        Handled::Now(reply) => return Ok(Answered::Now(footing.seal(server, reply))),
+        Handled::Later(future) => future,
+        Handled::Blocking(work) => {
+            let method = method.to_owned();
+            Box::pin(async move {
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked(&method)))
+            })
+        }
+    };
+    let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
+    let run = if asks { footing.run(server, method, text, handler) } else { handler };
+    let server = Arc::clone(server);
+    let future = Box::pin(async move {
+        let reply = run.await;
+        footing.seal(&server, reply)
+    });
+    Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
+}
+
+/// The answers and the state that a retry brings.
+fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
+    match request {
+        ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        ServerRequest::GetPrompt(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        ServerRequest::ReadResource(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        _ => (None, None),
+    }
+}
+
+/// What the client is told of a panic: nothing of what it said.
+fn panicked(method: &str) -> RpcError {
+    tracing::error!(method, "a handler panicked");
+    RpcError::internal("Internal error: the request could not be handled")
+}
+
+/// A handler whose panic ends its own request and nothing else.
+struct Guarded {
+    handler: BoxFuture<'static, Reply>,
+    method: String,
+}
+
+impl Future for Guarded {
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+        let handler = &mut self.handler;
+        match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            Err(_) => Poll::Ready(Err(panicked(&self.method))),
+        }
+    }
+}
+
+/// A request being answered. Dropping it before its end cancels it.
+pub(crate) struct Answering {
+    future: BoxFuture<'static, Outcome>,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl Future for Answering {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let polled = self.future.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.cancel = None;
+        }
+        polled
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.cancel.take() {
+            cancel.set();
+        }
+    }
+}

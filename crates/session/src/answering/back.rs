@@ -1,0 +1,14 @@
+//! The way back to the client while its request is being answered.
+
+use switchboard_protocol::Raw;
+
+use crate::link::Exchange;
+
+/// The way back to the client while its request is being answered. A binding provides it.
+pub trait Back: Send + Sync + 'static {
+    /// Sends a notification that belongs to the request.
+    fn note(&self, method: &str, params: Option<&Raw>);
+
+    /// Asks the client something; `None` where there is no such direction.
+    fn ask(&self, method: &str, params: &Raw) -> Option<Exchange>;
+}

@@ -1,0 +1,265 @@
+//! What a handler knows of its request, and how it talks back: progress, log messages, questions.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use switchboard_protocol::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation,
+    InputRequest, Level, ListRootsResult, LogMessage, ProgressParams, Raw, RequestId, Revision, Root, RpcError,
+};
+use tokio::sync::Notify;
+
+use crate::answering::Back;
+use crate::era::serving::Footing;
+
+/// What a handler knows of its request. Cheap to clone.
+#[derive(Clone)]
+pub struct Cx {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: RequestId,
+    footing: Footing,
+    progress_token: Option<RequestId>,
+    back: Arc<dyn Back>,
+    cancel: Arc<Cancel>,
+    progress: Mutex<Told>,
+    may_ask: bool,
+}
+
+struct Told {
+    last: f64,
+    at: Option<Instant>,
+}
+
+/// Progress is told at most this often, but for its end.
+const PROGRESS_GAP: Duration = Duration::from_millis(50);
+
+impl Cx {
+    pub(crate) fn new(
+        id: RequestId,
+        footing: Footing,
+        progress_token: Option<RequestId>,
+        back: Arc<dyn Back>,
+        may_ask: bool,
+    ) -> Self {
+        let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
+        let inner =
+            Inner { id, footing, progress_token, back, cancel: Arc::default(), progress, may_ask };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.inner.cancel)
+    }
+
+    pub(crate) fn footing(&self) -> &Footing {
+        &self.inner.footing
+    }
+
+    /// The revision this request is served in.
+    pub fn revision(&self) -> Revision {
+        self.inner.footing.revision()
+    }
+
+    /// The id of the request.
+    pub fn request_id(&self) -> &RequestId {
+        &self.inner.id
+    }
+
+    /// Who the client says it is. For display only.
+    pub fn client(&self) -> Option<Implementation> {
+        self.inner.footing.client()
+    }
+
+    /// What the client declared it can be asked.
+    pub fn capabilities(&self) -> ClientCapabilities {
+        self.inner.footing.capabilities()
+    }
+
+    /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(token) = &self.inner.progress_token else { return };
+        {
+            let mut told = self.inner.progress.lock();
+            let soon = told.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
+            let is_end = total.is_some_and(|total| progress >= total);
+            if !(progress > told.last) || (soon && !is_end) {
+                return;
+            }
+            *told = Told { last: progress, at: Some(Instant::now()) };
+        }
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.total = total;
+        params.message = message.map(str::to_owned);
+        params.lower(self.revision());
+        self.tell("notifications/progress", &params);
+    }
+
+    /// Sends a log message, if the client wants messages of this level.
+    pub fn log(&self, level: Level, logger: Option<&str>, data: impl Serialize) {
+        if !self.inner.footing.wants_log(level) {
+            return;
+        }
+        let Ok(data) = Raw::encode(&data) else { return };
+        let mut message = LogMessage::new(level, data);
+        message.logger = logger.map(str::to_owned);
+        self.tell("notifications/message", &message);
+    }
+
+    fn tell<T: Serialize>(&self, method: &str, params: &T) {
+        if let Ok(params) = Raw::encode(params) {
+            self.inner.back.note(method, Some(&params));
+        }
+    }
+
+    /// Whether the client can be asked for input in a form.
+    pub fn can_elicit(&self) -> bool {
+        self.inner.may_ask && self.capabilities().elicitation.is_some_and(|elicitation| elicitation.allows_form())
+    }
+
+    /// Asks the user. `key` names the question within this request.
+    ///
+    /// **Code before a question may run more than once**: in the modern era the request is answered with the
+    /// question, and the handler runs again from the top when the answer comes. Use [`Self::step`] for what must
+    /// happen once.
+    ///
+    /// # Errors
+    /// When the client cannot be asked, or its answer is none.
+    pub async fn elicit(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, AskError> {
+        self.ask(key, InputRequest::from(request)).await
+    }
+
+    /// Asks the client's model. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn sample(&self, key: &str, request: CreateMessageParams) -> Result<CreateMessageResult, AskError> {
+        self.ask(key, InputRequest::from(request)).await
+    }
+
+    /// Asks for the client's roots. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn roots(&self, key: &str) -> Result<Vec<Root>, AskError> {
+        let result: ListRootsResult = self.ask(key, InputRequest::Roots(Default::default())).await?;
+        Ok(result.roots)
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, key: &str, request: InputRequest) -> Result<T, AskError> {
+        if !self.inner.may_ask {
+            return Err(AskError::NotHere);
+        }
+        let answer = self.inner.footing.ask(&*self.inner.back, key, request).await?;
+        answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
+    }
+
+    /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
+    ///
+    /// # Errors
+    /// What the step itself gives, or that its result cannot be kept.
+    pub async fn step<T, E, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<Result<T, E>, AskError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, E>>,
+    {
+        if let Some(kept) = self.inner.footing.step(key) {
+            return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
+        }
+        match step().await {
+            Ok(result) => {
+                let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
+                self.inner.footing.remember(key, kept);
+                Ok(Ok(result))
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Waits until the request is cancelled. For work that outlives its handler; a handler itself is simply dropped.
+    pub async fn cancelled(&self) {
+        self.inner.cancel.wait().await;
+    }
+
+    /// Whether the request was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.inner.cancel.is_set()
+    }
+}
+
+impl std::fmt::Debug for Cx {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cx").field("id", &self.inner.id).field("revision", &self.revision()).finish_non_exhaustive()
+    }
+}
+
+/// Whether a request was cancelled, and whoever waits for that.
+#[derive(Debug, Default)]
+pub(crate) struct Cancel {
+    set: AtomicBool,
+    told: Notify,
+}
+
+impl Cancel {
+    pub(crate) fn set(&self) {
+        self.set.store(true, Ordering::Release);
+        self.told.notify_waiters();
+    }
+
+    fn is_set(&self) -> bool {
+        self.set.load(Ordering::Acquire)
+    }
+
+    async fn wait(&self) {
+        loop {
+            let told = self.told.notified();
+            if self.is_set() {
+                return;
+            }
+            told.await;
+        }
+    }
+}
+
+/// Why a question got no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The client did not declare that it can be asked this.
+    #[error("the client cannot be asked: it did not declare {0}")]
+    Undeclared(&'static str),
+    /// The revision spoken has no such question.
+    #[error("the client's protocol revision has no such question")]
+    Unavailable,
+    /// The client answered with an error, e.g. because the user refused.
+    #[error("the client refused: {0}")]
+    Refused(RpcError),
+    /// Only tool calls, resource reads and prompts may ask.
+    #[error("only tool calls, resource reads and prompts may ask")]
+    NotHere,
+    /// The question or its answer is not valid.
+    #[error("{0}")]
+    Invalid(String),
+    /// The request is over; its answer comes with another one.
+    #[error("the request was suspended until its answer comes")]
+    Suspended,
+    /// The connection is gone.
+    #[error("the connection to the client is gone")]
+    Gone,
+}
+
+impl From<AskError> for RpcError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Refused(refusal) => refusal,
+            other => RpcError::internal(other.to_string()),
+        }
+    }
+}
+

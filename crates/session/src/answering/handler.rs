@@ -1,0 +1,141 @@
+//! What a server author writes: one request in, one reply out. No era in sight.
+
+use switchboard_protocol::{
+    CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError, ServerResult,
+    TaskIdParams, UpdateTaskParams,
+};
+
+use crate::answering::Cx;
+use crate::link::BoxFuture;
+
+/// What a handler says: a result, or an error for the protocol.
+pub type Reply = Result<ServerResult, RpcError>;
+
+/// Answers requests. Openings, pings, subscriptions and log levels are answered before a handler is asked.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers one request. Dropping what it returns cancels it.
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled;
+
+    /// Whether a resource may be subscribed to; unless said otherwise, any may.
+    ///
+    /// # Errors
+    /// What the client is told when not.
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        let _ = uri;
+        Ok(())
+    }
+
+    /// The roots of a legacy client have changed.
+    fn roots_changed(&self) {}
+}
+
+/// How a request is handled.
+pub enum Handled {
+    /// The reply is here already: nothing is spawned and nothing waits.
+    Now(Reply),
+    /// It takes a while. Polled once where it was read; only one that waits becomes a task.
+    Later(BoxFuture<'static, Reply>),
+    /// It holds a thread: run where that harms nobody.
+    Blocking(Box<dyn FnOnce() -> Reply + Send>),
+}
+
+impl Handled {
+    /// A result that is here already.
+    pub fn now(result: impl Into<ServerResult>) -> Self {
+        Self::Now(Ok(result.into()))
+    }
+
+    /// An error that is here already.
+    pub fn error(error: RpcError) -> Self {
+        Self::Now(Err(error))
+    }
+
+    /// A reply that takes a while.
+    pub fn later(future: impl Future<Output = Reply> + Send + 'static) -> Self {
+        Self::Later(Box::pin(future))
+    }
+
+    /// Work that holds a thread.
+    pub fn blocking(work: impl FnOnce() -> Reply + Send + 'static) -> Self {
+        Self::Blocking(Box::new(work))
+    }
+}
+
+impl std::fmt::Debug for Handled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Now(_) => "Handled::Now",
+            Self::Later(_) => "Handled::Later",
+            Self::Blocking(_) => "Handled::Blocking",
+        })
+    }
+}
+
+macro_rules! requests {
+    ($($(#[$doc:meta])* $variant:ident($params:ty) = $method:literal,)*) => {
+        /// A request for a handler, decoded into exactly its type.
+        #[derive(Debug, Clone)]
+        #[non_exhaustive]
+        pub enum ServerRequest {
+            $($(#[$doc])* $variant($params),)*
+            /// A method of an extension, or none that is known.
+            Other {
+                /// The method.
+                method: String,
+                /// The parameters.
+                params: Option<Raw>,
+            },
+        }
+
+        impl ServerRequest {
+            /// Decodes the parameters of a method.
+            pub(crate) fn read(method: &str, params: Option<Raw>) -> Result<Self, RpcError> {
+                let read = params.clone().unwrap_or_else(Raw::empty_object);
+                let invalid = |error: switchboard_protocol::DecodeError| {
+                    RpcError::invalid_params(format!("Invalid params for {method}: {error}"))
+                };
+                match method {
+                    $($method => read.decode().map(Self::$variant).map_err(invalid),)*
+                    _ => Ok(Self::Other { method: method.to_owned(), params }),
+                }
+            }
+
+            /// The method.
+            pub fn method(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $method,)*
+                    Self::Other { method, .. } => method,
+                }
+            }
+        }
+    };
+}
+
+requests! {
+    /// The tools, a page at a time.
+    ListTools(PageParams) = "tools/list",
+    /// A call of a tool.
+    CallTool(CallToolParams) = "tools/call",
+    /// The resources, a page at a time.
+    ListResources(PageParams) = "resources/list",
+    /// The resource templates, a page at a time.
+    ListResourceTemplates(PageParams) = "resources/templates/list",
+    /// The contents of a resource.
+    ReadResource(ReadResourceParams) = "resources/read",
+    /// The prompts, a page at a time.
+    ListPrompts(PageParams) = "prompts/list",
+    /// A prompt, filled in.
+    GetPrompt(GetPromptParams) = "prompts/get",
+    /// Values that complete an argument.
+    Complete(CompleteParams) = "completion/complete",
+    /// The state of a task.
+    GetTask(TaskIdParams) = "tasks/get",
+    /// The result of a task (2025-11-25).
+    TaskResult(TaskIdParams) = "tasks/result",
+    /// Cancel a task.
+    CancelTask(TaskIdParams) = "tasks/cancel",
+    /// The tasks, a page at a time (2025-11-25).
+    ListTasks(PageParams) = "tasks/list",
+    /// Input for a task (the extension).
+    UpdateTask(UpdateTaskParams) = "tasks/update",
+}

@@ -1,0 +1,98 @@
+//! A listen stream of the modern era: acknowledged first, then fed with what it asked for, tagged with its id.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{
+    Acknowledged, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError, ServerCapabilities,
+};
+
+use crate::answering::answer::Outcome;
+use crate::answering::publish::{Hears, News};
+use crate::answering::{Back, Server};
+use crate::era::serving::Footing;
+use crate::link::BoxFuture;
+
+/// Serves a listen request until the client or the server ends it.
+pub(crate) fn listen(
+    server: &Arc<Server>,
+    footing: &Footing,
+    id: &RequestId,
+    wanted: ListenFilter,
+    back: &Arc<dyn Back>,
+) -> BoxFuture<'static, Outcome> {
+    let accepted = match accept(server, wanted) {
+        Ok(accepted) => accepted,
+        Err(error) => {
+            let refused = footing.seal(server, Err(error));
+            return Box::pin(async { refused });
+        }
+    };
+    let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
+    let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
+    Box::pin(async move {
+        let mut over = server.publisher.over();
+        let mut acknowledged = Acknowledged::new(accepted.clone());
+        acknowledged.meta = Some(meta.clone());
+        if let Ok(params) = Raw::encode(&acknowledged) {
+            back.note("notifications/subscriptions/acknowledged", Some(&params));
+        }
+        let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
+        let _registered = server.publisher.register(stream);
+        // Ends when the server says so; the client ends it by cancelling, which drops this.
+        let _ = over.wait_for(|over| *over).await;
+        let mut result = switchboard_protocol::EmptyResult::default();
+        result.meta = Some(meta);
+        footing.seal(&server, Ok(result.into()))
+    })
+}
+
+/// The part of a filter that this server can honour.
+fn accept(server: &Server, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
+    let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
+    let mut accepted = ListenFilter::new();
+    let changes = |flag: Option<bool>| flag == Some(true);
+    accepted.tools_list_changed =
+        wanted.tools_list_changed && tools.as_ref().is_some_and(|tools| changes(tools.list_changed));
+    accepted.prompts_list_changed =
+        wanted.prompts_list_changed && prompts.as_ref().is_some_and(|prompts| changes(prompts.list_changed));
+    accepted.resources_list_changed = wanted.resources_list_changed
+        && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
+    if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
+        for uri in &wanted.resource_subscriptions {
+            server.handler().may_subscribe(uri)?;
+        }
+        accepted.resource_subscriptions = wanted.resource_subscriptions;
+    }
+    Ok(accepted)
+}
+
+struct Stream {
+    filter: ListenFilter,
+    meta: Meta,
+    back: Arc<dyn Back>,
+}
+
+impl Hears for Stream {
+    fn hear(&self, news: &News) {
+        let wanted = match news {
+            News::Tools => self.filter.tools_list_changed,
+            News::Prompts => self.filter.prompts_list_changed,
+            News::Resources => self.filter.resources_list_changed,
+            News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
+        };
+        if !wanted {
+            return;
+        }
+        let params = match news {
+            News::Resource(uri) => {
+                let mut updated = ResourceUpdated::new(uri.as_str());
+                updated.meta = Some(self.meta.clone());
+                Raw::encode(&updated)
+            }
+            _ => Raw::encode(&serde_json::json!({ "_meta": self.meta })),
+        };
+        if let Ok(params) = params {
+            self.back.note(news.method(), Some(&params));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The server's side of a session: one request in, one response out, with no era in sight.
+
+mod answer;
+mod back;
+mod cx;
+mod handler;
+mod listen;
+mod publish;
+mod serve;
+mod server;
+
+pub use answer::Outcome;
+pub(crate) use answer::{Answered, Answering, answer};
+pub use back::Back;
+pub use cx::{AskError, Cx};
+pub use handler::{Handled, Handler, Reply, ServerRequest};
+pub(crate) use publish::News;
+pub use publish::Publisher;
+pub use server::{Server, ServerBuilder, ServerLimits};

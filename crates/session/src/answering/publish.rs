@@ -1,0 +1,118 @@
+//! Announces changes to whoever listens, in the way each of them listens.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+/// Announces changes to every connection of a server.
+#[derive(Clone)]
+pub struct Publisher {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    listeners: Mutex<HashMap<u64, Arc<dyn Hears>>>,
+    next: AtomicU64,
+    over: watch::Sender<bool>,
+}
+
+/// What can have changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum News {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(String),
+}
+
+/// One who listens.
+pub(crate) trait Hears: Send + Sync {
+    fn hear(&self, news: &News);
+}
+
+impl Publisher {
+    /// The list of tools is another.
+    pub fn tools_changed(&self) {
+        self.publish(&News::Tools);
+    }
+
+    /// The list of prompts is another.
+    pub fn prompts_changed(&self) {
+        self.publish(&News::Prompts);
+    }
+
+    /// The list of resources or templates is another.
+    pub fn resources_changed(&self) {
+        self.publish(&News::Resources);
+    }
+
+    /// A resource has changed.
+    pub fn resource_updated(&self, uri: impl Into<String>) {
+        self.publish(&News::Resource(uri.into()));
+    }
+
+    /// Ends every subscription in order: clients are told.
+    pub fn end_subscriptions(&self) {
+        self.inner.over.send_replace(true);
+    }
+
+    fn publish(&self, news: &News) {
+        // Out of the lock before anybody hears: hearing puts frames and may take its time.
+        let listeners: Vec<_> = self.inner.listeners.lock().values().cloned().collect();
+        listeners.iter().for_each(|listener| listener.hear(news));
+    }
+
+    /// Registers a listener until the guard is dropped.
+    pub(crate) fn register(&self, listener: Arc<dyn Hears>) -> Registered {
+        let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
+        self.inner.listeners.lock().insert(key, listener);
+        Registered { inner: Arc::downgrade(&self.inner), key }
+    }
+
+    /// Resolves when subscriptions are to end.
+    pub(crate) fn over(&self) -> watch::Receiver<bool> {
+        self.inner.over.subscribe()
+    }
+}
+
+impl Default for Publisher {
+    fn default() -> Self {
+        let over = watch::Sender::new(false);
+        Self { inner: Arc::new(Inner { listeners: Mutex::default(), next: AtomicU64::new(0), over }) }
+    }
+}
+
+impl std::fmt::Debug for Publisher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Publisher({} listeners)", self.inner.listeners.lock().len())
+    }
+}
+
+/// A listener's place; dropping it gives it up.
+pub(crate) struct Registered {
+    inner: Weak<Inner>,
+    key: u64,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        if let Some(inner) = self.inner.upgrade() {
+            inner.listeners.lock().remove(&self.key);
+        }
+    }
+}
+
+impl News {
+    /// The notification that tells of it.
+    pub(crate) fn method(&self) -> &'static str {
+        match self {
+            Self::Tools => "notifications/tools/list_changed",
+            Self::Prompts => "notifications/prompts/list_changed",
+            Self::Resources => "notifications/resources/list_changed",
+            Self::Resource(_) => "notifications/resources/updated",
+        }
+    }
+}

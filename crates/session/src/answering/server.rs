@@ -1,0 +1,180 @@
+//! A server: who it is, what it offers, who answers. One value serves any number of connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::{CacheHints, CacheScope, Implementation, Raw, ServerCapabilities};
+
+use crate::answering::{Handler, Publisher};
+use crate::era::{Offer, StateKeys};
+use crate::peer::PeerLimits;
+
+/// A server. Cheap to share: build one and serve it on every connection.
+pub struct Server {
+    info: Implementation,
+    info_text: Raw,
+    capabilities: ServerCapabilities,
+    instructions: Option<String>,
+    handler: Arc<dyn Handler>,
+    offer: Offer,
+    hints: CacheHints,
+    state_keys: StateKeys,
+    limits: ServerLimits,
+    pub(crate) publisher: Publisher,
+}
+
+/// How much one connection of a server may hold, and how long it is heard out.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// Requests of one connection that are answered at the same time.
+    pub requests: usize,
+    /// How long requests under way may still finish once the client has gone.
+    pub drain: Duration,
+    /// How long a client may take to answer a question.
+    pub ask: Duration,
+    /// The limits of the connection itself.
+    pub peer: PeerLimits,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            requests: 1024,
+            drain: Duration::from_secs(1),
+            ask: Duration::from_secs(15 * 60),
+            peer: PeerLimits::default(),
+        }
+    }
+}
+
+impl Server {
+    /// A server of this name that offers these capabilities.
+    pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerBuilder {
+        ServerBuilder {
+            info,
+            capabilities,
+            instructions: None,
+            offer: Offer::Any,
+            hints: CacheHints::new(0, CacheScope::Private),
+            state_keys: None,
+            limits: ServerLimits::default(),
+        }
+    }
+
+    /// Who it is.
+    pub fn info(&self) -> &Implementation {
+        &self.info
+    }
+
+    /// What it offers.
+    pub fn capabilities(&self) -> &ServerCapabilities {
+        &self.capabilities
+    }
+
+    /// What it tells the model about itself.
+    pub fn instructions(&self) -> Option<&str> {
+        self.instructions.as_deref()
+    }
+
+    /// Tells clients that something has changed.
+    pub fn publisher(&self) -> &Publisher {
+        &self.publisher
+    }
+
+    pub(crate) fn info_text(&self) -> &Raw {
+        &self.info_text
+    }
+
+    pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
+        &self.handler
+    }
+
+    pub(crate) fn offer(&self) -> Offer {
+        self.offer
+    }
+
+    pub(crate) fn hints(&self) -> CacheHints {
+        self.hints
+    }
+
+    pub(crate) fn state_keys(&self) -> &StateKeys {
+        &self.state_keys
+    }
+
+    pub(crate) fn limits(&self) -> &ServerLimits {
+        &self.limits
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+/// A server being put together.
+#[derive(Debug)]
+pub struct ServerBuilder {
+    info: Implementation,
+    capabilities: ServerCapabilities,
+    instructions: Option<String>,
+    offer: Offer,
+    hints: CacheHints,
+    state_keys: Option<StateKeys>,
+    limits: ServerLimits,
+}
+
+impl ServerBuilder {
+    /// What it tells the model about itself.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Which revisions are served: all unless set.
+    #[must_use]
+    pub fn offer(mut self, offer: Offer) -> Self {
+        self.offer = offer;
+        self
+    }
+
+    /// How long clients may keep lists and resources that do not say so themselves.
+    #[must_use]
+    pub fn cache_hints(mut self, hints: CacheHints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// The keys that seal the state of questions; one random key unless set.
+    #[must_use]
+    pub fn state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = Some(keys);
+        self
+    }
+
+    /// How much one connection may hold.
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The server, with who answers.
+    pub fn build(self, handler: impl Handler) -> Arc<Server> {
+        let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
+        Arc::new(Server {
+            info: self.info,
+            info_text,
+            capabilities: self.capabilities,
+            instructions: self.instructions,
+            handler: Arc::new(handler),
+            offer: self.offer,
+            hints: self.hints,
+            state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
+            limits: self.limits,
+            publisher: Publisher::default(),
+        })
+    }
+}

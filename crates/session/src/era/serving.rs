@@ -1,0 +1,309 @@
+//! The server's dialect: on which footing a request stands, and what that changes, one match for each verb.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{
+    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level, Raw,
+    RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings, lower_error,
+};
+
+use crate::answering::{AskError, Back, News, Reply, Server};
+use crate::era::classify::Said;
+use crate::era::legacy::{self, Session};
+use crate::era::modern::{self, Admitted, Asked, Bound, Driver};
+use crate::era::{Classified, classify, unsupported_version};
+use crate::link::BoxFuture;
+
+/// On which footing a request stands.
+#[derive(Debug, Clone)]
+pub(crate) enum Footing {
+    /// In the session of its pipe.
+    Legacy(Arc<Session>),
+    /// Alone.
+    Modern(Arc<Alone>),
+}
+
+/// A request that stands alone.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    admitted: Admitted,
+    asked: Arc<Asked>,
+}
+
+/// What admitting a request gives.
+pub(crate) enum Admission {
+    /// Go on.
+    Footing(Footing, Option<RequestId>),
+    /// The answer is here already.
+    Answered(Result<ServerResult, RpcError>, Footing),
+}
+
+/// The session of one pipe, from outside the seam.
+pub(crate) type PipeSession = Session;
+
+/// Admits a request: by its session, or by what it says of itself.
+pub(crate) fn admit(
+    server: &Server,
+    session: &Arc<Session>,
+    method: &str,
+    params: Option<&Raw>,
+) -> Result<Admission, RpcError> {
+    match classify(params) {
+        Classified::Legacy(said) => admit_legacy(server, session, method, params, said),
+        Classified::Modern(said) => {
+            let progress = said.progress_token.clone();
+            let admitted = modern::admit(server, said)?;
+            let alone = Alone { admitted, asked: Arc::default() };
+            Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), progress))
+        }
+    }
+}
+
+fn admit_legacy(
+    server: &Server,
+    session: &Arc<Session>,
+    method: &str,
+    params: Option<&Raw>,
+    said: Said,
+) -> Result<Admission, RpcError> {
+    let footing = Footing::Legacy(Arc::clone(session));
+    match method {
+        "initialize" => {
+            let result = legacy::initialize(server, session, params)?;
+            Ok(Admission::Answered(Ok(result.into()), footing))
+        }
+        "ping" if !server.offer().legacy().is_empty() => {
+            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
+        }
+        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token)),
+        // A server of the modern era alone misses what every request must say of itself.
+        _ if server.offer().legacy().is_empty() => {
+            Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
+        }
+        "server/discover" => Err(unsupported_version(server, "")),
+        _ => Err(RpcError::invalid_params("Not initialized: send initialize first")),
+    }
+}
+
+impl Footing {
+    pub(crate) fn revision(&self) -> Revision {
+        match self {
+            Self::Legacy(session) => session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision),
+            Self::Modern(alone) => alone.admitted.revision,
+        }
+    }
+
+    pub(crate) fn client(&self) -> Option<Implementation> {
+        match self {
+            Self::Legacy(session) => session.agreed().map(|agreed| agreed.client.clone()),
+            Self::Modern(alone) => alone.admitted.client.as_ref().and_then(|client| client.decode().ok()),
+        }
+    }
+
+    pub(crate) fn capabilities(&self) -> ClientCapabilities {
+        match self {
+            Self::Legacy(session) => {
+                session.agreed().map(|agreed| agreed.capabilities.clone()).unwrap_or_default()
+            }
+            Self::Modern(alone) => alone.admitted.capabilities.decode().unwrap_or_default(),
+        }
+    }
+
+    /// Whether the client wants log messages of this level.
+    pub(crate) fn wants_log(&self, level: Level) -> bool {
+        match self {
+            // Until the client says, it is told what most would want.
+            Self::Legacy(session) => level >= session.log_level().unwrap_or(Level::Info),
+            // Without a level in the request, nothing may be sent.
+            Self::Modern(alone) => alone.admitted.log_level.is_some_and(|least| level >= least),
+        }
+    }
+
+    /// Asks the client, and gives its answer as text.
+    pub(crate) async fn ask(&self, back: &dyn Back, key: &str, mut request: InputRequest) -> Result<Raw, AskError> {
+        let missing = undeclared(&self.capabilities(), &request);
+        request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
+        match self {
+            Self::Legacy(_) => match missing {
+                Some((what, _)) => Err(AskError::Undeclared(what)),
+                None => ask_now(back, &request).await,
+            },
+            Self::Modern(alone) => match missing {
+                Some((_, required)) => alone.asked.refuse(modern::missing_capability(&required)).await,
+                None => alone.asked.ask(key, request).await,
+            },
+        }
+    }
+
+    pub(crate) fn step(&self, key: &str) -> Option<Raw> {
+        match self {
+            Self::Legacy(_) => None,
+            Self::Modern(alone) => alone.asked.step(key),
+        }
+    }
+
+    pub(crate) fn remember(&self, key: &str, result: Raw) {
+        match self {
+            // The handler runs once: there is nothing to remember for.
+            Self::Legacy(_) => {}
+            Self::Modern(alone) => alone.asked.remember(key, result),
+        }
+    }
+
+    /// The same footing, with the answers a retry brings.
+    ///
+    /// # Errors
+    /// When the state it hands back was changed, is for something else, or is too old.
+    pub(crate) fn resumed(self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
+        let Self::Modern(alone) = self else { return Ok(self) };
+        let Resume { method, params, responses, state } = round;
+        if responses.is_none() && state.is_none() {
+            return Ok(Self::Modern(alone));
+        }
+        let carried = match state {
+            Some(state) => {
+                let bound = Bound::new(&server.info().name, None, method, params);
+                modern::open(server.state_keys(), &bound, state)?
+            }
+            None => Default::default(),
+        };
+        let Ok(alone) = Arc::try_unwrap(alone) else { return Err(RpcError::internal("already running")) };
+        let asked = Arc::new(Asked::new(carried, responses.cloned().unwrap_or_default()));
+        Ok(Self::Modern(Arc::new(Alone { asked, ..alone })))
+    }
+
+    /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
+    pub(crate) fn run(
+        &self,
+        server: &Arc<Server>,
+        method: &str,
+        params: Raw,
+        handler: BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
+        match self {
+            Self::Legacy(_) => handler,
+            Self::Modern(alone) => {
+                let driver = Driver::new(handler, Arc::clone(&alone.asked));
+                let (server, method) = (Arc::clone(server), method.to_owned());
+                Box::pin(async move {
+                    let run = driver.await;
+                    modern::finish(&server, || Bound::new(&server.info().name, None, &method, &params), run)
+                })
+            }
+        }
+    }
+
+    /// Completes a reply for the wire: lowered for old revisions, decorated for new ones.
+    pub(crate) fn seal(&self, server: &Server, reply: Reply) -> Result<Raw, RpcError> {
+        let revision = self.revision();
+        let mut result = reply.map_err(|mut error| {
+            lower_error(&mut error, revision);
+            error
+        })?;
+        match self {
+            Self::Legacy(_) => {
+                result.lower(revision);
+                Raw::encode(&result).map_err(|error| RpcError::internal(error.to_string()))
+            }
+            Self::Modern(_) => {
+                hint(&mut result, server.hints());
+                result.lower(revision);
+                modern::decorate(server, result)
+            }
+        }
+    }
+}
+
+/// What a retry brings.
+pub(crate) struct Resume<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) params: &'a Raw,
+    pub(crate) responses: Option<&'a switchboard_protocol::InputResponses>,
+    pub(crate) state: Option<&'a str>,
+}
+
+/// Lists and resources say how long they may be kept.
+fn hint(result: &mut ServerResult, hints: CacheHints) {
+    let (ttl, scope) = match result {
+        ServerResult::Discover(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        ServerResult::ListTools(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        ServerResult::ListResources(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        ServerResult::ListResourceTemplates(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        ServerResult::ReadResource(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        ServerResult::ListPrompts(result) => (&mut result.ttl_ms, &mut result.cache_scope),
+        _ => return,
+    };
+    *ttl = ttl.or(hints.ttl_ms);
+    *scope = scope.or(hints.cache_scope);
+}
+
+/// What the client would have to declare to be asked this, where it did not.
+fn undeclared(has: &ClientCapabilities, request: &InputRequest) -> Option<(&'static str, ClientCapabilities)> {
+    let mut required = ClientCapabilities::new();
+    match request {
+        InputRequest::Elicit(params) => {
+            let is_url = matches!(&**params, ElicitParams::Url(_));
+            let allowed = has.elicitation.as_ref().is_some_and(|elicitation| {
+                if is_url { elicitation.allows_url() } else { elicitation.allows_form() }
+            });
+            let mut elicitation = ElicitationCapability::new();
+            if is_url {
+                elicitation.url = Some(Settings::new());
+            } else {
+                elicitation.form = Some(Settings::new());
+            }
+            required.elicitation = Some(elicitation);
+            (!allowed).then_some((if is_url { "elicitation.url" } else { "elicitation" }, required))
+        }
+        InputRequest::Sample(params) => {
+            let with_tools = params.tools.is_some();
+            let allowed =
+                has.sampling.as_ref().is_some_and(|sampling| !with_tools || sampling.tools.is_some());
+            let mut sampling = SamplingCapability::new();
+            sampling.tools = with_tools.then(Settings::new);
+            required.sampling = Some(sampling);
+            (!allowed).then_some((if with_tools { "sampling.tools" } else { "sampling" }, required))
+        }
+        InputRequest::Roots(_) => {
+            required.roots = Some(RootsCapability::new());
+            has.roots.is_none().then_some(("roots", required))
+        }
+        _ => Some(("this question", required)),
+    }
+}
+
+/// Asks the client with a request of our own.
+async fn ask_now(back: &dyn Back, request: &InputRequest) -> Result<Raw, AskError> {
+    #[derive(serde::Deserialize)]
+    struct Outer {
+        params: Option<Raw>,
+    }
+    let outer = Raw::encode(request).map_err(|error| AskError::Invalid(error.to_string()))?;
+    let Outer { params } = outer.decode().map_err(|error| AskError::Invalid(error.to_string()))?;
+    let params = params.unwrap_or_else(Raw::empty_object);
+    let mut exchange = back.ask(request.method(), &params).ok_or(AskError::Gone)?;
+    exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
+}
+
+/// The notification that tells of news, and whether this session wants it.
+pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
+    let offered = server.capabilities();
+    let changes = |list: Option<bool>| list == Some(true);
+    session.agreed().is_some()
+        && match news {
+            News::Tools => changes(offered.tools.as_ref().and_then(|tools| tools.list_changed)),
+            News::Prompts => changes(offered.prompts.as_ref().and_then(|prompts| prompts.list_changed)),
+            News::Resources => changes(offered.resources.as_ref().and_then(|resources| resources.list_changed)),
+            News::Resource(uri) => session.is_subscribed(uri),
+        }
+}
+
+/// What a server that speaks modern revisions says of itself.
+pub(crate) fn discover(server: &Server) -> switchboard_protocol::DiscoverResult {
+    let versions: Vec<String> = server.offer().all().iter().map(|revision| revision.to_string()).collect();
+    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities().clone());
+    result.instructions = server.instructions().map(str::to_owned);
+    let hints = server.hints();
+    (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
+    result
+}
