@@ -69,6 +69,7 @@ fn check_for(name: &str) -> Option<Check> {
         "ResourceUpdatedNotificationParams" => again::<ResourceUpdated>,
         "SubscribeRequestParams" | "UnsubscribeRequestParams" => again::<SubscribeParams>,
         "InputRequiredResult" => again::<InputRequired>,
+        "InputRequest" => again::<InputRequest>,
         "InputRequests" => again::<InputRequests>,
         "InputResponses" => again::<InputResponses>,
         "SubscriptionFilter" => again::<ListenFilter>,
