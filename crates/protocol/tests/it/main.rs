@@ -1,0 +1,9 @@
+//! The protocol's words, tested from outside: round trips, the table of methods, lowering, the official examples.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod examples;
+mod lists;
+mod lowering;
+mod round_trip;
+mod surface;
