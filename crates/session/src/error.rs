@@ -55,8 +55,8 @@ pub enum CallError {
     /// The two sides share no protocol revision.
     #[error(
         "no protocol revision in common: this side speaks {}, the server speaks {}",
-        list(.ours),
-        theirs(.theirs)
+        dates(.ours),
+        named(.theirs)
     )]
     NoCommonRevision {
         /// What this side was ready to speak.
@@ -161,10 +161,10 @@ fn hint_text(hint: Option<&Hint>) -> String {
     hint.map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
-fn list(revisions: &[Revision]) -> String {
+fn dates(revisions: &[Revision]) -> String {
     revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn theirs(named: &[String]) -> String {
-    if named.is_empty() { "another (it did not say which)".to_owned() } else { named.join(", ") }
+fn named(theirs: &[String]) -> String {
+    if theirs.is_empty() { "another (it did not say which)".to_owned() } else { theirs.join(", ") }
 }

@@ -12,7 +12,7 @@ use switchboard_protocol::{
     SubscribeParams, surface,
 };
 
-use crate::answering::cx::Cancel;
+use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
 use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
 use crate::era::serving::{Admission, Footing, PipeSession, Resume, admit, discover};
@@ -164,7 +164,8 @@ fn hand_over(
     } else {
         footing
     };
-    let cx = Cx::new(id, footing.clone(), progress, back, asks);
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask };
+    let cx = Cx::new(id, footing.clone(), progress, back, asking);
     let cancel = cx.cancel();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
         .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));

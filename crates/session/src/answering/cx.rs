@@ -30,11 +30,18 @@ struct Inner {
     cancel: Arc<Cancel>,
     progress: Mutex<Told>,
     may_ask: bool,
+    ask_within: Duration,
 }
 
 struct Told {
     last: f64,
     at: Option<Instant>,
+}
+
+/// Whether a request may ask, and how long the client may take to answer.
+pub(crate) struct Asking {
+    pub(crate) may_ask: bool,
+    pub(crate) ask_within: Duration,
 }
 
 /// Progress is told at most this often, but for its end.
@@ -46,20 +53,17 @@ impl Cx {
         footing: Footing,
         progress_token: Option<RequestId>,
         back: Arc<dyn Back>,
-        may_ask: bool,
+        asking: Asking,
     ) -> Self {
+        let Asking { may_ask, ask_within } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
         let inner =
-            Inner { id, footing, progress_token, back, cancel: Arc::default(), progress, may_ask };
+            Inner { id, footing, progress_token, back, cancel: Arc::default(), progress, may_ask, ask_within };
         Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn cancel(&self) -> Arc<Cancel> {
         Arc::clone(&self.inner.cancel)
-    }
-
-    pub(crate) fn footing(&self) -> &Footing {
-        &self.inner.footing
     }
 
     /// The revision this request is served in.
@@ -156,7 +160,8 @@ impl Cx {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let answer = self.inner.footing.ask(&*self.inner.back, key, request).await?;
+        let asking = self.inner.footing.ask(&*self.inner.back, key, request);
+        let answer = tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
     }
 
@@ -249,6 +254,9 @@ pub enum AskError {
     /// The request is over; its answer comes with another one.
     #[error("the request was suspended until its answer comes")]
     Suspended,
+    /// The client took too long.
+    #[error("the client took too long to answer")]
+    TimedOut,
     /// The connection is gone.
     #[error("the connection to the client is gone")]
     Gone,

@@ -94,6 +94,11 @@ impl Server {
         self.offer
     }
 
+    /// Whether requests that need no session are served.
+    pub(crate) fn stands_alone(&self) -> bool {
+        !self.offer.modern().is_empty()
+    }
+
     pub(crate) fn hints(&self) -> CacheHints {
         self.hints
     }

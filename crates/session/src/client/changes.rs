@@ -104,7 +104,7 @@ impl Changes {
 pub struct Listening {
     pub(crate) changes: Changes,
     pub(crate) accepted: switchboard_protocol::ListenFilter,
-    pub(crate) hold: Hold,
+    pub(crate) _hold: Hold,
 }
 
 /// What ends a subscription when it is dropped.
@@ -113,6 +113,7 @@ pub(crate) enum Hold {
     /// The task that holds the exchange.
     Exchange(AbortHandle),
     /// Subscriptions to take back.
+    #[expect(dead_code, reason = "held for what its drop does")]
     Resources(crate::client::subscribe::Subscribed),
 }
 

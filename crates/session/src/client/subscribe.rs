@@ -29,7 +29,7 @@ impl Live {
         match self.dialect.hearing() {
             Hearing::Standing => {
                 let hold = Hold::Resources(self.subscribe(&filter.resource_subscriptions).await?);
-                Ok(Listening { changes, accepted: filter, hold })
+                Ok(Listening { changes, accepted: filter, _hold: hold })
             }
             Hearing::OnRequest => self.open_stream(filter, changes).await,
         }
@@ -64,7 +64,7 @@ impl Live {
         self.listened(&accepted, Tally::Up);
         let (live, held) = (Arc::downgrade(self), accepted.clone());
         let task = tokio::spawn(hear_stream(live, exchange, held));
-        Ok(Listening { changes, accepted, hold: Hold::Exchange(task.abort_handle()) })
+        Ok(Listening { changes, accepted, _hold: Hold::Exchange(task.abort_handle()) })
     }
 
     fn listened(&self, accepted: &ListenFilter, tally: Tally) {

@@ -46,7 +46,6 @@ pub(crate) enum Settled {
 pub(crate) struct TaskTicket {
     pub(crate) id: String,
     pub(crate) poll_interval_ms: Option<u64>,
-    pub(crate) ttl_ms: Option<u64>,
 }
 
 impl ClientDialect {

@@ -135,6 +135,16 @@ impl Footing {
         }
     }
 
+    /// Whether the request may use an extension: in the modern era it must have declared it itself.
+    pub(crate) fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
+        if self.capabilities().has_extension(id) {
+            return Ok(());
+        }
+        let mut required = ClientCapabilities::new();
+        required.extensions.get_or_insert_default().insert(id, Raw::empty_object());
+        Err(modern::missing_capability(&required))
+    }
+
     pub(crate) fn step(&self, key: &str) -> Option<Raw> {
         match self {
             Self::Legacy(_) => None,

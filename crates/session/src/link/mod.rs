@@ -7,6 +7,7 @@
 //! ```
 
 mod dial;
+mod direct;
 mod error;
 #[expect(clippy::module_inception, reason = "the trait this folder is named for")]
 mod link;
@@ -16,6 +17,7 @@ mod pipe;
 mod queue;
 
 pub use dial::{Dial, Once, Rung};
+pub use direct::InProcess;
 pub use error::{Exit, LinkError, NotStarted, StartFault};
 pub use link::{
     Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Life, Link, Note, Post, Upcall,

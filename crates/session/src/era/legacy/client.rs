@@ -118,7 +118,6 @@ pub(crate) fn settle(result: Raw, as_task: bool) -> Settled {
         Some(created) => Settled::Task(TaskTicket {
             id: created.task.task_id,
             poll_interval_ms: created.task.poll_interval,
-            ttl_ms: created.task.ttl,
         }),
         None => Settled::Done(result),
     }

@@ -59,7 +59,6 @@ impl Client {
                 Ok(Settled::Task(TaskTicket {
                     id: created.task.task_id,
                     poll_interval_ms: created.task.poll_interval_ms,
-                    ttl_ms: created.task.ttl_ms,
                 }))
             }
             other => Err(invalid(format!("{:?} is not a result of this method", other.as_str()))),

@@ -62,8 +62,7 @@ pub(crate) fn finish(
         Run::Replied(reply) => reply,
         Run::Refused(error) => Err(error),
         Run::Questions(questions, carried) => {
-            let mut input = InputRequired::new();
-            input.input_requests = Some(questions);
+            let mut input = InputRequired::new(questions);
             input.request_state = Some(seal(server.state_keys(), &bound(), &carried, ROUND)?);
             Ok(input.into())
         }

@@ -1,0 +1,232 @@
+//! In one process: a call runs the handler in the caller's own task. No queue, no task, no bytes copied.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::jsonrpc::{Request, Version};
+use switchboard_protocol::{Raw, RpcError};
+
+use crate::answering::{Answered, Answering, Back, Outcome, Server, answer};
+use crate::era::serving::PipeSession;
+use crate::link::{
+    Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Link, LinkError, Note, Post, Rung, pair,
+};
+use crate::peer::{Peer, PeerLimits};
+
+/// Notes that may wait for whoever holds an exchange; the oldest gives way.
+const MOST_NOTES: usize = 1024;
+
+/// Reaches a server in this process.
+///
+/// A server that speaks a modern revision is called directly; one that does not is served over a pipe in memory.
+#[derive(Clone)]
+pub struct InProcess {
+    server: Arc<Server>,
+}
+
+impl InProcess {
+    /// Reaches this server.
+    pub fn new(server: &Arc<Server>) -> Self {
+        Self { server: Arc::clone(server) }
+    }
+
+    /// A link over a pipe in memory, with the server at its other end.
+    fn piped(&self) -> Arc<dyn Link> {
+        let (near, far) = pair();
+        let server = Arc::clone(&self.server);
+        // Ends by itself when the near end is dropped or closed.
+        tokio::spawn(async move { server.serve(far).await });
+        Peer::start(near, PeerLimits::default())
+    }
+}
+
+impl Dial for InProcess {
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        Box::pin(async move {
+            Ok(match (rung, previous) {
+                (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(&self.server)),
+                (Rung::Legacy, Some(previous)) if !self.server.stands_alone() && previous.ended().is_none() => previous,
+                _ => self.piped(),
+            })
+        })
+    }
+}
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InProcess").field(&self.server.info().name).finish()
+    }
+}
+
+/// A link that calls a server directly.
+#[derive(Debug)]
+struct Direct {
+    server: Arc<Server>,
+    session: Arc<PipeSession>,
+    gate: Arc<Gate>,
+}
+
+/// Closed when the link is.
+#[derive(Debug, Default)]
+struct Gate {
+    state: Mutex<GateState>,
+}
+
+#[derive(Debug, Default)]
+struct GateState {
+    closed: bool,
+    waiting: Vec<Waker>,
+}
+
+impl Direct {
+    fn new(server: &Arc<Server>) -> Self {
+        Self { server: Arc::clone(server), session: Arc::default(), gate: Arc::default() }
+    }
+
+    fn request(&self, ask: &Ask<'_>, notes: &Arc<Notes>) -> Result<Answered, LinkError> {
+        if self.gate.state.lock().closed {
+            return Err(LinkError::Closed);
+        }
+        let params = match Raw::parse(ask.params.to_owned()) {
+            Ok(params) => params,
+            Err(error) => return Ok(Answered::Now(Err(RpcError::invalid_params(error.to_string())))),
+        };
+        let request = Request {
+            id: ask.id.clone(),
+            method: ask.method.to_owned().into(),
+            params: Some(params),
+            version: Version::Two,
+        };
+        Ok(answer(&self.server, &self.session, request, Arc::clone(notes) as Arc<dyn Back>))
+    }
+}
+
+impl Link for Direct {
+    fn open(&self, ask: Ask<'_>) -> Exchange {
+        let notes = Arc::new(Notes::default());
+        let stage = match self.request(&ask, &notes) {
+            Ok(Answered::Now(outcome)) => Stage::Done(Ok(outcome)),
+            Ok(Answered::Later(answering)) => Stage::Running(answering),
+            Err(error) => Stage::Done(Err(error)),
+        };
+        Exchange::Own(Box::pin(Direction { stage, notes, gate: Arc::clone(&self.gate) }))
+    }
+
+    fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
+        // A modern client has nothing to say that is not a request: dropping an exchange cancels it.
+        let _ = post;
+        if self.gate.state.lock().closed { Err(LinkError::Closed) } else { Ok(()) }
+    }
+
+    fn inbound(&self) -> Option<Inbound> {
+        None
+    }
+
+    fn close(&self, _within: Duration) -> BoxFuture<'_, Ended> {
+        self.gate.close();
+        Box::pin(async { Ended::Left })
+    }
+
+    fn ended(&self) -> Option<LinkError> {
+        self.gate.state.lock().closed.then_some(LinkError::Closed)
+    }
+}
+
+impl Gate {
+    fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        self.gate.close();
+    }
+}
+
+/// What a handler says while its request is under way.
+#[derive(Default)]
+struct Notes {
+    state: Mutex<NotesState>,
+}
+
+#[derive(Default)]
+struct NotesState {
+    queue: VecDeque<Note>,
+    waker: Option<Waker>,
+}
+
+impl Back for Notes {
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        let mut state = self.state.lock();
+        if state.queue.len() == MOST_NOTES {
+            state.queue.pop_front();
+        }
+        state.queue.push_back(Note { method: method.to_owned().into(), params: params.cloned() });
+        let waker = state.waker.take();
+        drop(state);
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
+        None
+    }
+}
+
+/// One exchange, running in the task of whoever polls it.
+struct Direction {
+    stage: Stage,
+    notes: Arc<Notes>,
+    gate: Arc<Gate>,
+}
+
+enum Stage {
+    Running(Answering),
+    Done(Result<Outcome, LinkError>),
+    Over,
+}
+
+impl Flow for Direction {
+    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+        if let Stage::Running(answering) = &mut self.stage
+            && let Poll::Ready(outcome) = Pin::new(answering).poll(cx)
+        {
+            self.stage = Stage::Done(Ok(outcome));
+        }
+        {
+            let mut notes = self.notes.state.lock();
+            if let Some(note) = notes.queue.pop_front() {
+                return Poll::Ready(Ok(Event::Note(note)));
+            }
+            notes.waker = Some(cx.waker().clone());
+        }
+        if let Stage::Running(_) = self.stage {
+            let mut gate = self.gate.state.lock();
+            if !gate.closed {
+                if !gate.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+                    gate.waiting.push(cx.waker().clone());
+                }
+                return Poll::Pending;
+            }
+            drop(gate);
+            self.stage = Stage::Done(Err(LinkError::Closed));
+        }
+        match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Done(done) => Poll::Ready(done.map(Event::Done)),
+            _ => Poll::Ready(Err(LinkError::Closed)),
+        }
+    }
+}
