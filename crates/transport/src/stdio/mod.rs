@@ -13,6 +13,7 @@ mod command;
 mod dial;
 mod ladder;
 mod process;
+mod ready;
 mod resolve;
 mod stderr;
 

@@ -19,6 +19,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 
 use crate::stdio::ladder::{Push, Status, Stoppable};
+use crate::stdio::ready::watch;
 use crate::stdio::shim;
 
 /// Who looks after what the server starts.
@@ -57,7 +58,7 @@ impl Process {
         let state = Mutex::new(State::Held(child));
         let opened = pidfd_open(pid, PidfdFlags::NONBLOCK)
             .map_err(io::Error::from)
-            .and_then(|fd| AsyncFd::register_with_interest(fd, Interest::READABLE));
+            .and_then(|fd| watch(fd, Interest::READABLE));
         match opened {
             Ok(pidfd) => Ok(Self { pid, guard, pidfd, state }),
             Err(error) => {

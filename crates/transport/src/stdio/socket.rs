@@ -8,7 +8,9 @@ use std::task::{Context, Poll, ready};
 
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sendmsg, shutdown};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+
+use crate::stdio::ready::watch;
 
 /// What one read takes; the buffer is cleared for it each time.
 const READ: usize = 16 * 1024;
@@ -20,7 +22,7 @@ pub(crate) struct Socket(AsyncFd<OwnedFd>);
 impl Socket {
     /// Must be called inside a runtime.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self(AsyncFd::register(fd)?))
+        Ok(Self(watch(fd, Interest::READABLE | Interest::WRITABLE)?))
     }
 }
 
