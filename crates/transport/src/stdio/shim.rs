@@ -260,11 +260,11 @@ impl Watch {
         // A host that is gone stays gone: once it was seen, only the time and the server count.
         let watched = if most.is_some() { &mut fds[1..] } else { &mut fds[..] };
         let _ = poll(watched, most.map(timespec).as_ref());
-        let ready = [0, 1, 2].map(|at| !fds[at].revents().is_empty());
-        for fd in [&self.stop, &self.kill, &self.child] {
-            let _ = rustix::io::read(fd, &mut [0; 64]);
-        }
-        ready
+        let host = !fds[0].revents().is_empty();
+        // By reading, not by what was polled: a signal interrupts the poll, which then says nothing.
+        let [stop, kill, _] = [&self.stop, &self.kill, &self.child]
+            .map(|fd| rustix::io::read(fd, &mut [0; 64]).is_ok_and(|read| read > 0));
+        [host, stop, kill]
     }
 }
 

@@ -113,7 +113,8 @@ impl Ring {
     fn text(&self, most: usize) -> String {
         let cut = self.bytes.len().saturating_sub(most);
         let mut bytes: Vec<u8> = self.bytes.iter().skip(cut).copied().collect();
-        if cut > 0
+        // A full ring begins somewhere in a line, too.
+        if (cut > 0 || self.bytes.len() == RING)
             && let Some(at) = bytes.iter().position(|&byte| byte == b'\n')
             && at + 1 < bytes.len()
         {
