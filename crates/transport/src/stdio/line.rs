@@ -19,15 +19,16 @@ pub const DEFAULT_LINE_LIMIT: usize = 16 * 1024 * 1024;
 /// What one read may bring. Lines share the buffer of their read, so this is also the most a small line pins.
 const CHUNK: usize = 64 * 1024;
 
-/// How many limits' worth of bytes may come without a newline before the stream counts as broken.
-const ENDLESS: usize = 4;
+/// How many limits' worth of bytes may come without a newline before the stream counts as broken. With the default
+/// limit a line of 100 MiB still costs its own call only, and one of a gibibyte ends the connection.
+const ENDLESS: usize = 8;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads lines as frames.
 ///
 /// Byte order marks, carriage returns before the newline and blank lines are dropped. A line beyond the limit is
-/// thrown away while it streams in and becomes [`Frame::Lost`] with the id it carried; four times the limit without
+/// thrown away while it streams in and becomes [`Frame::Lost`] with the id it carried; eight times the limit without
 /// a newline ends the stream. A last line without a newline counts if it looks whole.
 ///
 /// ```

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   host ──▶ shim (session leader, subreaper) ──▶ server (own group) ──▶ whatever it starts
-//!     └─ pidfd ◀─┘      TERM: ask, wait, kill all · KILL_NOW: kill all · host gone: as TERM
+//!     └─ pidfd ◀─┘      TERM: ask, wait, kill all · KILL_NOW: kill all · host gone: as TERM, sooner
 //! ```
 //!
 //! Invariants: the shim has one thread and no runtime; it handles signals before the server exists; it holds none of
@@ -37,6 +37,8 @@ const MARKER: &str = "--switchboard-shim";
 const NO_SERVER: i32 = 127;
 /// How long the shim tries to kill what the server left.
 const SLAY: Duration = Duration::from_secs(5);
+/// How long a server may take to end once its host is gone, where nobody waits for it any more.
+const ORPHANED: Duration = Duration::from_secs(1);
 /// Between two looks at what is still there.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -231,12 +233,12 @@ impl Watch {
 
     /// Waits until the server has ended (its status), or is to be killed (`None`).
     fn until_over(&mut self, server: Pid, term: Duration) -> Option<WaitStatus> {
-        let mut asked: Option<Instant> = None;
+        let mut until: Option<Instant> = None;
         loop {
             if let Some(status) = reap(server) {
                 return Some(status);
             }
-            let left = asked.map(|at| term.saturating_sub(at.elapsed()));
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return None;
             }
@@ -244,11 +246,11 @@ impl Watch {
             if kill {
                 return None;
             }
-            if (host || stop) && asked.is_none() {
+            if (host || stop) && until.is_none() {
                 // Not reaped, so the number is still its own. A stopped process takes TERM once it continues.
                 let _ = kill_process_group(server, Signal::TERM);
                 let _ = kill_process_group(server, Signal::CONT);
-                asked = Some(Instant::now());
+                until = Some(Instant::now() + if host { term.min(ORPHANED) } else { term });
             }
         }
     }

@@ -165,14 +165,8 @@ async fn a_killed_host_leaves_nobody() {
         let mut host = cast("host", &[(SCRIPT, &script)]).stderr(Stdio::null()).spawn().unwrap();
         until_alive(&token, 2, Duration::from_secs(10)).await;
         host.kill().await.unwrap();
-        let took = until_gone(&token).await;
-        assert!(took < Duration::from_millis(2600), "{took:?}");
+        until_alive(&token, 0, Duration::from_secs(2)).await;
     }
-}
-
-/// The shim gives the server its two seconds to end by itself first.
-async fn until_gone(token: &str) -> Duration {
-    until_alive(token, 0, Duration::from_secs(4)).await
 }
 
 /// F019.
@@ -183,8 +177,7 @@ async fn an_aborted_host_leaves_nobody() {
     until_alive(&token, 2, Duration::from_secs(10)).await;
     host.stdin.take().unwrap().write_all(b"x").await.unwrap();
     assert!(!host.wait().await.unwrap().success());
-    let took = until_gone(&token).await;
-    assert!(took < Duration::from_secs(2), "{took:?}");
+    until_alive(&token, 0, Duration::from_secs(2)).await;
 }
 
 /// F020.
