@@ -137,7 +137,7 @@ async fn only_listed_variables_reach_the_server() {
 async fn no_descriptor_and_no_terminal_reach_the_server() {
     let leaked = std::fs::File::open("/dev/null").unwrap();
     rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).unwrap();
-    let (_link, child) = link(&sh("ls /proc/$$/fd >&2; cat /proc/$$/stat >&2"));
+    let (_link, child) = link(&sh("exec >&2; ls /proc/$$/fd; cat /proc/$$/stat"));
     let said = child.exited().await.stderr_tail;
     drop(leaked);
     let [fds @ .., stat] = &said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
