@@ -1,1 +1,39 @@
-//! Placeholder, filled in the next step.
+//! How MCP messages travel. A binding turns something that carries bytes into a
+//! [`Pipe`](switchboard_session::link::Pipe) or a [`Link`](switchboard_session::link::Link); it knows no tool, no
+//! host and no session. For now there is one: [`stdio`], on Linux.
+//!
+//! ```text
+//!   client:  ChildCommand ── spawn ──▶ Pipe ──▶ Peer ──▶ session
+//!                              │
+//!                              └─ shim ─▶ server ─▶ its children      (all end together)
+//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ answering
+//! ```
+//!
+//! # Invariants
+//! - A server's process ends when its pipe is left or dropped, with everything in its process group; through the
+//!   shim with every descendant, and also when we are killed.
+//! - No pipe is waited for while another waits for us: stdout, stdin and stderr each have a task.
+//! - Nothing a server sends grows our memory beyond a limit, and a message too large costs its own call only.
+//! - Nothing but messages reaches our own stdout once it is taken.
+//! - No number of a process is signalled after the process was reaped.
+//!
+//! # Example
+//! ```
+//! use std::time::Duration;
+//! use switchboard_session::link::{Ask, Ended, Life, Link};
+//! use switchboard_session::{Peer, PeerLimits};
+//! use switchboard_transport::stdio::{self, ChildCommand};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A program calls stdio::enter_if_asked() first in main.
+//! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
+//! let (pipe, child) = stdio::spawn(&ChildCommand::new("sh").args(["-c", script]))?;
+//! let link = Peer::start(pipe, PeerLimits::default());
+//! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", life: Life::Call });
+//! ping.done().await??;
+//! assert!(child.pid() > 0);
+//! assert!(matches!(link.close(Duration::from_secs(5)).await, Ended::Exited(exit) if exit.code == Some(0)));
+//! # Ok(()) }
+//! ```
+
+pub mod stdio;

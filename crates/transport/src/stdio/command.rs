@@ -1,0 +1,178 @@
+//! What to start: the program, its arguments, what it may see of our environment, and its limits.
+//!
+//! Invariant: a variable reaches the server only if it is on the list below, asked for by name, or given a value.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::stdio::ladder::StopLadder;
+use crate::stdio::line::DEFAULT_LINE_LIMIT;
+
+/// What a server sees of our environment without being asked.
+const INHERITED: [&str; 11] =
+    ["HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+
+/// A server to start as a child process.
+///
+/// ```
+/// use switchboard_transport::stdio::ChildCommand;
+///
+/// let command = ChildCommand::new("npx")
+///     .args(["-y", "@modelcontextprotocol/server-everything"])
+///     .env("DEBUG", "1")
+///     .inherit_env("NODE_EXTRA_CA_CERTS");
+/// assert!(command.environment().iter().any(|(name, _)| name == "DEBUG"));
+/// ```
+#[derive(Clone)]
+pub struct ChildCommand {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) limits: ChildLimits,
+    pub(crate) ladder: StopLadder,
+    pub(crate) line_limit: usize,
+    pub(crate) supervision: Supervision,
+    given: BTreeMap<OsString, OsString>,
+    wanted: Vec<OsString>,
+}
+
+/// Who looks after what the server starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Supervision {
+    /// The shim where [`enter_if_asked`](crate::stdio::enter_if_asked) made it available, else the process group.
+    #[default]
+    Best,
+    /// The process group only: a descendant that leaves it survives, and so does everything if we are killed.
+    GroupOnly,
+}
+
+/// What the system lets the server use. `None` leaves what we have ourselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ChildLimits {
+    /// Open files.
+    pub open_files: Option<u64>,
+    /// Processes of the whole user, as the system counts them.
+    pub processes: Option<u64>,
+    /// Bytes of address space.
+    pub address_space: Option<u64>,
+}
+
+impl ChildCommand {
+    /// Starts this program: a path if it holds a slash, else looked up in the server's own `PATH`.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            directory: None,
+            limits: ChildLimits::default(),
+            ladder: StopLadder::default(),
+            line_limit: DEFAULT_LINE_LIMIT,
+            supervision: Supervision::default(),
+            given: BTreeMap::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Gives the server a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.given.insert(name.into(), value.into());
+        self
+    }
+
+    /// Lets the server see one more variable of ours, by its exact name.
+    #[must_use]
+    pub fn inherit_env(mut self, name: impl Into<OsString>) -> Self {
+        self.wanted.push(name.into());
+        self
+    }
+
+    /// Starts it in this directory.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Limits what it may use.
+    #[must_use]
+    pub fn limits(mut self, limits: ChildLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How long each step of stopping it may take.
+    #[must_use]
+    pub fn stop_ladder(mut self, ladder: StopLadder) -> Self {
+        self.ladder = ladder;
+        self
+    }
+
+    /// Takes lines of up to this many bytes from it.
+    #[must_use]
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.line_limit = bytes;
+        self
+    }
+
+    /// Who looks after what it starts.
+    #[must_use]
+    pub fn supervision(mut self, supervision: Supervision) -> Self {
+        self.supervision = supervision;
+        self
+    }
+
+    /// The program, as it was asked for.
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
+    /// Exactly the variables the server will get.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let names = INHERITED.iter().map(OsStr::new).chain(self.wanted.iter().map(OsString::as_os_str));
+        let mut all: BTreeMap<OsString, OsString> = names
+            .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)))
+            // Exported shell functions: some shells run what they hold.
+            .filter(|(_, value)| !value.as_bytes().starts_with(b"()"))
+            .collect();
+        all.extend(self.given.clone());
+        all.into_iter().collect()
+    }
+
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    pub(crate) fn term(&self) -> Duration {
+        self.ladder.term
+    }
+}
+
+impl std::fmt::Debug for ChildCommand {
+    /// Arguments and values may be secrets: only names are shown.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ChildCommand")
+            .field("program", &self.program)
+            .field("args", &self.args.len())
+            .field("env", &self.given.keys())
+            .field("directory", &self.directory)
+            .finish_non_exhaustive()
+    }
+}

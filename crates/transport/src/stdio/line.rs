@@ -1,0 +1,314 @@
+//! Newline framing: one message is one line, in both directions.
+//!
+//! Invariants: a line is handed on whole or not at all; a line beyond the limit costs one call, not the connection;
+//! nothing is lost when a poll is given up half-way, because all state is in the value. Knows nothing of processes.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, BufMut, BytesMut};
+use switchboard_protocol::jsonrpc::Salvager;
+use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Queue};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+
+/// The largest line that is taken, unless another limit is set.
+pub const DEFAULT_LINE_LIMIT: usize = 16 * 1024 * 1024;
+
+/// What one read may bring. Lines share the buffer of their read, so this is also the most a small line pins.
+const CHUNK: usize = 64 * 1024;
+
+/// How many limits' worth of bytes may come without a newline before the stream counts as broken. With the default
+/// limit a line of 100 MiB still costs its own call only, and one of a gibibyte ends the connection.
+const ENDLESS: usize = 8;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads lines as frames.
+///
+/// Byte order marks, carriage returns before the newline and blank lines are dropped. A line beyond the limit is
+/// thrown away while it streams in and becomes [`Frame::Lost`] with the id it carried; eight times the limit without
+/// a newline ends the stream. A last line without a newline counts if it looks whole.
+///
+/// ```
+/// use std::future::poll_fn;
+/// use switchboard_session::link::{Frame, Inlet};
+/// use switchboard_transport::stdio::LineInlet;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let mut inlet = LineInlet::new(&b"{\"id\":1}\r\n\n{\"id\":2}\n"[..]);
+/// let mut frames = Vec::new();
+/// poll_fn(|cx| inlet.poll_frames(cx, &mut frames)).await.unwrap();
+/// assert!(matches!(&frames[1], Frame::Message(line) if &line[..] == br#"{"id":2}"#));
+/// # }
+/// ```
+pub struct LineInlet<R> {
+    source: R,
+    lines: Lines,
+    end: LinkError,
+}
+
+/// What one read came to.
+pub(crate) enum Read {
+    /// Frames were added.
+    Frames,
+    /// The stream is at its end; what the last line held was added.
+    End,
+}
+
+impl<R> LineInlet<R> {
+    /// Lines of this source.
+    pub fn new(source: R) -> Self {
+        let end = LinkError::lost("the far side closed its end");
+        Self { source, lines: Lines::new(DEFAULT_LINE_LIMIT), end }
+    }
+
+    /// Takes lines of up to this many bytes.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.lines.limit = limit;
+        self
+    }
+
+    /// What the end of the stream is called.
+    #[must_use]
+    pub(crate) fn with_end(mut self, end: LinkError) -> Self {
+        self.end = end;
+        self
+    }
+
+    pub(crate) fn source(&self) -> &R {
+        &self.source
+    }
+
+    /// The lines, for bytes that were read past the source.
+    pub(crate) fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
+    }
+}
+
+impl<R: AsyncRead + Unpin> LineInlet<R> {
+    /// Reads until there is at least one frame, or the end.
+    pub(crate) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut Vec<Frame>,
+    ) -> Poll<Result<Read, LinkError>> {
+        let before = into.len();
+        loop {
+            // A future made for one poll: it holds no state of its own, so giving it up loses nothing.
+            let read = ready!(pin!(self.source.read_buf(&mut self.lines.room())).poll(cx));
+            match read {
+                Ok(0) => {
+                    self.lines.finish(into);
+                    return Poll::Ready(Ok(Read::End));
+                }
+                Ok(_) => self.lines.take(into)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(LinkError::lost(format!("reading failed: {error}")))),
+            }
+            if into.len() > before {
+                return Poll::Ready(Ok(Read::Frames));
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Inlet for LineInlet<R> {
+    fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
+        match ready!(self.poll_read(cx, into))? {
+            Read::Frames => Poll::Ready(Ok(())),
+            Read::End => Poll::Ready(Err(self.end.clone())),
+        }
+    }
+}
+
+impl<R> fmt::Debug for LineInlet<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineInlet").field("limit", &self.lines.limit).finish_non_exhaustive()
+    }
+}
+
+/// Bytes in, frames out.
+pub(crate) struct Lines {
+    limit: usize,
+    /// The line under way, and behind it room for the next read.
+    buffer: BytesMut,
+    /// How far the buffer is known to hold no newline.
+    scanned: usize,
+    /// Set while a line beyond the limit is thrown away.
+    discarding: Option<Discarding>,
+}
+
+#[derive(Default)]
+struct Discarding {
+    salvager: Salvager,
+    bytes: usize,
+}
+
+impl Lines {
+    fn new(limit: usize) -> Self {
+        Self { limit, buffer: BytesMut::with_capacity(CHUNK), scanned: 0, discarding: None }
+    }
+
+    /// Room for one read.
+    fn room(&mut self) -> impl BufMut + '_ {
+        if self.buffer.capacity() - self.buffer.len() < CHUNK / 4 {
+            self.buffer.reserve(CHUNK);
+        }
+        (&mut self.buffer).limit(CHUNK)
+    }
+
+    /// Adds bytes that were read elsewhere.
+    pub(crate) fn feed(&mut self, bytes: &[u8], into: &mut Vec<Frame>) -> Result<(), LinkError> {
+        self.buffer.extend_from_slice(bytes);
+        self.take(into)
+    }
+
+    /// Takes all whole lines out of the buffer.
+    fn take(&mut self, into: &mut Vec<Frame>) -> Result<(), LinkError> {
+        while let Some(at) = memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
+            let end = self.scanned + at;
+            self.scanned = 0;
+            if self.discarding.is_some() || end > self.limit {
+                self.discard(end);
+                self.buffer.advance(1);
+                into.extend(self.lost());
+            } else {
+                into.extend(self.line(end));
+            }
+        }
+        self.scanned = self.buffer.len();
+        if self.discarding.is_some() || self.scanned > self.limit {
+            self.discard(self.scanned);
+            self.scanned = 0;
+        }
+        match &self.discarding {
+            Some(discarding) if discarding.bytes > self.limit.saturating_mul(ENDLESS) => {
+                Err(LinkError::lost(format!("more than {} bytes came without a newline", discarding.bytes)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the line that ends here, and its newline.
+    fn line(&mut self, end: usize) -> Option<Frame> {
+        let mut line = self.buffer.split_to(end + 1);
+        if end > CHUNK {
+            // What follows a long line must not pin the buffer that grew for it.
+            let rest = std::mem::replace(&mut self.buffer, BytesMut::with_capacity(CHUNK));
+            self.buffer.extend_from_slice(&rest);
+        }
+        line.truncate(end);
+        trim(line)
+    }
+
+    /// Throws away the first bytes of the buffer, looking for an id as they go.
+    fn discard(&mut self, bytes: usize) {
+        let discarding = self.discarding.get_or_insert_default();
+        discarding.salvager.feed(&self.buffer[..bytes]);
+        discarding.bytes += bytes;
+        self.buffer.advance(bytes);
+        if self.buffer.is_empty() && self.buffer.capacity() > 2 * CHUNK {
+            self.buffer = BytesMut::with_capacity(CHUNK);
+        }
+    }
+
+    fn lost(&mut self) -> Option<Frame> {
+        let found = self.discarding.take()?.salvager.finish();
+        // The id of a request of the peer is a number of its own: it must not fail a call of ours.
+        let id = found.id.filter(|_| !found.has_method);
+        Some(Frame::Lost { id, error: LinkError::TooLarge { limit: self.limit } })
+    }
+
+    /// Takes what stands behind the last newline, if it looks whole.
+    pub(crate) fn finish(&mut self, into: &mut Vec<Frame>) {
+        self.scanned = 0;
+        let rest = std::mem::take(&mut self.buffer);
+        if let Some(lost) = self.lost() {
+            into.push(lost);
+        } else if let Some(Frame::Message(line)) = trim(rest)
+            && matches!((line.first(), line.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')))
+        {
+            into.push(Frame::Message(line));
+        }
+    }
+}
+
+/// The line without byte order mark and trailing space; nothing if nothing is left.
+fn trim(mut line: BytesMut) -> Option<Frame> {
+    if line.starts_with(BOM) {
+        line.advance(BOM.len());
+    }
+    let kept = line.trim_ascii_end().len();
+    line.truncate(kept);
+    (kept > 0).then(|| Frame::Message(line.freeze()))
+}
+
+/// Writes frames as lines, as many at once as the sink takes.
+pub struct LineOutlet<W> {
+    sink: Option<W>,
+    broken: &'static str,
+}
+
+impl<W> LineOutlet<W> {
+    /// Lines into this sink.
+    pub fn new(sink: W) -> Self {
+        Self { sink: Some(sink), broken: "the far side stopped reading" }
+    }
+
+    /// What it is called when the far side no longer reads.
+    #[must_use]
+    pub(crate) fn with_broken(mut self, broken: &'static str) -> Self {
+        self.broken = broken;
+        self
+    }
+
+    fn error(&self, error: &io::Error) -> LinkError {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::WriteZero => {
+                LinkError::lost(self.broken)
+            }
+            _ => LinkError::lost(format!("writing failed: {error}")),
+        }
+    }
+}
+
+impl<W: AsyncWrite + Unpin + Send + 'static> Outlet for LineOutlet<W> {
+    fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+        let Some(sink) = &mut self.sink else { return Poll::Ready(Err(LinkError::Closed)) };
+        let failed = loop {
+            if queue.is_empty() {
+                // Nothing to do for a pipe; a sink behind a thread is done when the thread has written.
+                match ready!(Pin::new(&mut *sink).poll_flush(cx)) {
+                    Ok(()) => return Poll::Ready(Ok(())),
+                    Err(error) => break error,
+                }
+            }
+            let mut slices = [IoSlice::new(&[]); 32];
+            let filled = queue.slices(&mut slices);
+            match ready!(Pin::new(&mut *sink).poll_write_vectored(cx, &slices[..filled])) {
+                Ok(0) => break io::ErrorKind::WriteZero.into(),
+                Ok(written) => queue.advance(written),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => break error,
+            }
+        };
+        Poll::Ready(Err(self.error(&failed)))
+    }
+
+    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
+        let Some(sink) = &mut self.sink else { return Poll::Ready(Ok(())) };
+        let shut = ready!(Pin::new(sink).poll_shutdown(cx));
+        // Only closing the descriptor tells the far side of a pipe.
+        self.sink = None;
+        Poll::Ready(shut.map_err(|error| self.error(&error)))
+    }
+}
+
+impl<W> fmt::Debug for LineOutlet<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineOutlet").field("open", &self.sink.is_some()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,33 @@
+//! Messages as lines: on the pipes of a child process, and on our own stdin and stdout.
+//!
+//! ```text
+//!   ChildCommand ─▶ resolve ─▶ (shim) ─▶ process ─▶ child ══ line ══▶ Pipe     (a client's server)
+//!                                            └─ stderr, ladder
+//!   stdin, stdout ─▶ own ─▶ pipe | socket | bridge ══ line ══▶ Pipe            (a server's client)
+//! ```
+
+mod line;
+
+mod child;
+mod command;
+mod dial;
+mod ladder;
+mod process;
+mod ready;
+mod resolve;
+mod stderr;
+
+mod shim;
+mod tree;
+
+mod bridge;
+mod own;
+mod socket;
+
+pub use child::{ChildHandle, spawn};
+pub use command::{ChildCommand, ChildLimits, Supervision};
+pub use dial::Stdio;
+pub use ladder::StopLadder;
+pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
+pub use own::own_stdio;
+pub use shim::enter_if_asked;

@@ -1,0 +1,172 @@
+//! One child process: waited for, signalled, reaped.
+//!
+//! Invariants: a number is only signalled while the process behind it is not reaped, under the lock that reaping
+//! takes too; else the pidfd is used. A group is killed before its leader is reaped, so its number is still ours.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal, waitid,
+};
+use switchboard_session::link::BoxFuture;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::process::Child;
+
+use crate::stdio::ladder::{Push, Status, Stoppable};
+use crate::stdio::ready::watch;
+use crate::stdio::shim;
+
+/// Who looks after what the server starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// The shim: the child is the shim, the server is its child, and all descendants end with it.
+    Shim,
+    /// Only the process group: the child is the server, and a descendant that leaves the group escapes.
+    Group,
+}
+
+/// One child process.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: Pid,
+    guard: Guard,
+    pidfd: AsyncFd<OwnedFd>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Not reaped: its number and its group are ours.
+    Held(Child),
+    /// Reaped.
+    Over(Status),
+    /// Killed and handed to the runtime to reap.
+    LetGo,
+}
+
+impl Process {
+    /// Takes over a child that was just started. Must be called inside a runtime.
+    pub(crate) fn new(child: Child, guard: Guard) -> io::Result<Self> {
+        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let pid = pid.ok_or_else(|| io::Error::other("the child was reaped by somebody else"))?;
+        let state = Mutex::new(State::Held(child));
+        let opened = pidfd_open(pid, PidfdFlags::NONBLOCK)
+            .map_err(io::Error::from)
+            .and_then(|fd| watch(fd, Interest::READABLE));
+        match opened {
+            Ok(pidfd) => Ok(Self { pid, guard, pidfd, state }),
+            Err(error) => {
+                signal(guard, pid, None, Push::Kill);
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.pid.as_raw_nonzero().get().cast_unsigned()
+    }
+
+    pub(crate) fn guard(&self) -> Guard {
+        self.guard
+    }
+
+    /// Reaps the process if it has ended.
+    pub(crate) fn reap(&self) -> Option<Status> {
+        let mut state = self.state.lock();
+        match &mut *state {
+            State::Over(status) => Some(*status),
+            State::LetGo => self.has_ended().then(Status::default),
+            State::Held(child) => {
+                if !self.has_exited() {
+                    return None;
+                }
+                if self.guard == Guard::Group {
+                    // What it leaves behind in its group ends with it.
+                    let _ = kill_process_group(self.pid, Signal::KILL);
+                }
+                let status = match child.try_wait() {
+                    Ok(Some(status)) => told(status),
+                    Ok(None) => return None,
+                    // Somebody else has reaped it; that it ended is certain.
+                    Err(_) => Status::default(),
+                };
+                *state = State::Over(status);
+                Some(status)
+            }
+        }
+    }
+
+    /// Kills it and leaves the reaping to the runtime. Needs no runtime itself.
+    pub(crate) fn let_go(&self) {
+        self.push(Push::Kill);
+        if self.reap().is_none() {
+            // Dropping the child hands it to tokio's list of orphans.
+            let child = std::mem::replace(&mut *self.state.lock(), State::LetGo);
+            drop(child);
+        }
+    }
+
+    /// Whether it waits to be reaped, without reaping it.
+    fn has_exited(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::PidFd(self.pidfd.as_fd()), look), Ok(None))
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl Stoppable for Process {
+    fn push(&self, push: Push) {
+        let state = self.state.lock();
+        if matches!(*state, State::Held(_)) {
+            signal(self.guard, self.pid, Some(&self.pidfd), push);
+        }
+    }
+
+    fn exited(&self) -> BoxFuture<'_, Status> {
+        Box::pin(async move {
+            loop {
+                if let Some(status) = self.reap() {
+                    return status;
+                }
+                // The runtime is shutting down: nobody will be told more.
+                let Ok(mut ready) = self.pidfd.readable().await else { return Status::default() };
+                if let Some(status) = self.reap() {
+                    return status;
+                }
+                ready.clear_ready();
+            }
+        })
+    }
+}
+
+/// Signals a process that is not reaped.
+fn signal(guard: Guard, pid: Pid, pidfd: Option<&AsyncFd<OwnedFd>>, push: Push) {
+    // A stopped process takes TERM only once it continues.
+    let signals: &[Signal] = match (guard, push) {
+        (_, Push::Term) => &[Signal::TERM, Signal::CONT],
+        (Guard::Shim, Push::Kill) => &[shim::KILL_NOW, Signal::CONT],
+        (Guard::Group, Push::Kill) => &[Signal::KILL],
+    };
+    for &signal in signals {
+        // It may have ended meanwhile; that is what was wanted.
+        let _ = match (guard, pidfd) {
+            (Guard::Group, _) => kill_process_group(pid, signal),
+            (Guard::Shim, Some(pidfd)) => pidfd_send_signal(pidfd, signal),
+            (Guard::Shim, None) => rustix::process::kill_process(pid, signal),
+        };
+    }
+}
+
+fn told(status: ExitStatus) -> Status {
+    Status { code: status.code(), signal: status.signal() }
+}

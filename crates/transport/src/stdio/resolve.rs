@@ -1,0 +1,100 @@
+//! Which file a program name means, and what to call it when there is none.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+use switchboard_session::link::{NotStarted, StartFault};
+
+use crate::stdio::command::ChildCommand;
+
+/// Where the system looks without a `PATH`.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// The file to execute, looked for the way a shell in the server's own environment and directory would.
+pub(crate) fn resolve(command: &ChildCommand, path: Option<&OsStr>) -> Result<PathBuf, NotStarted> {
+    let base = base(command)?;
+    let program = command.program();
+    let places: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
+        vec![base.clone()]
+    } else {
+        // An empty entry means the working directory, which joining gives.
+        std::env::split_paths(path.unwrap_or(OsStr::new(DEFAULT_PATH)))
+            .map(|entry| base.join(entry))
+            .collect()
+    };
+    let mut refused = None;
+    if !program.is_empty() {
+        for place in &places {
+            let file = place.join(program);
+            match executable(&file) {
+                Ok(()) => return Ok(file),
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(errno) => refused = refused.or(Some((file, errno))),
+            }
+        }
+    }
+    let name = program.to_string_lossy();
+    let searched = places.iter().map(|place| place.display().to_string()).collect();
+    Err(match refused {
+        Some((file, errno)) => NotStarted::new(file.display().to_string(), StartFault::NotExecutable)
+            .with_source(errno.into())
+            .with_searched(searched),
+        None => NotStarted::new(name, StartFault::NotFound).with_searched(searched),
+    })
+}
+
+/// The directory the server starts in, as an absolute path.
+fn base(command: &ChildCommand) -> Result<PathBuf, NotStarted> {
+    let bad = |shown: &Path, error: io::Error| {
+        NotStarted::new(command.program().to_string_lossy(), StartFault::BadDirectory)
+            .with_searched(vec![shown.display().to_string()])
+            .with_source(error)
+    };
+    let ours = || std::env::current_dir().map_err(|error| bad(Path::new("."), error));
+    let Some(directory) = command.directory() else { return ours() };
+    let directory = if directory.is_absolute() { directory.to_owned() } else { ours()?.join(directory) };
+    let entered = std::fs::metadata(&directory).and_then(|found| {
+        if !found.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        access(&directory, Access::EXEC_OK).map_err(Into::into)
+    });
+    entered.map(|()| directory.clone()).map_err(|error| bad(&directory, error))
+}
+
+fn executable(file: &Path) -> Result<(), Errno> {
+    let stat = rustix::fs::stat(file)?;
+    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
+        return Err(Errno::ACCESS);
+    }
+    access(file, Access::EXEC_OK)
+}
+
+/// What the system's refusal to execute a resolved file means.
+pub(crate) fn refused(file: &Path, error: io::Error) -> NotStarted {
+    let errno = Errno::from_io_error(&error);
+    let fault = match errno {
+        Some(Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM) => StartFault::OutOfResources,
+        Some(Errno::ACCESS | Errno::PERM | Errno::NOEXEC | Errno::NOENT | Errno::LIBBAD) => {
+            StartFault::NotExecutable
+        }
+        _ => StartFault::Other,
+    };
+    let source = match errno {
+        // The file is there, so what is missing is what its first line names.
+        Some(Errno::NOENT) => io::Error::new(
+            io::ErrorKind::NotFound,
+            "the interpreter its first line names, or its loader, was not found",
+        ),
+        Some(Errno::NOEXEC) => io::Error::new(
+            io::ErrorKind::InvalidData,
+            "neither a program for this machine nor a script with a #! line",
+        ),
+        _ => error,
+    };
+    NotStarted::new(file.display().to_string(), fault).with_source(source)
+}

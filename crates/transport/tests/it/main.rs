@@ -1,0 +1,31 @@
+//! Real processes on real pipes. The program is its own shim and, by a variable, plays the host or a server.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; without the usual harness clippy cannot tell"
+)]
+
+mod exit;
+mod line;
+mod own;
+mod part;
+mod stage;
+mod start;
+mod stop;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    switchboard_transport::stdio::enter_if_asked();
+    if let Some(part) = std::env::var_os(part::PART) {
+        part::play(part.to_str().unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    let trials: Vec<Trial> = [line::trials(), start::trials(), exit::trials(), stop::trials(), own::trials()]
+        .into_iter()
+        .flatten()
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

@@ -1,0 +1,183 @@
+//! Starting: F001, and what a server gets of us.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use switchboard_session::link::{Dial, LinkError, NotStarted, Rung, StartFault};
+use switchboard_transport::stdio::{ChildCommand, ChildLimits, Stdio, Supervision, spawn};
+
+use crate::part::{SCRIPT, said};
+use crate::stage::{end_of, group, link, sh};
+
+crate::trials![
+    a_missing_program_is_named_with_where_it_was_looked_for,
+    what_cannot_be_executed_is_said_so,
+    a_file_the_system_refuses_is_not_started_either_way,
+    a_bad_directory_is_named,
+    a_relative_program_is_found_from_its_directory,
+    only_listed_variables_reach_the_server,
+    no_descriptor_and_no_terminal_reach_the_server,
+    limits_reach_the_server,
+    without_a_reactor_it_is_an_error,
+    the_next_rung_gets_the_same_process_while_it_lives,
+];
+
+fn refusal(command: &ChildCommand) -> std::sync::Arc<NotStarted> {
+    let start = Instant::now();
+    let error = spawn(command).expect_err("it cannot start");
+    assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+    not_started(error)
+}
+
+fn not_started(error: LinkError) -> std::sync::Arc<NotStarted> {
+    match error {
+        LinkError::NotStarted(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// F001.
+async fn a_missing_program_is_named_with_where_it_was_looked_for() {
+    let why = refusal(&ChildCommand::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
+    assert_eq!((why.fault, why.program.as_str()), (StartFault::NotFound, "no-such-server"));
+    assert_eq!(why.searched, ["/usr/bin", "/nowhere"]);
+    assert_eq!(refusal(&ChildCommand::new("/nowhere/server")).fault, StartFault::NotFound);
+    assert_eq!(refusal(&ChildCommand::new("")).fault, StartFault::NotFound);
+}
+
+async fn what_cannot_be_executed_is_said_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("server");
+    std::fs::write(&file, "#!/bin/sh\n").unwrap();
+    let why = refusal(&ChildCommand::new(&file));
+    assert_eq!(why.fault, StartFault::NotExecutable);
+    assert_eq!(why.program, file.display().to_string());
+    let why = refusal(&ChildCommand::new("server").env("PATH", dir.path()));
+    assert_eq!(why.fault, StartFault::NotExecutable);
+    assert_eq!(refusal(&ChildCommand::new(dir.path())).fault, StartFault::NotExecutable);
+}
+
+/// Neither a program nor a script, and a script whose interpreter is missing: only executing them shows it.
+async fn a_file_the_system_refuses_is_not_started_either_way() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [("plain", "hello"), ("script", "#!/nowhere/interpreter\n")] {
+        let file = dir.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let command = ChildCommand::new(&file);
+        let direct = refusal(&command.clone().supervision(Supervision::GroupOnly));
+        let (link, _) = link(&command);
+        let through_shim = not_started(end_of(&link).await);
+        for why in [direct, through_shim] {
+            assert_eq!(why.fault, StartFault::NotExecutable, "{why}");
+            assert_eq!(why.program, file.display().to_string());
+            assert!(why.source.is_some());
+        }
+    }
+}
+
+async fn a_bad_directory_is_named() {
+    let why = refusal(&ChildCommand::new("cat").current_dir("/nowhere/at/all"));
+    assert_eq!(
+        (why.fault, &why.searched[..]),
+        (StartFault::BadDirectory, &["/nowhere/at/all".to_owned()][..])
+    );
+    assert_eq!(refusal(&ChildCommand::new("cat").current_dir("/etc/passwd")).fault, StartFault::BadDirectory);
+}
+
+async fn a_relative_program_is_found_from_its_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("bin")).unwrap();
+    let file = dir.path().join("bin/server");
+    std::fs::write(&file, "#!/bin/sh\npwd >&2\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for command in
+        [ChildCommand::new("./bin/server"), ChildCommand::new("server").env("PATH", "bin:/usr/bin:/bin")]
+    {
+        let (_link, child) = link(&command.current_dir(dir.path()));
+        let exit = child.exited().await;
+        assert_eq!(exit.code, Some(0), "{exit}");
+        assert_eq!(exit.stderr_tail.trim(), dir.path().canonicalize().unwrap().display().to_string());
+    }
+}
+
+async fn only_listed_variables_reach_the_server() {
+    let canaries: Vec<(String, String)> =
+        (0..200).map(|number| (format!("CANARY_{number}"), format!("secret-{number}"))).collect();
+    let mut env: Vec<(&str, &str)> =
+        canaries.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    env.extend([
+        (SCRIPT, "env | sed 's/^/=/' >&2"),
+        ("FUNCTION", "() { :; }"),
+        ("TZ", "() { :; }"),
+        ("LANG", "C"),
+        ("LD_PRELOAD_X", "no"),
+        ("GITHUB_TOKEN", "no"),
+    ]);
+    let said = said("run", &env).await;
+    let names: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix('=')?.split_once('='))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(
+        names.contains(&"DECLARED") && names.contains(&"CANARY_7") && names.contains(&"LANG"),
+        "{names:?}"
+    );
+    // A shell adds these itself.
+    let shell = ["PWD", "OLDPWD", "SHLVL", "_"];
+    let list = ["HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR"];
+    for name in names {
+        let known = list.contains(&name) || shell.contains(&name) || ["DECLARED", "CANARY_7"].contains(&name);
+        assert!(known, "{name} got through");
+    }
+}
+
+/// Also the descriptors that were not marked, which our own parent may have left us.
+async fn no_descriptor_and_no_terminal_reach_the_server() {
+    let leaked = std::fs::File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).unwrap();
+    let (_link, child) = link(&sh("exec >&2; ls /proc/$$/fd; cat /proc/$$/stat"));
+    let said = child.exited().await.stderr_tail;
+    drop(leaked);
+    let [fds @ .., stat] = &said.lines().collect::<Vec<_>>()[..] else { panic!("{said}") };
+    assert_eq!(fds, ["0", "1", "2"]);
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let (group, session, terminal) = (fields[2], fields[3], fields[4]);
+    assert_eq!(terminal, "0", "{stat}");
+    assert_eq!(session, child.pid().to_string(), "the shim leads its session");
+    assert_ne!(group, session, "a group of its own");
+}
+
+async fn limits_reach_the_server() {
+    let limits = ChildLimits { open_files: Some(77), ..ChildLimits::default() };
+    for command in [sh("ulimit -n >&2; ulimit -c >&2"), group("sleep 0.2; ulimit -n >&2; ulimit -c >&2")] {
+        let (_link, child) = link(&command.limits(limits));
+        assert_eq!(child.exited().await.stderr_tail, "77\n0\n");
+    }
+}
+
+async fn without_a_reactor_it_is_an_error() {
+    let outside = std::thread::spawn(|| spawn(&ChildCommand::new("cat")).err()).join().unwrap().unwrap();
+    assert!(outside.to_string().contains("tokio runtime"), "{outside}");
+    assert_eq!(not_started(outside).fault, StartFault::Other);
+    assert!(said("without-drivers", &[]).await.contains("tokio runtime"));
+}
+
+/// F004, F005 at the link.
+async fn the_next_rung_gets_the_same_process_while_it_lives() {
+    let dial = Stdio::new(sh("read one; exit 3"));
+    let first = dial.dial(Rung::Modern, None).await.unwrap();
+    let same = dial.dial(Rung::Legacy, Some(first.clone())).await.unwrap();
+    assert!(std::sync::Arc::ptr_eq(&first, &same));
+    let mut asked = first.open(switchboard_session::link::Ask {
+        id: 1.into(),
+        method: "server/discover",
+        params: "{}",
+        life: switchboard_session::link::Life::Call,
+    });
+    let error = asked.done().await.expect_err("it exits");
+    assert_eq!(error.exit().unwrap().code, Some(3));
+    let fresh = dial.dial(Rung::Legacy, Some(first.clone())).await.unwrap();
+    assert!(!std::sync::Arc::ptr_eq(&first, &fresh) && fresh.ended().is_none());
+}
