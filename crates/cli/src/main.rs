@@ -1,1 +1,3 @@
+//! The `switchboard` command.
+
 fn main() {}

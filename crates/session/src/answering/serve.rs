@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Version};
+use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
 use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, ResourceUpdated, RpcError};
 use tokio::task::AbortHandle;
 
@@ -255,13 +255,13 @@ impl Attend for Attendant {
         self.connection.put(id.as_ref(), &Err(unreadable(&malformed)));
     }
 
-    fn lost(&mut self, id: Option<RequestId>, error: LinkError) {
-        let refused = RpcError::invalid_request(error.to_string());
-        match &id {
-            Some(known) => self.connection.inflight.complete(Some(known.clone()), Err(error)),
-            None => {}
+    fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
+        if salvaged.has_method || salvaged.id.is_none() {
+            let refused = RpcError::invalid_request(error.to_string());
+            self.connection.put(salvaged.id.as_ref(), &Err(refused));
+        } else {
+            self.connection.inflight.complete(salvaged.id, Err(error));
         }
-        self.connection.put(id.as_ref(), &Err(refused));
     }
 
     async fn passed(&mut self) {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use switchboard_protocol::RequestId;
+use switchboard_protocol::jsonrpc::Salvaged;
 
 use crate::link::{BoxFuture, Ended, LinkError, Queue};
 
@@ -38,8 +38,8 @@ pub enum Frame {
     Message(Bytes),
     /// A frame that could not be taken, with whatever is known of whose it was.
     Lost {
-        /// The id it carried, where it could be found.
-        id: Option<RequestId>,
+        /// What could be told of it all the same: its id, and whether it was a request.
+        salvaged: Salvaged,
         /// Why it was not taken.
         error: LinkError,
     },

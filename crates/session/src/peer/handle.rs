@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::RequestId;
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Version};
+use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -261,8 +261,9 @@ impl Attend for Attendant {
         }
     }
 
-    fn lost(&mut self, id: Option<RequestId>, error: LinkError) {
-        match id {
+    fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
+        // The id of a request is the server's number, not one of ours.
+        match salvaged.id.filter(|_| !salvaged.has_method) {
             Some(id) => self.inflight.complete(Some(id), Err(error)),
             None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
         }

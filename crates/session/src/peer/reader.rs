@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use switchboard_protocol::RequestId;
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, Malformed, Message, Notification, Request, Response, Version,
+    self, Envelope, Malformed, Message, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::JoinHandle;
 
@@ -32,7 +31,7 @@ pub(crate) trait Attend: Send + 'static {
     /// A frame that is no message.
     fn unreadable(&mut self, frame: &[u8], malformed: Malformed);
     /// A frame that could not be taken.
-    fn lost(&mut self, id: Option<RequestId>, error: LinkError);
+    fn lost(&mut self, salvaged: Salvaged, error: LinkError);
     /// All frames of one pass are handled: send what has gathered.
     fn passed(&mut self) -> impl Future<Output = ()> + Send;
 }
@@ -85,9 +84,9 @@ pub(crate) async fn read(
                     }
                     dispatch(bytes, inflight, counters, attend);
                 }
-                Frame::Lost { id, error } => {
+                Frame::Lost { salvaged, error } => {
                     counters.too_large();
-                    attend.lost(id, error);
+                    attend.lost(salvaged, error);
                 }
             }
             if count % PASS == PASS - 1 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
+use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung, Tap};
 use switchboard_session::{Peer, PeerLimits};
 
 use crate::stdio::child::spawn;
@@ -16,12 +16,13 @@ use crate::stdio::command::ChildCommand;
 pub struct Stdio {
     command: ChildCommand,
     limits: PeerLimits,
+    tap: Option<Tap>,
 }
 
 impl Stdio {
     /// Starts this command.
     pub fn new(command: ChildCommand) -> Self {
-        Self { command, limits: PeerLimits::default() }
+        Self { command, limits: PeerLimits::default(), tap: None }
     }
 
     /// With these limits on the connection.
@@ -31,11 +32,21 @@ impl Stdio {
         self
     }
 
+    /// With a look at everything that goes by.
+    #[must_use]
+    pub fn with_tap(mut self, tap: Tap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
     fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
         match (rung, previous) {
             (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
-                let (pipe, _) = spawn(&self.command)?;
+                let (mut pipe, _) = spawn(&self.command)?;
+                if let Some(tap) = &self.tap {
+                    pipe = pipe.with_tap(tap.clone());
+                }
                 Ok(Peer::start(pipe, self.limits.clone()))
             }
         }
@@ -49,5 +60,16 @@ impl Dial for Stdio {
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move { self.link(rung, previous) })
+    }
+}
+
+/// A command is a way to its server.
+impl Dial for ChildCommand {
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        Box::pin(async move { Stdio::new(self.clone()).link(rung, previous) })
     }
 }

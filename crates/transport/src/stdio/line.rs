@@ -216,10 +216,8 @@ impl Lines {
     }
 
     fn lost(&mut self) -> Option<Frame> {
-        let found = self.discarding.take()?.salvager.finish();
-        // The id of a request of the peer is a number of its own: it must not fail a call of ours.
-        let id = found.id.filter(|_| !found.has_method);
-        Some(Frame::Lost { id, error: LinkError::TooLarge { limit: self.limit } })
+        let salvaged = self.discarding.take()?.salvager.finish();
+        Some(Frame::Lost { salvaged, error: LinkError::TooLarge { limit: self.limit } })
     }
 
     /// Takes what stands behind the last newline, if it looks whole.
