@@ -41,7 +41,8 @@ impl Handler for Tools {
 
 fn tools() -> Vec<Tool> {
     let schema = |properties: serde_json::Value| {
-        let required: Vec<_> = properties.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
+        let required: Vec<_> =
+            properties.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect();
         json!({ "type": "object", "properties": properties, "required": required })
     };
     let read_only = ToolAnnotations::new().with_read_only_hint(true);
@@ -62,7 +63,9 @@ fn call(params: CallToolParams, cx: Cx) -> Handled {
     let CallToolParams { name, arguments, .. } = params;
     let arguments = arguments.unwrap_or_else(switchboard::Raw::empty_object);
     match name.as_str() {
-        "echo" => with(arguments.decode(), |Echo { text }| Handled::now(CallToolResult::new([Content::text(text)]))),
+        "echo" => {
+            with(arguments.decode(), |Echo { text }| Handled::now(CallToolResult::new([Content::text(text)])))
+        }
         "add" => with(arguments.decode(), |Add { a, b }| {
             let sum = CallToolResult::new([Content::text((a + b).to_string())]);
             Handled::now(sum.with_structured_content(json!({ "sum": a + b })))
@@ -73,7 +76,10 @@ fn call(params: CallToolParams, cx: Cx) -> Handled {
 }
 
 /// What does not fit is told to the model, so that it can mend its call.
-fn with<T>(arguments: Result<T, switchboard::protocol::DecodeError>, call: impl FnOnce(T) -> Handled) -> Handled {
+fn with<T>(
+    arguments: Result<T, switchboard::protocol::DecodeError>,
+    call: impl FnOnce(T) -> Handled,
+) -> Handled {
     match arguments {
         Ok(arguments) => call(arguments),
         Err(error) => Handled::now(CallToolResult::error(format!("the arguments do not fit: {error}"))),

@@ -15,8 +15,8 @@ use switchboard_protocol::{
 use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
 use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
-use crate::era::serving::{Admission, Footing, PipeSession, Resume, admit, discover};
 use crate::era::may_ask;
+use crate::era::serving::{Admission, Footing, PipeSession, Resume, admit, discover};
 use crate::link::BoxFuture;
 
 /// What the client is told: a result as text, or an error.
@@ -88,7 +88,9 @@ fn offers(has: &ServerCapabilities, path: &str) -> bool {
     match path {
         "tools" => has.tools.is_some(),
         "resources" => has.resources.is_some(),
-        "resources.subscribe" => has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true)),
+        "resources.subscribe" => {
+            has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+        }
         "prompts" => has.prompts.is_some(),
         "completions" => has.completions.is_some(),
         "logging" => has.logging.is_some(),
@@ -110,7 +112,8 @@ fn built_in(
     params: Option<&Raw>,
     back: &Arc<dyn Back>,
 ) -> Option<BuiltIn> {
-    let done = |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
+    let done =
+        |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
     Some(match method {
         "server/discover" => BuiltIn::Replied(Ok(discover(server).into())),
         "ping" => done(Ok(())),
@@ -193,8 +196,12 @@ fn hand_over(
 fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
     match request {
         ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
-        ServerRequest::GetPrompt(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
-        ServerRequest::ReadResource(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        ServerRequest::GetPrompt(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
+        ServerRequest::ReadResource(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
         _ => (None, None),
     }
 }

@@ -10,7 +10,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
+use switchboard_protocol::jsonrpc::{
+    Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
+};
 use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, ResourceUpdated, RpcError};
 use tokio::task::AbortHandle;
 
@@ -47,7 +49,8 @@ impl Server {
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
-        let mut attend = Attendant { connection: Arc::clone(&connection), most_waiting: limits.queued_bytes as u64 };
+        let mut attend =
+            Attendant { connection: Arc::clone(&connection), most_waiting: limits.queued_bytes as u64 };
         let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
         connection.drain(self.limits().drain).await;
         inflight.end(&end);
@@ -107,7 +110,9 @@ impl Connection {
     fn enter(&self, id: &RequestId) -> Result<(), RpcError> {
         let mut running = self.running.lock();
         if running.contains_key(id) {
-            return Err(RpcError::invalid_request(format!("a request with the id {id} is under way already")));
+            return Err(RpcError::invalid_request(format!(
+                "a request with the id {id} is under way already"
+            )));
         }
         if running.len() >= self.server.limits().requests {
             return Err(RpcError::internal("too many requests are under way; wait for some to be answered"));
@@ -240,7 +245,8 @@ impl Attend for Attendant {
                 Ok(Envelope::Request(request)) => answers.push(self.element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) => answers.push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
+                Err(malformed) => answers
+                    .push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
             }
         }
         if !answers.is_empty() {
@@ -308,7 +314,9 @@ impl Attendant {
             return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
         if let Classified::Modern(_) = classify(request.params.as_ref()) {
-            return refused(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
+            return refused(RpcError::invalid_request(
+                "a request of this revision cannot be part of a batch",
+            ));
         }
         if let Err(error) = connection.enter(&id) {
             return refused(error);

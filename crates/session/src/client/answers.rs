@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation};
+use switchboard_protocol::{
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation,
+};
 
 use crate::link::BoxFuture;
 

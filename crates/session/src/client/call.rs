@@ -231,7 +231,9 @@ impl Teller {
         if self.tell.is_none() || &*note.method != "notifications/progress" {
             return false;
         }
-        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else { return false };
+        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else {
+            return false;
+        };
         if progress.progress <= self.last {
             return false;
         }

@@ -16,8 +16,8 @@ use switchboard_protocol::{
 use tokio::time::Instant;
 
 use crate::client::call::Call;
-use crate::client::{Limits, cache};
 use crate::client::session::Live;
+use crate::client::{Limits, cache};
 use crate::error::{CallError, Phase};
 
 /// What stands in a list: it has a name that is unique in it.
@@ -173,8 +173,11 @@ impl<T: Entry> Shelf<T> {
         let epoch = self.epoch.load(Ordering::Acquire);
         let within = live.limits.list;
         let fetched = tokio::time::timeout(within, fetch(live, what)).await;
-        let (listing, ttl) =
-            fetched.map_err(|_| CallError::TimedOut { phase: Phase::List, after: within, hint: live.link.hint() })??;
+        let (listing, ttl) = fetched.map_err(|_| CallError::TimedOut {
+            phase: Phase::List,
+            after: within,
+            hint: live.link.hint(),
+        })??;
         let listing = Arc::new(listing);
         let keep = match (ttl, live.holding(what)) {
             (Some(ttl), _) => Some(Some(Instant::now() + ttl)),
@@ -218,9 +221,9 @@ async fn fetch<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
     match pages(live, what).await {
         Err(Stumble::StaleCursor) => match pages(live, what).await {
             Ok(done) => Ok(done),
-            Err(Stumble::StaleCursor) => Err(CallError::Remote(switchboard_protocol::RpcError::invalid_params(
-                "the server refuses its own cursors",
-            ))),
+            Err(Stumble::StaleCursor) => Err(CallError::Remote(
+                switchboard_protocol::RpcError::invalid_params("the server refuses its own cursors"),
+            )),
             Err(Stumble::Failed(error)) => Err(error),
         },
         Ok(done) => Ok(done),

@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method, OrderedMap, Prompt,
-    Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root, SetLevelParams, Tool,
+    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method,
+    OrderedMap, Prompt, Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root,
+    SetLevelParams, Tool,
 };
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
@@ -71,7 +72,12 @@ pub(crate) struct Live {
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Opening, answers: Arc<dyn Answers>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        dial: Arc<dyn Dial>,
+        opening: Opening,
+        answers: Arc<dyn Answers>,
+        limits: Limits,
+    ) -> Self {
         let inner = Inner {
             dial,
             opening,
@@ -105,7 +111,8 @@ impl ClientSession {
             Ok(opened) => opened,
             Err(_) => Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint: None }),
         };
-        let opened = opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
+        let opened =
+            opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
         self.go_live(opened, ids);
         Ok(())
     }

@@ -54,12 +54,14 @@ impl Live {
     ) -> Result<Listening, CallError> {
         let body = Raw::encode(&ListenParams::new(filter))?;
         let params = self.dialect.dress(body.as_str(), &Extras::default());
-        let ask = Ask { id: self.next_id(), method: "subscriptions/listen", params: &params, life: Life::Listen };
+        let ask =
+            Ask { id: self.next_id(), method: "subscriptions/listen", params: &params, life: Life::Listen };
         let mut exchange = self.link.open(ask);
         let within: Duration = self.limits.read;
-        let acknowledged = tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
-            CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
-        })??;
+        let acknowledged =
+            tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
+                CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
+            })??;
         let accepted = acknowledged.notifications;
         self.listened(&accepted, Tally::Up);
         let (live, held) = (Arc::downgrade(self), accepted.clone());
@@ -106,7 +108,9 @@ impl Tally {
 async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
     loop {
         match exchange.event().await? {
-            Event::Note(Note { method, params }) if &*method == "notifications/subscriptions/acknowledged" => {
+            Event::Note(Note { method, params })
+                if &*method == "notifications/subscriptions/acknowledged" =>
+            {
                 return params
                     .unwrap_or_else(Raw::empty_object)
                     .decode()
@@ -157,8 +161,12 @@ impl Drop for Subscribed {
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
             let params = live.dialect.dress(body.as_str(), &Extras::default());
             // Nobody waits for the answer; a handshake's life says no cancellation follows.
-            let ask =
-                Ask { id: live.next_id(), method: "resources/unsubscribe", params: &params, life: Life::Handshake };
+            let ask = Ask {
+                id: live.next_id(),
+                method: "resources/unsubscribe",
+                params: &params,
+                life: Life::Handshake,
+            };
             drop(live.link.open(ask));
         }
     }

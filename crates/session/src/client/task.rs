@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus, UpdateTaskParams,
+    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus,
+    UpdateTaskParams,
 };
 
 use crate::client::call::Call;
@@ -79,7 +80,8 @@ impl Live {
             let detailed: DetailedTask = self.ask("tasks/get", &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
             let lacking = |what| {
-                let error = switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
+                let error =
+                    switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
                 CallError::protocol("tasks/get", error)
             };
             match detailed.task.status {
@@ -107,17 +109,18 @@ impl Live {
     }
 
     async fn update(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let responses: InputResponses = self
-            .inputs(asked)
-            .await?
-            .decode()
-            .map_err(|error| CallError::protocol("tasks/update", error))?;
+        let responses: InputResponses =
+            self.inputs(asked).await?.decode().map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
         self.call_boxed(Call::new("tasks/update", params.as_str()).within(self.limits.read)).await?;
         Ok(())
     }
 
-    async fn ask<T: serde::de::DeserializeOwned>(&self, method: &'static str, params: &Raw) -> Result<T, CallError> {
+    async fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: &Raw,
+    ) -> Result<T, CallError> {
         let raw = self.call_boxed(Call::new(method, params.as_str()).within(self.limits.read)).await?;
         raw.decode().map_err(|error| CallError::protocol(method, error))
     }
@@ -134,7 +137,9 @@ impl Live {
         watch.word();
         match watch.read() {
             Reading::Until(_) => Ok(()),
-            Reading::Expired(phase, after) => Err(CallError::TimedOut { phase, after, hint: self.link.hint() }),
+            Reading::Expired(phase, after) => {
+                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            }
         }
     }
 }

@@ -61,8 +61,7 @@ fn answer(live: &Arc<Live>, upcall: Upcall) {
     let task = tokio::spawn(async move {
         let outcome = respond(&answering, &upcall).await;
         answering.answering.tasks.lock().remove(&upcall.id);
-        let outcome = outcome.as_ref().map_err(|error| error);
-        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome });
+        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
     });
     tasks.insert(id, task.abort_handle());
 }

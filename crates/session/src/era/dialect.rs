@@ -2,8 +2,8 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::error::CallError;
 use crate::era::{legacy, modern};
+use crate::error::CallError;
 
 /// How this session speaks.
 #[derive(Debug)]

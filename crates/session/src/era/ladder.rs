@@ -131,7 +131,7 @@ impl Ladder<'_> {
         // One more try when the server names another revision, or the same one again.
         for _ in 0..2 {
             let mut probe = self.probe(&attempt, revision)?;
-            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.answer());
+            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
             let judged = match outcome {
                 Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
@@ -183,12 +183,12 @@ impl Ladder<'_> {
         modern::discover(&*attempt.link, self.next_id(), revision, who, modern_capabilities)
     }
 
-    fn opened_modern(&self, attempt: Attempt, terms: Terms, stash: Stash) -> Result<Opened, CallError> {
+    fn opened_modern(&self, attempt: Attempt, terms: Box<Terms>, stash: Stash) -> Result<Opened, CallError> {
         let Opening { who, modern_capabilities, .. } = self.opening;
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
         link.agreed(crate::link::Agreement { batches: false });
-        Ok(Opened { link, dialect, terms, inbound, stash })
+        Ok(Opened { link, dialect, terms: *terms, inbound, stash })
     }
 
     async fn legacy(
@@ -219,7 +219,7 @@ impl Ladder<'_> {
                     let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
                     legacy::welcome(&*attempt.link, terms.revision)?;
                     let Attempt { link, inbound } = attempt;
-                    return Ok(Opened { link, dialect, terms, inbound, stash });
+                    return Ok(Opened { link, dialect, terms: *terms, inbound, stash });
                 }
                 First::Shaken(Shaken::Open(terms)) => {
                     return Err(self.no_common(vec![terms.revision.to_string()]));
@@ -228,7 +228,7 @@ impl Ladder<'_> {
                     if switch_back == SwitchBack::Allowed && !self.opening.offer.modern().is_empty() =>
                 {
                     let mut probe = self.probe(&attempt, self.opening.offer.modern()[0])?;
-                    let outcome = probe.answer().await?;
+                    let outcome = probe.done().await?;
                     return match modern::judge(outcome, &self.opening.offer.modern()) {
                         Probed::Modern(terms) => self.opened_modern(attempt, terms, stash),
                         _ => Err(self.no_common(Vec::new())),
@@ -236,7 +236,8 @@ impl Ladder<'_> {
                 }
                 First::Shaken(Shaken::IsModern(theirs)) => return Err(self.no_common(theirs)),
                 First::Shaken(Shaken::Offers(theirs)) => {
-                    let next = offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
+                    let next =
+                        offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
                     match next {
                         Some(next) => revision = *next,
                         None => return Err(self.no_common(theirs)),
@@ -251,7 +252,7 @@ impl Ladder<'_> {
 }
 
 enum First {
-    Probe(Terms),
+    Probe(Box<Terms>),
     Shaken(Shaken),
 }
 
@@ -266,7 +267,7 @@ async fn first_of(
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;
         shaken = &mut shaking => return shaken.map(First::Shaken),
-        late = probe.answer() => late,
+        late = probe.done() => late,
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level, Raw,
-    RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings, lower_error,
+    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level,
+    Raw, RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings,
+    lower_error,
 };
 
 use crate::answering::{AskError, Back, News, Reply, Server};
@@ -88,7 +89,9 @@ fn admit_legacy(
 impl Footing {
     pub(crate) fn revision(&self) -> Revision {
         match self {
-            Self::Legacy(session) => session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision),
+            Self::Legacy(session) => {
+                session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision)
+            }
             Self::Modern(alone) => alone.admitted.revision,
         }
     }
@@ -120,7 +123,12 @@ impl Footing {
     }
 
     /// Asks the client, and gives its answer as text.
-    pub(crate) async fn ask(&self, back: &dyn Back, key: &str, mut request: InputRequest) -> Result<Raw, AskError> {
+    pub(crate) async fn ask(
+        &self,
+        back: &dyn Back,
+        key: &str,
+        mut request: InputRequest,
+    ) -> Result<Raw, AskError> {
         let missing = undeclared(&self.capabilities(), &request);
         request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
         match self {
@@ -248,7 +256,10 @@ fn hint(result: &mut ServerResult, hints: CacheHints) {
 }
 
 /// What the client would have to declare to be asked this, where it did not.
-fn undeclared(has: &ClientCapabilities, request: &InputRequest) -> Option<(&'static str, ClientCapabilities)> {
+fn undeclared(
+    has: &ClientCapabilities,
+    request: &InputRequest,
+) -> Option<(&'static str, ClientCapabilities)> {
     let mut required = ClientCapabilities::new();
     match request {
         InputRequest::Elicit(params) => {
@@ -303,7 +314,9 @@ pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
         && match news {
             News::Tools => changes(offered.tools.as_ref().and_then(|tools| tools.list_changed)),
             News::Prompts => changes(offered.prompts.as_ref().and_then(|prompts| prompts.list_changed)),
-            News::Resources => changes(offered.resources.as_ref().and_then(|resources| resources.list_changed)),
+            News::Resources => {
+                changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
+            }
             News::Resource(uri) => session.is_subscribed(uri),
         }
 }

@@ -54,7 +54,11 @@ impl Dial for InProcess {
         Box::pin(async move {
             Ok(match (rung, previous) {
                 (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(&self.server)),
-                (Rung::Legacy, Some(previous)) if !self.server.stands_alone() && previous.ended().is_none() => previous,
+                (Rung::Legacy, Some(previous))
+                    if !self.server.stands_alone() && previous.ended().is_none() =>
+                {
+                    previous
+                }
                 _ => self.piped(),
             })
         })

@@ -25,7 +25,9 @@ pub enum LinkError {
         sent: bool,
     },
     /// A message was larger than the limit. Only this call fails.
-    #[error("a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted")]
+    #[error(
+        "a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted"
+    )]
     TooLarge {
         /// The limit in force, in bytes.
         limit: usize,

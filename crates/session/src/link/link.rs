@@ -223,9 +223,13 @@ pub enum Hint {
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::PrettyPrints => "the server seems to write its JSON over several lines; each message must be one line",
+            Self::PrettyPrints => {
+                "the server seems to write its JSON over several lines; each message must be one line"
+            }
             Self::Utf16 => "the server seems to write UTF-16; messages must be UTF-8",
-            Self::Chatters => "the server writes other text to stdout; only messages belong there, logs go to stderr",
+            Self::Chatters => {
+                "the server writes other text to stdout; only messages belong there, logs go to stderr"
+            }
         })
     }
 }

@@ -18,7 +18,8 @@ pub(crate) const TESTS: &[Test] = &[
 /// The example server, which cargo builds beside the tests.
 fn our_server() -> PathBuf {
     let tests = std::env::current_exe().expect("this program has a path");
-    let target = tests.parent().and_then(|deps| deps.parent()).expect("tests are built in target/<profile>/deps");
+    let target =
+        tests.parent().and_then(|deps| deps.parent()).expect("tests are built in target/<profile>/deps");
     target.join("examples/serve_tools")
 }
 
@@ -38,7 +39,8 @@ fn calls(era: &'static str, revision: &'static str) -> Result<(), Failed> {
         assert_eq!(seen["protocolVersion"], revision);
         assert_eq!(seen["server"]["name"], "serve-tools");
         assert_eq!(seen["echoed"], "nonce 12345");
-        let tools: Vec<_> = seen["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let tools: Vec<_> =
+            seen["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         assert_eq!(tools, ["echo", "add", "slow"]);
     })
 }

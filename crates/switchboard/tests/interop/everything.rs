@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use libtest_mimic::Failed;
 use switchboard::protocol::{
-    CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Reference,
-    Root, TaskParams,
+    CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw,
+    Reference, Root, TaskParams,
 };
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Change, Client, Content, Level, ListenFilter, Refusal, Revision, json};
+use switchboard::{
+    Abilities, Answers, Asker, Change, Client, Content, Level, ListenFilter, Refusal, Revision, json,
+};
 
 use crate::peer::Peer;
 use crate::{Test, block_on};
@@ -55,11 +57,15 @@ fn content_of_every_kind() -> Result<(), Failed> {
         let image = session.call_tool("get-tiny-image", json!({})).await.unwrap();
         assert!(image.content.iter().any(|content| matches!(content, Content::Image(_))));
         let links = session.call_tool("get-resource-links", json!({ "count": 2 })).await.unwrap();
-        assert_eq!(links.content.iter().filter(|content| matches!(content, Content::ResourceLink(_))).count(), 2);
+        assert_eq!(
+            links.content.iter().filter(|content| matches!(content, Content::ResourceLink(_))).count(),
+            2
+        );
         let arguments = json!({ "resourceType": "Text", "resourceId": 1 });
         let embedded = session.call_tool("get-resource-reference", arguments).await.unwrap();
         assert!(embedded.content.iter().any(|content| matches!(content, Content::Resource(_))));
-        let weather = session.call_tool("get-structured-content", json!({ "location": "Chicago" })).await.unwrap();
+        let weather =
+            session.call_tool("get-structured-content", json!({ "location": "Chicago" })).await.unwrap();
         assert!(weather.structured_content.is_some());
         let wrong = session.call_tool("get-sum", json!({ "a": "not a number" })).await.unwrap();
         assert!(wrong.is_error);
@@ -121,7 +127,11 @@ impl Answers for Obliging {
         Abilities::none().with_forms().with_urls().with_sampling()
     }
 
-    fn elicit<'a>(&'a self, request: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        _: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
         Box::pin(async move {
             Ok(match request {
                 ElicitParams::Form(_) => {
@@ -191,7 +201,8 @@ fn runs_a_task() -> Result<(), Failed> {
         let peer = everything();
         let session = peer.connect(&Client::new().with_answers(Obliging)).await;
         let research = json!({ "topic": "switchboards", "ambiguous": false });
-        let done = session.call_tool("simulate-research-query", research).as_task(TaskParams::new()).await.unwrap();
+        let done =
+            session.call_tool("simulate-research-query", research).as_task(TaskParams::new()).await.unwrap();
         assert!(done.text().contains("switchboards"), "{}", done.text());
         peer.stop(session).await;
     })

@@ -42,8 +42,9 @@ impl Peer {
     pub(crate) fn new(program: impl AsRef<Path>, arguments: &[&str]) -> Self {
         let mark = format!("mark-{}-{:?}", std::process::id(), std::thread::current().id());
         let mark = format!("{mark}-{:?}", Instant::now());
-        let command =
-            ChildCommand::new(program.as_ref()).args(arguments).env("SWITCHBOARD_INTEROP_MARK", mark.as_str());
+        let command = ChildCommand::new(program.as_ref())
+            .args(arguments)
+            .env("SWITCHBOARD_INTEROP_MARK", mark.as_str());
         Self { command, mark }
     }
 

@@ -49,7 +49,8 @@ fn memory() -> Result<(), Failed> {
         peer.command = peer.command.env("MEMORY_FILE_PATH", file.as_os_str());
         let session = peer.connect(&Client::new()).await;
         assert!(session.list_tools().await.unwrap().by_name("create_entities").is_some());
-        let entity = json!({ "entities": [{ "name": "Ada", "entityType": "person", "observations": ["counts"] }] });
+        let entity =
+            json!({ "entities": [{ "name": "Ada", "entityType": "person", "observations": ["counts"] }] });
         assert!(!session.call_tool("create_entities", entity).await.unwrap().is_error);
         let graph = session.call_tool("read_graph", json!({})).await.unwrap();
         assert!(graph.text().contains("Ada"), "{}", graph.text());

@@ -2,13 +2,13 @@
 
 use parking_lot::RwLock;
 use switchboard_protocol::{
-    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation, InputRequired,
-    Level, Meta, Raw, RequestId, ResultType, Revision,
+    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation,
+    InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision,
 };
 
+use crate::era::Terms;
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::{is_modern_name, supported};
-use crate::era::Terms;
 use crate::error::CallError;
 use crate::link::{Ask, Exchange, Life, Link};
 
@@ -21,7 +21,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(revision: Revision, who: &Implementation, capabilities: &ClientCapabilities) -> Result<Self, CallError> {
+    pub(crate) fn new(
+        revision: Revision,
+        who: &Implementation,
+        capabilities: &ClientCapabilities,
+    ) -> Result<Self, CallError> {
         let base = format!(
             r#""{}":"{revision}","{}":{},"{}":{}"#,
             Meta::PROTOCOL_VERSION,
@@ -42,14 +46,17 @@ impl Client {
     }
 
     pub(crate) fn settle(&self, method: &str, result: Raw) -> Result<Settled, CallError> {
-        let invalid = |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
+        let invalid =
+            |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
         match ResultType::of(&result) {
             ResultType::Complete => Ok(Settled::Done(result)),
             ResultType::InputRequired if may_ask(method) => {
                 let input: InputRequired =
                     result.decode().map_err(|error| CallError::protocol(method, error))?;
                 if input.input_requests.is_none() && input.request_state.is_none() {
-                    return Err(invalid("input is required, but neither requests nor state are given".into()));
+                    return Err(invalid(
+                        "input is required, but neither requests nor state are given".into(),
+                    ));
                 }
                 Ok(Settled::Ask(input))
             }
@@ -75,7 +82,7 @@ pub(crate) fn may_ask(method: &str) -> bool {
 #[derive(Debug)]
 pub(crate) enum Probed {
     /// Modern, with these terms.
-    Modern(Terms),
+    Modern(Box<Terms>),
     /// Modern, but it wants the request in this revision.
     Again(Revision),
     /// It needs a handshake; the revisions it named, if any.
@@ -102,13 +109,13 @@ pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer:
         Ok(result) => {
             let Ok(found) = result.decode::<DiscoverResult>() else { return Probed::Legacy(Vec::new()) };
             match mutual(&found.supported_versions, offer) {
-                Named::Mutual(revision) => Probed::Modern(Terms {
+                Named::Mutual(revision) => Probed::Modern(Box::new(Terms {
                     revision,
                     server: found.server_info(),
                     hints: found.hints(),
                     capabilities: found.capabilities,
                     instructions: found.instructions,
-                }),
+                })),
                 Named::LegacyOnly => Probed::Legacy(found.supported_versions),
                 Named::Foreign => Probed::Foreign(found.supported_versions),
             }
