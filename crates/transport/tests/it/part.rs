@@ -105,7 +105,7 @@ async fn restarts() {
         round().await;
     }
     // What was dropped is reaped when the runtime next waits.
-    for _ in 0..400 {
+    for _ in 0..2000 {
         if zombies() == 0 && descriptors() <= before {
             break;
         }
