@@ -18,7 +18,7 @@ use crate::link::{BoxFuture, Link, Post};
 /// ```
 /// use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 /// use switchboard_session::link::BoxFuture;
-/// use switchboard_protocol::{ElicitParams, ElicitResult};
+/// use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;
 /// impl Answers for AlwaysDecline {
@@ -26,7 +26,7 @@ use crate::link::{BoxFuture, Link, Post};
 ///         Abilities::none().with_forms()
 ///     }
 ///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
-///         Box::pin(async { Ok(ElicitResult::decline()) })
+///         Box::pin(async { Ok(ElicitResult::new(ElicitAction::Decline)) })
 ///     }
 /// }
 /// ```
