@@ -180,6 +180,22 @@ impl Cx {
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
     }
 
+    /// Makes any request of the client that the revision allows, e.g. `ping`. In the modern era there is none.
+    ///
+    /// # Errors
+    /// When the revision has no such request, the client did not declare it, or its answer is none.
+    pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
+        let asking = self.inner.footing.request(&*self.inner.back, method, params);
+        tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
+    }
+
+    /// Sends any notification that belongs to this request, where the revision has it.
+    pub fn notify(&self, method: &str, params: Option<&Raw>) {
+        if self.inner.footing.may_tell(method) {
+            self.inner.back.note(method, params);
+        }
+    }
+
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
     ///
     /// # Errors

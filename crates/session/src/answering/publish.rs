@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use switchboard_protocol::DetailedTask;
 use tokio::sync::watch;
 
 /// Announces changes to every connection of a server.
@@ -20,12 +21,14 @@ struct Inner {
 }
 
 /// What can have changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum News {
     Tools,
     Prompts,
     Resources,
     Resource(String),
+    /// Boxed: it is far larger than the others.
+    Task(Box<DetailedTask>),
 }
 
 /// One who listens.
@@ -52,6 +55,11 @@ impl Publisher {
     /// A resource has changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
         self.publish(&News::Resource(uri.into()));
+    }
+
+    /// A task has changed: told to those who listen for its id (the tasks extension).
+    pub fn task_changed(&self, task: DetailedTask) {
+        self.publish(&News::Task(Box::new(task)));
     }
 
     /// Ends every subscription in order: clients are told.
@@ -113,6 +121,7 @@ impl News {
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
+            Self::Task(_) => "notifications/tasks",
         }
     }
 }

@@ -177,7 +177,7 @@ impl Live {
     pub(crate) async fn inputs(&self, requests: OrderedMap<InputRequest>) -> Result<Raw, CallError> {
         let mut answers = Vec::new();
         for (key, request) in requests.iter() {
-            answers.push((key.to_owned(), Box::pin(self.input(request.clone()))));
+            answers.push((key.to_owned(), Box::pin(self.input(request.clone(), None))));
         }
         let mut responses: OrderedMap<Raw> = OrderedMap::new();
         // Polled together: a question answered late does not keep the others waiting.

@@ -321,6 +321,14 @@ impl ClientSession {
         live.call(Call { meta: meta.as_ref(), ..Call::new(method, body.as_str()) }).await
     }
 
+    /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.
+    ///
+    /// # Errors
+    /// When the session is not open or the connection is gone.
+    pub fn notify(&self, method: &str, params: Option<&Raw>) -> Result<(), CallError> {
+        Ok(self.live()?.link.post(Post::Note { method, params: params.map(Raw::as_str) })?)
+    }
+
     /// Asks whether the server is alive.
     ///
     /// # Errors

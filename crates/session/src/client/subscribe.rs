@@ -143,7 +143,13 @@ async fn hear_stream(live: Weak<Live>, mut exchange: Exchange, accepted: ListenF
         let Some(live) = heard.live.upgrade() else { return };
         match event {
             // The server takes the subscription back, in either of its two ways.
-            Event::Note(note) if &*note.method == "notifications/cancelled" => break,
+            Event::Note(note) if &*note.method == "notifications/cancelled" => {
+                let (within, _) = (live.limits.read, live.changes.send(Change::Ended));
+                drop(live);
+                // The other way may follow. Leaving before it comes would cancel what is over already.
+                let _ = tokio::time::timeout(within, exchange.answer()).await;
+                return;
+            }
             Event::Done(_) => break,
             Event::Note(note) => live.heard(note),
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),

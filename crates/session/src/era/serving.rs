@@ -8,6 +8,8 @@ use switchboard_protocol::{
     lower_error,
 };
 
+use switchboard_protocol::surface::{self, Declared, Direction};
+
 use crate::answering::{AskError, Back, News, Reply, Server};
 use crate::era::classify::Said;
 use crate::era::legacy::{self, Session};
@@ -141,6 +143,32 @@ impl Footing {
                 None => alone.asked.ask(key, request).await,
             },
         }
+    }
+
+    /// Makes a request of the client by its name.
+    pub(crate) async fn request(&self, back: &dyn Back, method: &str, params: &Raw) -> Result<Raw, AskError> {
+        let Self::Legacy(_) = self else { return Err(AskError::Unavailable) };
+        if let Some(row) = surface::find_in(method, self.revision()) {
+            let needs = match row.needs {
+                Some(Declared::ByClient(path) | Declared::ByReceiver(path)) => Some(path),
+                _ => None,
+            };
+            if let Some(path) = needs.filter(|path| !self.capabilities().declares(path)) {
+                return Err(AskError::Undeclared(path));
+            }
+        }
+        if !self.may_tell(method) {
+            return Err(AskError::Unavailable);
+        }
+        let mut exchange = back.ask(method, params).ok_or(AskError::Gone)?;
+        exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
+    }
+
+    /// Whether the revision has a message of this name from server to client. What no revision knows is an
+    /// extension's, and that is between the two sides.
+    pub(crate) fn may_tell(&self, method: &str) -> bool {
+        surface::find(method).next().is_none()
+            || surface::exists(method, self.revision(), Direction::ServerToClient)
     }
 
     /// Whether the request may use an extension: in the modern era it must have declared it itself.
@@ -318,6 +346,8 @@ pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
                 changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
             }
             News::Resource(uri) => session.is_subscribed(uri),
+            // Legacy tasks belong to the connection that made them: their handler tells it.
+            News::Task(_) => false,
         }
 }
 

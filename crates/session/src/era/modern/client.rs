@@ -26,13 +26,16 @@ impl Client {
         who: &Implementation,
         capabilities: &ClientCapabilities,
     ) -> Result<Self, CallError> {
+        let (mut who, mut capabilities) = (who.clone(), capabilities.clone());
+        who.lower(revision);
+        capabilities.lower(revision);
         let base = format!(
             r#""{}":"{revision}","{}":{},"{}":{}"#,
             Meta::PROTOCOL_VERSION,
             Meta::CLIENT_INFO,
-            Raw::encode(who)?.as_str(),
+            Raw::encode(&who)?.as_str(),
             Meta::CLIENT_CAPABILITIES,
-            Raw::encode(capabilities)?.as_str(),
+            Raw::encode(&capabilities)?.as_str(),
         );
         Ok(Self { stamp: RwLock::new(base.clone()), base })
     }
