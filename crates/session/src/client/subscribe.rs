@@ -147,7 +147,7 @@ async fn hear_stream(live: Weak<Live>, mut exchange: Exchange, accepted: ListenF
                 let (within, _) = (live.limits.read, live.changes.send(Change::Ended));
                 drop(live);
                 // The other way may follow. Leaving before it comes would cancel what is over already.
-                let _ = tokio::time::timeout(within, exchange.answer()).await;
+                let _ = tokio::time::timeout(within, exchange.done()).await;
                 return;
             }
             Event::Done(_) => break,

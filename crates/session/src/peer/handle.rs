@@ -7,9 +7,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::RequestId;
+<<<<<<< HEAD
 use switchboard_protocol::jsonrpc::{
     Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
 };
+=======
+use switchboard_protocol::jsonrpc::{Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version};
+>>>>>>> faults
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
@@ -252,6 +256,11 @@ impl Attend for Attendant {
         if let Some(id) = malformed.salvaged.id.clone().filter(|_| !malformed.salvaged.has_method) {
             self.counters.malformed();
             self.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)));
+            return;
+        }
+        // An answer whose id is none of ours whatever it says: too long, too large, a fraction.
+        if malformed.fault.kind() == FaultKind::BadMember("id") && !malformed.salvaged.has_method {
+            self.counters.late_or_unknown();
             return;
         }
         let count = self.counters.junk();
