@@ -163,9 +163,11 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
         (None, Some(result), None) => {
             Ok(Envelope::Response(Response { id: answered()?, outcome: Ok(raw(result)), version }))
         }
-        (None, None, Some(error)) => {
-            Ok(Envelope::Response(Response { id: answered()?, outcome: Err(read_error(&raw(error))), version }))
-        }
+        (None, None, Some(error)) => Ok(Envelope::Response(Response {
+            id: answered()?,
+            outcome: Err(read_error(&raw(error))),
+            version,
+        })),
         _ => Err(Fault::new(FaultKind::NoShape, 0)),
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
-    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError, ServerCapabilities,
+    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError,
+    ServerCapabilities,
 };
 
 use crate::answering::answer::Outcome;
@@ -35,11 +36,13 @@ pub(crate) fn listen(
         let mut over = server.publisher.over();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
-        if let Ok(params) = Raw::encode(&acknowledged) {
-            back.note("notifications/subscriptions/acknowledged", Some(&params));
-        }
         let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
-        let _registered = server.publisher.register(stream);
+        // Nothing may come before the acknowledgement, and nothing after it may be missed.
+        let _registered = server.publisher.register_after(stream, || {
+            if let Ok(params) = Raw::encode(&acknowledged) {
+                back.note("notifications/subscriptions/acknowledged", Some(&params));
+            }
+        });
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = over.wait_for(|over| *over).await;
         // The specification's pages name two ways to end; a client takes whichever it knows.

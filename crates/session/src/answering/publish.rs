@@ -75,8 +75,17 @@ impl Publisher {
 
     /// Registers a listener until the guard is dropped.
     pub(crate) fn register(&self, listener: Arc<dyn Hears>) -> Registered {
+        self.register_after(listener, || {})
+    }
+
+    /// Registers a listener; `first` happens before anything is published to it, and nothing is missed after it.
+    pub(crate) fn register_after(&self, listener: Arc<dyn Hears>, first: impl FnOnce()) -> Registered {
         let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        self.inner.listeners.lock().insert(key, listener);
+        // Under the lock on purpose: a publication waits until the listener is there.
+        let mut listeners = self.inner.listeners.lock();
+        first();
+        listeners.insert(key, listener);
+        drop(listeners);
         Registered { inner: Arc::downgrade(&self.inner), key }
     }
 

@@ -13,13 +13,12 @@ use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{
     Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
 };
-use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, ResourceUpdated, RpcError};
+use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, RpcError};
 use tokio::task::AbortHandle;
 
+use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
-use crate::answering::publish::{Hears, News};
 use crate::answering::{Back, Server};
-use crate::era::serving::{PipeSession, tells};
 use crate::era::{Classified, classify};
 use crate::link::{Claim, Exchange, Life, LinkError, Outbox, Pipe};
 use crate::peer::{Attend, Counters, Inflight, put_answer, put_note, put_request, read};
@@ -45,7 +44,7 @@ impl Server {
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
         });
-        let _heard = self.publisher.register(Arc::clone(&connection) as Arc<dyn Hears>);
+        let _told = self.tell(&connection.session, Arc::clone(&connection) as Arc<dyn Back>);
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
@@ -80,7 +79,7 @@ impl Drop for CancelAll {
 /// One connection being served.
 struct Connection {
     server: Arc<Server>,
-    session: Arc<PipeSession>,
+    session: Arc<ServerSession>,
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
@@ -176,19 +175,6 @@ impl Back for Connection {
     }
 }
 
-impl Hears for Connection {
-    fn hear(&self, news: &News) {
-        if !tells(&self.session, &self.server, news) {
-            return;
-        }
-        let params = match news {
-            News::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
-            _ => None,
-        };
-        self.note(news.method(), params.as_ref());
-    }
-}
-
 /// What a server does with what its client starts.
 struct Attendant {
     connection: Arc<Connection>,
@@ -210,6 +196,10 @@ impl Attend for Attendant {
         }
         let back = Arc::clone(connection) as Arc<dyn Back>;
         match answer(&connection.server, &connection.session, request, back) {
+            Answered::Refused(error) => {
+                connection.leave(&id);
+                connection.put(Some(&id), &Err(error));
+            }
             Answered::Now(outcome) => {
                 connection.leave(&id);
                 connection.put(Some(&id), &outcome);
@@ -338,6 +328,7 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     let mut answers = Vec::new();
     for Element { id, state } in elements {
         let outcome = match state {
+            Ok(Answered::Refused(error)) => Err(error),
             Ok(Answered::Now(outcome)) => outcome,
             Ok(Answered::Later(answering)) => answering.await,
             Err(error) => Err(error),

@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams, Raw,
-    RequestId, Revision,
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams,
+    Raw, RequestId, Revision,
 };
 
 use crate::link::{BoxFuture, Link, Post};

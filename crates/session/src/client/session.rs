@@ -263,8 +263,9 @@ impl ClientSession {
     /// # Errors
     /// When the server does not know it, or the connection fails.
     pub async fn read_resource(&self, uri: impl Into<String>) -> Result<ReadResourceResult, CallError> {
-        let params = Raw::encode(&ReadResourceParams::new(uri))?;
-        decode("resources/read", &self.live()?.read(&params).await?)
+        let uri = uri.into();
+        let params = Raw::encode(&ReadResourceParams::new(uri.as_str()))?;
+        decode("resources/read", &self.live()?.read(&uri, &params).await?)
     }
 
     /// Gets a prompt, filled in.
@@ -280,10 +281,11 @@ impl ClientSession {
         live.offers(live.terms.capabilities.prompts.is_some(), "prompts")?;
         let arguments: OrderedMap<String> =
             arguments.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        let mut params = GetPromptParams::new(name);
+        let name = name.into();
+        let mut params = GetPromptParams::new(name.as_str());
         params.arguments = (!arguments.is_empty()).then_some(arguments);
         let params = Raw::encode(&params)?;
-        let call = Call::new("prompts/get", params.as_str()).within(live.limits.read);
+        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits.read);
         decode("prompts/get", &live.call(call).await?)
     }
 
@@ -486,14 +488,14 @@ impl Live {
     }
 
     /// Reads a resource, from the cache while the server says it is good.
-    async fn read(&self, params: &Raw) -> Result<Raw, CallError> {
+    async fn read(&self, uri: &str, params: &Raw) -> Result<Raw, CallError> {
         const METHOD: &str = "resources/read";
         self.offers(self.terms.capabilities.resources.is_some(), "resources")?;
         if let Some(kept) = self.cache.find(METHOD, params.as_str()) {
             return Ok(kept);
         }
         let epoch = self.cache.epoch();
-        let call = Call::new(METHOD, params.as_str()).within(self.limits.read);
+        let call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits.read);
         let finished = self.call_through(call).await?;
         if !finished.took_input {
             self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, &self.limits);

@@ -54,8 +54,14 @@ impl Live {
     ) -> Result<Listening, CallError> {
         let body = Raw::encode(&ListenParams::new(filter))?;
         let params = self.dialect.dress(body.as_str(), &Extras::default());
-        let ask =
-            Ask { id: self.next_id(), method: "subscriptions/listen", params: &params, life: Life::Listen };
+        let mirror = self.mirror(None, None);
+        let ask = Ask {
+            id: self.next_id(),
+            method: "subscriptions/listen",
+            params: &params,
+            mirror,
+            life: Life::Listen,
+        };
         let mut exchange = self.link.open(ask);
         let within: Duration = self.limits.read;
         let acknowledged =
@@ -171,6 +177,7 @@ impl Drop for Subscribed {
                 id: live.next_id(),
                 method: "resources/unsubscribe",
                 params: &params,
+                mirror: live.mirror(None, None),
                 life: Life::Handshake,
             };
             drop(live.link.open(ask));

@@ -37,7 +37,14 @@ impl Drop for Following<'_> {
         let params = self.live.dialect.dress(body.as_str(), &Extras::default());
         // Nobody waits for the answer; a task is never cancelled by notification.
         let id = self.live.next_id();
-        drop(self.live.link.open(Ask { id, method: "tasks/cancel", params: &params, life: Life::Handshake }));
+        let mirror = self.live.mirror(Some(&self.id), None);
+        drop(self.live.link.open(Ask {
+            id,
+            method: "tasks/cancel",
+            params: &params,
+            mirror,
+            life: Life::Handshake,
+        }));
     }
 }
 
@@ -60,14 +67,14 @@ impl Live {
         let mut interval = ticket.poll_interval_ms;
         loop {
             self.pause(interval, watch).await?;
-            let state: LegacyTaskState = self.ask("tasks/get", &id).await?;
+            let state: LegacyTaskState = self.ask("tasks/get", &ticket.id, &id).await?;
             interval = state.task.poll_interval.or(interval);
             if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
                 break;
             }
         }
         // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
-        self.call_boxed(Call::new("tasks/result", id.as_str())).await
+        self.call_boxed(Call::new("tasks/result", id.as_str()).about(&ticket.id)).await
     }
 
     /// The extension: the state carries the result, and questions are answered with an update.
@@ -77,7 +84,7 @@ impl Live {
         let mut answered = HashSet::new();
         loop {
             self.pause(interval, watch).await?;
-            let detailed: DetailedTask = self.ask("tasks/get", &id).await?;
+            let detailed: DetailedTask = self.ask("tasks/get", &ticket.id, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
             let lacking = |what| {
                 let error =
@@ -112,16 +119,19 @@ impl Live {
         let responses: InputResponses =
             self.inputs(asked).await?.decode().map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
-        self.call_boxed(Call::new("tasks/update", params.as_str()).within(self.limits.read)).await?;
+        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits.read))
+            .await?;
         Ok(())
     }
 
     async fn ask<T: serde::de::DeserializeOwned>(
         &self,
         method: &'static str,
+        id: &str,
         params: &Raw,
     ) -> Result<T, CallError> {
-        let raw = self.call_boxed(Call::new(method, params.as_str()).within(self.limits.read)).await?;
+        let raw =
+            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits.read)).await?;
         raw.decode().map_err(|error| CallError::protocol(method, error))
     }
 

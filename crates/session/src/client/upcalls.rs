@@ -104,7 +104,11 @@ fn unsupported_code(method: &str) -> ErrorCode {
 
 impl Live {
     /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    pub(crate) async fn input(&self, request: InputRequest, token: Option<RequestId>) -> Result<Raw, CallError> {
+    pub(crate) async fn input(
+        &self,
+        request: InputRequest,
+        token: Option<RequestId>,
+    ) -> Result<Raw, CallError> {
         let abilities = self.answers.abilities();
         let report = |token| Report { token, link: Arc::clone(&self.link), revision: self.terms.revision };
         let asker = Asker { server: self.terms.server.clone(), report: token.map(report) };

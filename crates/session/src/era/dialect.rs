@@ -57,6 +57,14 @@ impl ClientDialect {
         }
     }
 
+    /// The revision that every request says for itself, where it does.
+    pub(crate) fn says_revision(&self) -> Option<&'static str> {
+        match self {
+            Self::Legacy(_) => None,
+            Self::Modern(modern) => Some(modern.revision()),
+        }
+    }
+
     /// Says what a result is. `method` is what was asked.
     pub(crate) fn settle(&self, method: &str, result: Raw, as_task: bool) -> Result<Settled, CallError> {
         match self {

@@ -149,6 +149,7 @@ impl Ladder<'_> {
                 Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
                 Probed::Again(named) => revision = named,
                 Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
+                Probed::Refused(error) => return Err(CallError::Remote(error)),
                 Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
                 Probed::Legacy(_) => {
                     let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
@@ -165,11 +166,13 @@ impl Ladder<'_> {
 
     /// The link broke under the probe: a legacy server may have died of it.
     async fn fell(&self, attempt: Attempt, error: LinkError) -> Result<Opened, CallError> {
-        let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. });
-        if !died || !self.may_fall_back() {
+        // A refusal without words of the protocol is how an old server answers what it does not know.
+        let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
+            && self.dial.may_die_of_the_probe();
+        if !(died || error.is_refused()) || !self.may_fall_back() {
             return Err(error.into());
         }
-        tracing::debug!(%error, "the server ended on the probe; starting it again for a handshake");
+        tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
         match Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await {
             Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
@@ -187,11 +190,28 @@ impl Ladder<'_> {
         let Opening { who, modern_capabilities, .. } = self.opening;
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
-        link.agreed(crate::link::Agreement { batches: false });
+        link.agreed(crate::link::Agreement { batches: false, revision: terms.revision.as_str() });
         Ok(Opened { link, dialect, terms: *terms, inbound, stash })
     }
 
+    /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
     async fn legacy(
+        &self,
+        attempt: Attempt,
+        probe: Option<Exchange>,
+        switch_back: SwitchBack,
+    ) -> Result<Opened, CallError> {
+        match self.shake(attempt, probe, switch_back).await {
+            Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
+                tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
+                let attempt = Attempt::dial(self.dial, Rung::Oldest, None).await?;
+                self.shake(attempt, None, SwitchBack::Done).await
+            }
+            other => other,
+        }
+    }
+
+    async fn shake(
         &self,
         mut attempt: Attempt,
         mut probe: Option<Exchange>,

@@ -41,8 +41,8 @@ pub(crate) enum Admission {
     Answered(Result<ServerResult, RpcError>, Footing),
 }
 
-/// The session of one pipe, from outside the seam.
-pub(crate) type PipeSession = Session;
+/// What a session of the legacy era remembers. Opaque outside the seam.
+pub use crate::era::legacy::Session as ServerSession;
 
 /// Admits a request: by its session, or by what it says of itself.
 pub(crate) fn admit(

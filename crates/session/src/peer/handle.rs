@@ -7,13 +7,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::RequestId;
-<<<<<<< HEAD
 use switchboard_protocol::jsonrpc::{
-    Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
+    Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version,
 };
-=======
-use switchboard_protocol::jsonrpc::{Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version};
->>>>>>> faults
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 

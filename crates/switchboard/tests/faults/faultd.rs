@@ -76,11 +76,15 @@ impl Faultd {
         match self.fault.as_str() {
             "dies-of-probe" => exit(1),
             "answers-probe-and-dies" => {
-                say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "initialize first"}}));
+                say(
+                    &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "initialize first"}}),
+                );
                 exit(1);
             }
             "ignores-probe" => {}
-            _ => say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}})),
+            _ => say(
+                &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no such method"}}),
+            ),
         }
     }
 

@@ -3,7 +3,10 @@
 //! Each row is one or more named tests. The program is its own shim and, by a variable, plays the misbehaving server
 //! ([`faultd`]), an honest server on its own stdio, or a host that is about to be killed ([`part`]).
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking; without the usual harness clippy cannot tell")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; without the usual harness clippy cannot tell"
+)]
 
 mod case;
 mod faultd;
@@ -19,11 +22,6 @@ fn main() -> ExitCode {
         faultd::play(&fault);
         return ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> = [
-        case::trials(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let trials: Vec<Trial> = [case::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -9,7 +9,7 @@ use switchboard_protocol::{
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
 use crate::era::{Stash, Terms};
 use crate::error::CallError;
-use crate::link::{Agreement, Ask, Inbound, Life, Link, Post};
+use crate::link::{Agreement, Ask, Inbound, Life, Link, Mirror, Post};
 
 /// A session of the legacy era.
 #[derive(Debug)]
@@ -45,8 +45,13 @@ pub(crate) async fn handshake(
     capabilities.lower(revision);
     who.lower(revision);
     let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
-    let mut exchange =
-        link.open(Ask { id, method: "initialize", params: params.as_str(), life: Life::Handshake });
+    let mut exchange = link.open(Ask {
+        id,
+        method: "initialize",
+        params: params.as_str(),
+        mirror: Mirror::default(),
+        life: Life::Handshake,
+    });
     let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
     match outcome {
         Ok(result) => {
@@ -70,7 +75,7 @@ pub(crate) async fn handshake(
 
 /// Says that the session is open.
 pub(crate) fn welcome(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
-    link.agreed(Agreement { batches: has_batches(revision) });
+    link.agreed(Agreement { batches: has_batches(revision), revision: revision.as_str() });
     link.post(Post::Note { method: "notifications/initialized", params: None })?;
     Ok(())
 }

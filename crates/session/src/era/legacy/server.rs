@@ -13,7 +13,7 @@ use crate::answering::Server;
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Debug, Default)]
-pub(crate) struct Session {
+pub struct Session {
     agreed: OnceLock<Agreed>,
     /// The least level of log messages wanted, as a number; 0 is none set.
     log_level: AtomicU8,

@@ -3,18 +3,19 @@
 use parking_lot::RwLock;
 use switchboard_protocol::{
     ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation,
-    InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision,
+    InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
 use crate::era::Terms;
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::{is_modern_name, supported};
 use crate::error::CallError;
-use crate::link::{Ask, Exchange, Life, Link};
+use crate::link::{Ask, Exchange, Life, Link, Mirror};
 
 /// A session of the modern era: nothing is held but what every request says.
 #[derive(Debug)]
 pub(crate) struct Client {
+    revision: Revision,
     // Written when the log level changes, read for every request; never held across an await.
     stamp: RwLock<String>,
     base: String,
@@ -37,7 +38,11 @@ impl Client {
             Meta::CLIENT_CAPABILITIES,
             Raw::encode(&capabilities)?.as_str(),
         );
-        Ok(Self { stamp: RwLock::new(base.clone()), base })
+        Ok(Self { revision, stamp: RwLock::new(base.clone()), base })
+    }
+
+    pub(crate) fn revision(&self) -> &'static str {
+        self.revision.as_str()
     }
 
     pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
@@ -92,6 +97,8 @@ pub(crate) enum Probed {
     Legacy(Vec<String>),
     /// Modern, but in revisions we do not speak.
     Foreign(Vec<String>),
+    /// Modern, and it finds fault with the request.
+    Refused(RpcError),
 }
 
 /// Sends the probe.
@@ -103,11 +110,12 @@ pub(crate) fn discover(
     capabilities: &ClientCapabilities,
 ) -> Result<Exchange, CallError> {
     let params = Client::new(revision, who, capabilities)?.dress("{}", &Extras::default());
-    Ok(link.open(Ask { id, method: "server/discover", params: &params, life: Life::Call }))
+    let mirror = Mirror { revision: Some(revision.as_str()), ..Mirror::default() };
+    Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
 }
 
 /// Reads the answer to a probe.
-pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer: &[Revision]) -> Probed {
+pub(crate) fn judge(outcome: Result<Raw, RpcError>, offer: &[Revision]) -> Probed {
     match outcome {
         Ok(result) => {
             let Ok(found) = result.decode::<DiscoverResult>() else { return Probed::Legacy(Vec::new()) };
@@ -131,9 +139,15 @@ pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer:
                 Named::Foreign => Probed::Foreign(named),
             }
         }
+        Err(error) if is_modern_only(error.code) => Probed::Refused(error),
         // Falling back is keyed to no one code: legacy servers answer with whatever they have.
         Err(_) => Probed::Legacy(Vec::new()),
     }
+}
+
+/// Codes that no legacy server has.
+fn is_modern_only(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::HEADER_MISMATCH | ErrorCode::MISSING_CLIENT_CAPABILITY)
 }
 
 enum Named {
