@@ -1,5 +1,7 @@
 //! The way back to the client while its request is being answered.
 
+use std::time::Duration;
+
 use switchboard_protocol::Raw;
 
 use crate::link::Exchange;
@@ -11,4 +13,9 @@ pub trait Back: Send + Sync + 'static {
 
     /// Asks the client something; `None` where there is no such direction.
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange>;
+
+    /// Hangs up and lets the client come back for the rest, where the binding has a way to; else nothing happens.
+    fn hang_up(&self, retry: Duration) {
+        let _ = retry;
+    }
 }

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::jsonrpc::Request;
-use switchboard_protocol::{Raw, ResourceUpdated};
+use switchboard_protocol::jsonrpc::{Notification, Request};
+use switchboard_protocol::{Raw, ResourceUpdated, RpcError};
 
 use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
 use crate::answering::{Back, Server};
 use crate::era::serving::tells;
-use crate::era::{Classified, classify};
+use crate::era::{Classified, classify, is_modern_name};
 
 pub use crate::era::serving::ServerSession;
 
@@ -30,6 +30,23 @@ pub fn says(params: Option<&Raw>) -> Says {
     match classify(params) {
         Classified::Modern(said) => Says::Alone(said.version.and_then(|version| version.decode().ok())),
         Classified::Legacy(_) => Says::InSession,
+    }
+}
+
+/// Whether requests of this version stand alone. Versions are dates: those beyond the last with sessions do, known or
+/// not.
+pub fn stands_alone(version: &str) -> bool {
+    is_modern_name(version)
+}
+
+/// Checks what a request that stands alone must say of itself, and gives the version it says.
+///
+/// # Errors
+/// Names what is missing.
+pub fn check_alone(params: Option<&Raw>) -> Result<String, RpcError> {
+    match classify(params) {
+        Classified::Modern(said) => said.envelope().map(|envelope| envelope.version),
+        Classified::Legacy(_) => Err(RpcError::invalid_params("params._meta must name the protocol version")),
     }
 }
 
@@ -53,6 +70,29 @@ impl Server {
         back: Arc<dyn Back>,
     ) -> Answered {
         answer(self, session, request, back)
+    }
+
+    /// Hears a notification of a client that concerns no request.
+    pub fn hear(&self, note: &Notification) {
+        match &*note.method {
+            "notifications/roots/list_changed" => self.handler().roots_changed(),
+            other => tracing::trace!(method = other, "a notification needs nothing done"),
+        }
+    }
+
+    /// The input schema of a tool whose arguments are mirrored.
+    pub fn input_schema(&self, tool: &str) -> Option<Raw> {
+        self.handler().input_schema(tool)
+    }
+
+    /// Whether sessions are served at all.
+    pub fn keeps_sessions(&self) -> bool {
+        !self.offer().legacy().is_empty()
+    }
+
+    /// Whether a version is served.
+    pub fn speaks(&self, version: &str) -> bool {
+        self.offer().all().iter().any(|revision| revision.as_str() == version)
     }
 
     /// Tells a session of changes from now on, through `back`.

@@ -218,6 +218,12 @@ impl Cx {
         }
     }
 
+    /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that
+    /// takes long need not hold a connection.
+    pub fn hang_up(&self, retry: Duration) {
+        self.inner.back.hang_up(retry);
+    }
+
     /// Waits until the request is cancelled. For work that outlives its handler; a handler itself is simply dropped.
     pub async fn cancelled(&self) {
         self.inner.cancel.wait().await;

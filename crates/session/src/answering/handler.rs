@@ -25,6 +25,13 @@ pub trait Handler: Send + Sync + 'static {
         Ok(())
     }
 
+    /// The input schema of a tool, where some of its arguments are marked to be mirrored (`x-mcp-header`): over HTTP
+    /// the mirror is then checked against the arguments.
+    fn input_schema(&self, tool: &str) -> Option<Raw> {
+        let _ = tool;
+        None
+    }
+
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
 }

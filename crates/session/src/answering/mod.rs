@@ -13,7 +13,7 @@ mod server;
 pub(crate) use answer::answer;
 pub use answer::{Answered, Answering, Outcome};
 pub use back::Back;
-pub use binding::{Says, ServerSession, Told, says};
+pub use binding::{Says, ServerSession, Told, check_alone, says, stands_alone};
 pub use cx::{AskError, Cx};
 pub use handler::{Handled, Handler, Reply, ServerRequest};
 pub(crate) use publish::News;

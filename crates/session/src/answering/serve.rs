@@ -216,8 +216,7 @@ impl Attend for Attendant {
                     self.connection.cancel(&id);
                 }
             }
-            "notifications/roots/list_changed" => self.connection.server.handler().roots_changed(),
-            other => tracing::trace!(method = other, "a notification needs nothing done"),
+            _ => self.connection.server.hear(&note),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Server: which era does this message belong to? Decided for each message, by what the message itself says.
 
 use serde::Deserialize;
-use switchboard_protocol::{Raw, RequestId};
+use switchboard_protocol::{Level, Meta, Raw, RequestId, RpcError};
 
 /// What a request says of itself in `_meta`.
 #[derive(Debug, Default, Deserialize)]
@@ -16,6 +16,35 @@ pub(crate) struct Said {
     pub(crate) log_level: Option<Raw>,
     #[serde(rename = "progressToken")]
     pub(crate) progress_token: Option<RequestId>,
+}
+
+/// What a request that stands alone must say of itself.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    pub(crate) version: String,
+    pub(crate) capabilities: Raw,
+    pub(crate) client: Option<Raw>,
+    pub(crate) log_level: Option<Level>,
+}
+
+impl Said {
+    /// Checks what was said.
+    ///
+    /// # Errors
+    /// Names what is missing or of the wrong type.
+    pub(crate) fn envelope(self) -> Result<Envelope, RpcError> {
+        let missing =
+            |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
+        let version =
+            self.version.and_then(|raw| raw.decode().ok()).ok_or_else(|| missing(Meta::PROTOCOL_VERSION))?;
+        let capabilities =
+            self.capabilities.filter(Raw::is_object).ok_or_else(|| missing(Meta::CLIENT_CAPABILITIES))?;
+        let log_level = match self.log_level {
+            None => None,
+            Some(level) => Some(level.decode().map_err(|_| missing(Meta::LOG_LEVEL))?),
+        };
+        Ok(Envelope { version, capabilities, client: self.client, log_level })
+    }
 }
 
 /// The era of a request.

@@ -15,6 +15,7 @@ pub(crate) use belongs::belongs;
 pub(crate) use classify::{Classified, classify};
 pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
 pub(crate) use ladder::{Opened, Opening, Stash, climb};
+pub(crate) use legacy::is_modern_name;
 pub use modern::StateKeys;
 pub(crate) use modern::may_ask;
 pub use terms::{Offer, Terms, Verdict};

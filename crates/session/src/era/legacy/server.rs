@@ -28,6 +28,18 @@ pub(crate) struct Agreed {
     pub(crate) capabilities: ClientCapabilities,
 }
 
+/// What a session remembers, as it is written to a store.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Memory {
+    revision: Revision,
+    client: Implementation,
+    capabilities: ClientCapabilities,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_level: Option<Level>,
+    #[serde(default)]
+    subscriptions: Vec<String>,
+}
+
 /// How many resources one session may subscribe to.
 const MOST_SUBSCRIPTIONS: usize = 10_000;
 
@@ -36,7 +48,50 @@ impl Session {
         self.agreed.get()
     }
 
-    pub(crate) fn has_batches(&self) -> bool {
+    /// Whether the handshake is done.
+    pub fn is_open(&self) -> bool {
+        self.agreed().is_some()
+    }
+
+    /// Whether streams begin with an event that says where they are.
+    pub fn primes_streams(&self) -> bool {
+        self.agreed().is_some_and(|agreed| agreed.revision >= Revision::V2025_11_25)
+    }
+
+    /// What is remembered, as text; `None` before the handshake.
+    pub fn snapshot(&self) -> Option<Raw> {
+        let agreed = self.agreed()?;
+        let memory = Memory {
+            revision: agreed.revision,
+            client: agreed.client.clone(),
+            capabilities: agreed.capabilities.clone(),
+            log_level: self.log_level(),
+            subscriptions: self.subscriptions.lock().iter().cloned().collect(),
+        };
+        Raw::encode(&memory).ok()
+    }
+
+    /// A session that remembers this; `None` when the text is none of ours.
+    pub fn restore(memory: &Raw) -> Option<Self> {
+        let Memory { revision, client, capabilities, .. } = memory.decode().ok()?;
+        let session = Self::default();
+        let agreed = Agreed { revision, client, capabilities };
+        session.agreed.set(agreed).ok()?;
+        session.refresh(memory);
+        Some(session)
+    }
+
+    /// Takes over what may have changed elsewhere.
+    pub fn refresh(&self, memory: &Raw) {
+        let Ok(Memory { log_level, subscriptions, .. }) = memory.decode() else { return };
+        if let Some(level) = log_level {
+            self.set_log_level(level);
+        }
+        *self.subscriptions.lock() = subscriptions.into_iter().collect();
+    }
+
+    /// Whether an array of messages is a message here.
+    pub fn has_batches(&self) -> bool {
         self.agreed().is_some_and(|agreed| super::client::has_batches(agreed.revision))
     }
 

@@ -7,7 +7,7 @@ use switchboard_protocol::{
 };
 
 use crate::answering::Server;
-use crate::era::classify::Said;
+use crate::era::classify::{Envelope, Said};
 use crate::era::modern::replay::Run;
 use crate::era::modern::seal::{Bound, seal};
 use crate::era::unsupported_version;
@@ -23,21 +23,12 @@ pub(crate) struct Admitted {
 
 /// Admits a request, or says what is wrong with it. Missing `_meta` comes before an unsupported version.
 pub(crate) fn admit(server: &Server, said: Said) -> Result<Admitted, RpcError> {
-    let missing =
-        |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
-    let version: String =
-        said.version.and_then(|raw| raw.decode().ok()).ok_or_else(|| missing(Meta::PROTOCOL_VERSION))?;
-    let capabilities =
-        said.capabilities.filter(Raw::is_object).ok_or_else(|| missing(Meta::CLIENT_CAPABILITIES))?;
-    let log_level = match said.log_level {
-        None => None,
-        Some(level) => Some(level.decode().map_err(|_| missing(Meta::LOG_LEVEL))?),
-    };
+    let Envelope { version, capabilities, client, log_level } = said.envelope()?;
     let modern = server.offer().modern();
     let Some(revision) = modern.into_iter().find(|revision| revision.as_str() == version) else {
         return Err(unsupported_version(server, &version));
     };
-    Ok(Admitted { revision, capabilities, client: said.client, log_level })
+    Ok(Admitted { revision, capabilities, client, log_level })
 }
 
 /// The error for a request that needs what its client did not declare.

@@ -1,0 +1,90 @@
+//! What a client accepts, and what it is answered with.
+
+use http::HeaderMap;
+use http::header::ACCEPT;
+
+/// What the `Accept` header allows. Either type alone will do: asking for both is what most clients forget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Accept {
+    /// One JSON document.
+    pub(crate) json: bool,
+    /// An event stream, whether named or by wildcard.
+    pub(crate) events: bool,
+    /// An event stream, by name.
+    pub(crate) names_events: bool,
+}
+
+impl Accept {
+    /// Reads all `Accept` headers; none at all allows anything.
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let mut accept = Self { json: false, events: false, names_events: false };
+        let mut any = false;
+        for value in headers.get_all(ACCEPT) {
+            for range in value.to_str().unwrap_or_default().split(',') {
+                any |= !range.trim().is_empty();
+                accept.allow(range);
+            }
+        }
+        if any { accept } else { Self { json: true, events: true, names_events: false } }
+    }
+
+    fn allow(&mut self, range: &str) {
+        let mut parts = range.split(';').map(str::trim);
+        let media = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let refused = parts.any(|parameter| {
+            let quality = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
+            quality.and_then(|quality| quality.trim().parse::<f32>().ok()) == Some(0.0)
+        });
+        if refused {
+            return;
+        }
+        match media.as_str() {
+            "*/*" => (self.json, self.events) = (true, true),
+            "application/*" | "application/json" => self.json = true,
+            "text/*" => self.events = true,
+            "text/event-stream" => (self.events, self.names_events) = (true, true),
+            _ => {}
+        }
+    }
+
+    /// Whether nothing we have is allowed.
+    pub(crate) fn is_nothing(self) -> bool {
+        !self.json && !self.events
+    }
+
+    /// Whether an answer that needs no stream is still sent as one.
+    pub(crate) fn only_events(self) -> bool {
+        self.events && !self.json
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: Option<&str>) -> (bool, bool, bool) {
+        let mut headers = HeaderMap::new();
+        if let Some(text) = text {
+            headers.insert(ACCEPT, text.parse().unwrap());
+        }
+        let Accept { json, events, names_events } = Accept::read(&headers);
+        (json, events, names_events)
+    }
+
+    #[test]
+    fn either_type_will_do() {
+        for (text, expected) in [
+            (None, (true, true, false)),
+            (Some(""), (true, true, false)),
+            (Some("*/*"), (true, true, false)),
+            (Some("application/json"), (true, false, false)),
+            (Some("text/event-stream"), (false, true, true)),
+            (Some("application/json, text/event-stream"), (true, true, true)),
+            (Some("Application/JSON;charset=utf-8 , TEXT/Event-Stream;q=0.5"), (true, true, true)),
+            (Some("application/json;q=0, text/event-stream"), (false, true, true)),
+            (Some("text/html"), (false, false, false)),
+        ] {
+            assert_eq!(read(text), expected, "{text:?}");
+        }
+    }
+}

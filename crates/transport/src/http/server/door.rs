@@ -1,0 +1,180 @@
+//! The door: guard, classify, then to whoever serves that kind of message.
+//!
+//! One of the two places that may ask what the era seam says, because HTTP honestly is two bindings.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body::Body;
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_protocol::{ErrorCode, RpcError};
+use switchboard_session::answering::{Says, Server, says, stands_alone};
+use switchboard_session::link::BoxFuture;
+
+use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
+use crate::http::server::accept::Accept;
+use crate::http::server::body::ReplyBody;
+use crate::http::server::guard::{self, Turned};
+use crate::http::server::options::HttpOptions;
+use crate::http::server::reply::{self, Reply};
+use crate::http::server::session::Sessions;
+use crate::http::server::sse_2024::Streams;
+use crate::http::server::{stateful, stateless};
+
+/// A server as a service over HTTP. Cheap to clone.
+///
+/// It is a [`tower_service::Service`], so it mounts where such services do; [`HttpListener`](super::HttpListener) runs
+/// it alone.
+#[derive(Clone)]
+pub struct HttpService {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) server: Arc<Server>,
+    pub(crate) options: HttpOptions,
+    pub(crate) sessions: Sessions,
+    pub(crate) streams: Streams,
+}
+
+impl HttpService {
+    /// Serves this server.
+    pub fn new(server: &Arc<Server>, options: HttpOptions) -> Self {
+        let sessions = Sessions::new(server, &options);
+        let inner = Inner { server: Arc::clone(server), options, sessions, streams: Streams::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Answers one request.
+    pub async fn handle<B>(&self, request: Request<B>) -> http::Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        let (parts, body) = request.into_parts();
+        match self.inner.admit(&parts.uri, &parts.headers) {
+            Ok(Endpoint::Streamable) => self.inner.streamable(&parts.method, &parts.headers, body).await,
+            Ok(Endpoint::Stream2024) => self.inner.open_2024(&parts.method),
+            Ok(Endpoint::Message2024) => {
+                self.inner.post_2024(&parts.method, &parts.uri, &parts.headers, body).await
+            }
+            Err(refused) => reply::turned(refused),
+        }
+    }
+
+    /// Ends every session and stream, in order.
+    pub fn shut_down(&self) {
+        self.inner.server.publisher().end_subscriptions();
+        self.inner.sessions.end_all();
+        self.inner.streams.end_all();
+    }
+}
+
+/// What a path leads to.
+enum Endpoint {
+    Streamable,
+    Stream2024,
+    Message2024,
+}
+
+impl Inner {
+    fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Endpoint, Turned> {
+        let endpoint = match (&self.options.legacy_sse, uri.path()) {
+            (_, path) if path == self.options.path => Endpoint::Streamable,
+            (Some(legacy), path) if path == legacy.stream_path => Endpoint::Stream2024,
+            (Some(legacy), path) if path == legacy.message_path => Endpoint::Message2024,
+            _ => return Err(Turned::new(StatusCode::NOT_FOUND, format!("the endpoint is {}", self.options.path))),
+        };
+        guard::check_origin(&self.options, uri, headers)?;
+        Ok(endpoint)
+    }
+
+    async fn streamable<B>(self: &Arc<Self>, method: &Method, headers: &HeaderMap, body: B) -> Reply
+    where
+        B: Body<Data: Send> + Send,
+    {
+        let keeps_sessions = self.server.keeps_sessions();
+        match *method {
+            Method::POST => {}
+            Method::GET if keeps_sessions => return stateful::listen(self, headers).await,
+            Method::DELETE if keeps_sessions => return stateful::leave(self, headers).await,
+            _ => return reply::not_allowed(if keeps_sessions { "GET, POST, DELETE" } else { "POST" }),
+        }
+        let accept = Accept::read(headers);
+        if accept.is_nothing() {
+            let reason = "accept application/json or text/event-stream";
+            return reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason));
+        }
+        if let Err(refused) = guard::check_type(headers) {
+            return reply::turned(refused);
+        }
+        match guard::read_body(&self.options, headers, body).await {
+            Ok(frame) => self.post(headers, accept, frame).await,
+            Err(refused) => reply::turned(refused),
+        }
+    }
+
+    async fn post(self: &Arc<Self>, headers: &HeaderMap, accept: Accept, frame: bytes::Bytes) -> Reply {
+        let envelope = match jsonrpc::parse(frame) {
+            Ok(Message::Single(envelope)) => envelope,
+            Ok(Message::Batch(elements)) => return stateful::batch(self, headers, elements).await,
+            Err(malformed) => {
+                let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+                let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+                let error = RpcError::new(code, malformed.to_string());
+                return reply::refusal(id.as_ref(), StatusCode::BAD_REQUEST, error);
+            }
+        };
+        match envelope {
+            Envelope::Request(request) if request.version == jsonrpc::Version::Other => {
+                let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
+                reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
+            }
+            Envelope::Request(request) => match says(request.params.as_ref()) {
+                Says::Alone(_) => stateless::answer(self, headers, accept, request).await,
+                Says::InSession if self.is_alone(headers) => {
+                    let error = RpcError::invalid_params("params._meta must name the protocol version and the client");
+                    reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
+                }
+                Says::InSession => stateful::answer(self, headers, accept, request).await,
+            },
+            Envelope::Notification(_) if self.is_alone(headers) || !headers.contains_key(SESSION_ID) => {
+                // Requests that stand alone are cancelled by hanging up; there is nothing else to hear.
+                reply::bare(StatusCode::ACCEPTED)
+            }
+            Envelope::Notification(note) => stateful::hear(self, headers, note).await,
+            Envelope::Response(response) => stateful::answered(self, headers, response).await,
+        }
+    }
+
+    /// Whether the headers speak of a revision in which requests stand alone.
+    fn is_alone(&self, headers: &HeaderMap) -> bool {
+        let version = headers.get(PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
+        version.is_some_and(|version| stands_alone(version.trim()))
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for HttpService
+where
+    B: Body<Data: Send> + Send + 'static,
+{
+    type Response = http::Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+impl std::fmt::Debug for HttpService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpService").field("server", &self.inner.server).finish_non_exhaustive()
+    }
+}

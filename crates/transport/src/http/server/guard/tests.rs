@@ -1,0 +1,88 @@
+//! Tests of the guard: names that look local and are not, types a page can send by itself.
+
+use super::*;
+
+fn knock(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> bool {
+    let mut headers = HeaderMap::new();
+    if let Some(host) = host {
+        headers.insert(HOST, host.parse().unwrap());
+    }
+    if let Some(origin) = origin {
+        headers.insert(ORIGIN, origin.parse().unwrap());
+    }
+    check_origin(options, &"/mcp".parse().unwrap(), &headers).is_ok()
+}
+
+#[test]
+fn only_loopback_names_are_served_unless_others_are_named() {
+    let options = HttpOptions::default();
+    for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:80", "127.0.0.2"] {
+        assert!(knock(&options, Some(host), None), "{host}");
+    }
+    for host in [
+        "evil.com",
+        "localhost.evil.com",
+        "127.0.0.1.nip.io",
+        "localhost@evil.com",
+        "evil.com@localhost",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "[::ffff:10.0.0.1]",
+        "0.0.0.0",
+        "169.254.169.254",
+    ] {
+        assert!(!knock(&options, Some(host), None), "{host}");
+    }
+    assert!(!knock(&options, None, None));
+    let options = HttpOptions { allowed_hosts: vec!["mcp.example.org".into()], ..HttpOptions::default() };
+    assert!(knock(&options, Some("MCP.example.org:443"), None));
+    assert!(!knock(&options, Some("localhost"), None));
+}
+
+#[test]
+fn origins_are_compared_whole() {
+    let options = HttpOptions::default();
+    for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:8080"] {
+        assert!(knock(&options, Some("localhost"), Some(origin)), "{origin}");
+    }
+    for origin in ["null", "http://evil.com", "http://localhost.evil.com", "file://", "http://localhost/x", "localhost", "http://u@localhost"] {
+        assert!(!knock(&options, Some("localhost"), Some(origin)), "{origin}");
+    }
+    let options = HttpOptions { allowed_origins: vec!["https://app.example.org".into()], ..HttpOptions::default() };
+    assert!(knock(&options, Some("localhost"), Some("https://app.example.org")));
+    assert!(!knock(&options, Some("localhost"), Some("https://app.example.org.evil.com")));
+    assert!(!knock(&options, Some("localhost"), Some("http://localhost")));
+}
+
+#[test]
+fn two_hosts_or_two_origins_are_none() {
+    let mut headers = HeaderMap::new();
+    headers.append(HOST, "localhost".parse().unwrap());
+    headers.append(HOST, "localhost".parse().unwrap());
+    assert!(check_origin(&HttpOptions::default(), &"/".parse().unwrap(), &headers).is_err());
+    let mut headers = HeaderMap::new();
+    headers.append(HOST, "localhost".parse().unwrap());
+    assert!(check_origin(&HttpOptions::default(), &"http://evil.com/".parse().unwrap(), &headers).is_err());
+    headers.append(ORIGIN, "http://localhost".parse().unwrap());
+    headers.append(ORIGIN, "http://evil.com".parse().unwrap());
+    assert!(check_origin(&HttpOptions::default(), &"/".parse().unwrap(), &headers).is_err());
+}
+
+#[test]
+fn only_json_is_taken() {
+    let takes = |text: Option<&str>| {
+        let mut headers = HeaderMap::new();
+        if let Some(text) = text {
+            headers.insert(CONTENT_TYPE, text.parse().unwrap());
+        }
+        check_type(&headers).is_ok()
+    };
+    for text in ["application/json", "Application/JSON; charset=utf-8", "application/json;charset=\"UTF-8\""] {
+        assert!(takes(Some(text)), "{text}");
+    }
+    for text in ["text/plain", "application/jsonx", "application/json; charset=latin1", "multipart/form-data", ""] {
+        assert!(!takes(Some(text)), "{text}");
+    }
+    assert!(!takes(None));
+}

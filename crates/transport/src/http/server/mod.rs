@@ -1,0 +1,27 @@
+//! Serving over HTTP: one endpoint for every revision.
+//!
+//! ```text
+//!   request ─▶ door ─▶ guard (Host, Origin, type, size) ─▶ what does the message say of itself?
+//!                                      stands alone ─▶ stateless      in a session ─▶ stateful ─▶ its session
+//! ```
+
+mod accept;
+mod body;
+mod door;
+mod guard;
+mod listener;
+mod options;
+mod reply;
+mod session;
+mod sse_2024;
+mod stateful;
+mod stateless;
+mod store;
+mod stream;
+mod timed_io;
+
+pub use body::ReplyBody;
+pub use door::HttpService;
+pub use listener::{HttpListener, ListenerLimits};
+pub use options::{HttpOptions, LegacySse};
+pub use store::{MemoryStore, SessionStore};

@@ -1,0 +1,455 @@
+//! Sessions of the legacy era: what each remembers, its streams, what it can replay, and what it asked the client.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_session::answering::{Back, Server, ServerSession, Told};
+use switchboard_session::link::{Event, Exchange, Flow, LinkError};
+use tokio::task::AbortHandle;
+
+use crate::http::server::options::HttpOptions;
+use crate::http::server::reply::{event, note_text, request_text};
+use crate::http::server::store::SessionStore;
+use crate::http::server::stream::{Feed, Weight};
+
+/// The stream that belongs to no request.
+pub(crate) const STANDALONE: u64 = 0;
+
+/// All sessions of a service.
+pub(crate) struct Sessions {
+    table: Mutex<HashMap<String, Arc<HttpSession>>>,
+    server: Arc<Server>,
+    store: Arc<dyn SessionStore>,
+    idle: Duration,
+    most: usize,
+    limits: StreamLimits,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreamLimits {
+    pub(crate) replay_events: usize,
+    pub(crate) replay_bytes: usize,
+    pub(crate) stream_bytes: usize,
+    pub(crate) keep_alive: Duration,
+    pub(crate) stall: Duration,
+}
+
+impl Sessions {
+    pub(crate) fn new(server: &Arc<Server>, options: &HttpOptions) -> Self {
+        Self {
+            table: Mutex::default(),
+            server: Arc::clone(server),
+            store: Arc::clone(&options.store),
+            idle: options.session_idle,
+            most: options.sessions,
+            limits: StreamLimits {
+                replay_events: options.replay_events,
+                replay_bytes: options.replay_bytes,
+                stream_bytes: options.stream_bytes,
+                keep_alive: options.keep_alive,
+                stall: options.write_stall,
+            },
+        }
+    }
+
+    /// A session that is not known to anybody yet.
+    pub(crate) fn begin(&self) -> Arc<HttpSession> {
+        HttpSession::new(random_id(), ServerSession::default(), &self.server, self.limits)
+    }
+
+    /// Makes a session known: to this instance, and to those who share the store.
+    pub(crate) async fn keep(&self, session: &Arc<HttpSession>) {
+        self.make_room();
+        self.table.lock().insert(session.id.clone(), Arc::clone(session));
+        self.save(session).await;
+    }
+
+    /// Writes what a session remembers to the store.
+    pub(crate) async fn save(&self, session: &HttpSession) {
+        if let Some(memory) = session.memory.snapshot() {
+            self.store.save(&session.id, memory, self.idle).await;
+        }
+    }
+
+    /// A session by its id, here or in the store.
+    pub(crate) async fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
+        let Some(memory) = self.store.load(id).await else {
+            self.forget(id);
+            return None;
+        };
+        let mut table = self.table.lock();
+        let session = match table.get(id) {
+            Some(session) => Arc::clone(session),
+            None => {
+                let restored = ServerSession::restore(&memory)?;
+                let session = HttpSession::new(id.to_owned(), restored, &self.server, self.limits);
+                table.insert(id.to_owned(), Arc::clone(&session));
+                session
+            }
+        };
+        drop(table);
+        // Another instance may have changed it.
+        session.memory.refresh(&memory);
+        session.touch();
+        Some(session)
+    }
+
+    /// Ends a session.
+    pub(crate) async fn end(&self, id: &str) {
+        self.store.remove(id).await;
+        self.forget(id);
+    }
+
+    fn forget(&self, id: &str) {
+        let session = self.table.lock().remove(id);
+        if let Some(session) = session {
+            session.end();
+        }
+    }
+
+    pub(crate) fn end_all(&self) {
+        let sessions: Vec<_> = self.table.lock().drain().map(|(_, session)| session).collect();
+        sessions.iter().for_each(|session| session.end());
+    }
+
+    /// Lets go of sessions that nobody used for long; if that is not enough, of the one idle longest.
+    fn make_room(&self) {
+        let mut table = self.table.lock();
+        let stale: Vec<_> =
+            table.values().filter(|session| session.idle_for() >= self.idle).map(|session| session.id.clone()).collect();
+        let mut ended: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
+        if table.len() >= self.most {
+            let longest = table.values().filter(|session| !session.is_busy()).max_by_key(|session| session.idle_for());
+            let longest = longest.map(|session| session.id.clone());
+            ended.extend(longest.and_then(|id| table.remove(&id)));
+        }
+        drop(table);
+        ended.iter().for_each(|session| session.end());
+    }
+}
+
+/// 256 random bits: a session id cannot be guessed.
+pub(crate) fn random_id() -> String {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the system gives random bytes");
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// One session.
+pub(crate) struct HttpSession {
+    pub(crate) id: String,
+    pub(crate) memory: Arc<ServerSession>,
+    state: Mutex<State>,
+    limits: StreamLimits,
+    told: Mutex<Option<Told>>,
+}
+
+struct State {
+    streams: HashMap<u64, Stream>,
+    next_stream: u64,
+    logged_events: usize,
+    logged_bytes: usize,
+    running: HashMap<RequestId, AbortHandle>,
+    upcalls: HashMap<RequestId, Arc<Mutex<Upcall>>>,
+    next_upcall: u64,
+    used: Instant,
+}
+
+#[derive(Default)]
+struct Stream {
+    next: u64,
+    log: VecDeque<(u64, Bytes)>,
+    /// The last event that went out to a connection.
+    sent: u64,
+    feed: Option<Arc<Feed>>,
+    ended: bool,
+}
+
+impl Stream {
+    /// Numbers a message, keeps it, and sends it to whoever reads; returns its size.
+    fn log(&mut self, stream: u64, text: &str, weight: Weight) -> usize {
+        self.next += 1;
+        let text = event(Some(&event_id(stream, self.next)), text);
+        let bytes = text.len();
+        if self.feed.as_ref().is_some_and(|feed| feed.push(text.clone(), weight)) {
+            self.sent = self.next;
+        }
+        self.log.push_back((self.next, text));
+        bytes
+    }
+}
+
+#[derive(Default)]
+struct Upcall {
+    outcome: Option<Result<Raw, RpcError>>,
+    waker: Option<Waker>,
+}
+
+impl HttpSession {
+    fn new(id: String, memory: ServerSession, server: &Arc<Server>, limits: StreamLimits) -> Arc<Self> {
+        let state = State {
+            streams: HashMap::from([(STANDALONE, Stream::default())]),
+            next_stream: 1,
+            logged_events: 0,
+            logged_bytes: 0,
+            running: HashMap::new(),
+            upcalls: HashMap::new(),
+            next_upcall: 1,
+            used: Instant::now(),
+        };
+        let (memory, told) = (Arc::new(memory), Mutex::new(None));
+        let session = Arc::new(Self { id, memory, state: Mutex::new(state), limits, told });
+        let back = Arc::new(Lane { session: Arc::downgrade(&session), stream: STANDALONE, upgrade: None });
+        *session.told.lock() = Some(server.tell(&session.memory, back));
+        session
+    }
+
+    fn touch(&self) {
+        self.state.lock().used = Instant::now();
+    }
+
+    fn idle_for(&self) -> Duration {
+        self.state.lock().used.elapsed()
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.state.lock().running.is_empty()
+    }
+
+    /// A stream for one request.
+    pub(crate) fn open_stream(&self) -> u64 {
+        let mut state = self.state.lock();
+        let stream = state.next_stream;
+        state.next_stream += 1;
+        state.streams.insert(stream, Stream::default());
+        stream
+    }
+
+    /// Forgets a stream that never became one.
+    pub(crate) fn drop_stream(&self, stream: u64) {
+        self.state.lock().streams.remove(&stream);
+    }
+
+    /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
+    pub(crate) fn send(&self, stream: u64, text: &str, weight: Weight) {
+        let mut state = self.state.lock();
+        let Some(known) = state.streams.get_mut(&stream) else { return };
+        let mut logged = 0;
+        if known.next == 0 && stream != STANDALONE && self.memory.primes_streams() {
+            // First an event with an id and nothing else, so that a client can come back to the stream.
+            logged += known.log(stream, "", Weight::Must);
+            state.logged_events += 1;
+        }
+        let Some(known) = state.streams.get_mut(&stream) else { return };
+        logged += known.log(stream, text, weight);
+        state.logged_events += 1;
+        state.logged_bytes += logged;
+        self.trim(&mut state);
+    }
+
+    /// Keeps the log within its bounds; the oldest events of the longest log give way.
+    fn trim(&self, state: &mut State) {
+        while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes {
+            let Some(longest) = state.streams.values_mut().max_by_key(|stream| stream.log.len()) else { return };
+            let Some((_, text)) = longest.log.pop_front() else { return };
+            state.logged_events -= 1;
+            state.logged_bytes -= text.len();
+        }
+    }
+
+    /// Attaches a connection to a stream, replaying what came after `after` (or what nobody has seen yet).
+    pub(crate) fn attach(&self, stream: u64, after: Option<u64>) -> Option<Arc<Feed>> {
+        let mut state = self.state.lock();
+        let known = state.streams.get_mut(&stream)?;
+        let feed = Feed::new(self.limits.stream_bytes);
+        let after = after.unwrap_or(known.sent);
+        for (number, text) in known.log.iter().filter(|(number, _)| *number > after) {
+            if feed.push(text.clone(), Weight::Must) {
+                known.sent = known.sent.max(*number);
+            }
+        }
+        if known.ended {
+            feed.end();
+        } else if let Some(before) = known.feed.replace(Arc::clone(&feed)) {
+            // One connection at a time: whoever came back is the one who reads.
+            before.end();
+        }
+        Some(feed)
+    }
+
+    /// Says when to come back, and hangs up; the stream itself goes on.
+    fn hang_up(&self, stream: u64, retry: Duration) {
+        let mut state = self.state.lock();
+        if let Some(feed) = state.streams.get_mut(&stream).and_then(|stream| stream.feed.take()) {
+            feed.push(format!("retry: {}\n\n", retry.as_millis()).into(), Weight::Must);
+            feed.end();
+        }
+    }
+
+    /// Ends a stream: whoever reads it is done, whoever comes back gets the rest.
+    pub(crate) fn end_stream(&self, stream: u64) {
+        let mut state = self.state.lock();
+        if let Some(stream) = state.streams.get_mut(&stream) {
+            stream.ended = true;
+            if let Some(feed) = stream.feed.take() {
+                feed.end();
+            }
+        }
+        // Ended streams with nothing left to replay are forgotten.
+        state.streams.retain(|id, stream| *id == STANDALONE || !stream.ended || !stream.log.is_empty());
+    }
+
+    /// Looks after whoever reads this stream now.
+    pub(crate) fn tend(&self, stream: u64) {
+        let feed = self.state.lock().streams.get(&stream).and_then(|stream| stream.feed.clone());
+        if let Some(feed) = feed {
+            feed.tend(self.limits.keep_alive, self.limits.stall);
+        }
+    }
+
+    pub(crate) fn tend_every(&self) -> Duration {
+        self.limits.keep_alive.min(self.limits.stall) / 4 + Duration::from_millis(1)
+    }
+
+    /// Enters a running request.
+    pub(crate) fn enter(&self, id: RequestId, task: AbortHandle) {
+        self.state.lock().running.insert(id, task);
+    }
+
+    pub(crate) fn leave(&self, id: &RequestId) {
+        let mut state = self.state.lock();
+        state.running.remove(id);
+        state.used = Instant::now();
+    }
+
+    /// Cancels a running request.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        if let Some(task) = self.state.lock().running.remove(id) {
+            task.abort();
+        }
+    }
+
+    /// The client has answered a question.
+    pub(crate) fn answered(&self, id: &RequestId, outcome: Result<Raw, RpcError>) {
+        let Some(upcall) = self.state.lock().upcalls.remove(id) else { return };
+        let mut upcall = upcall.lock();
+        upcall.outcome = Some(outcome);
+        let waker = upcall.waker.take();
+        drop(upcall);
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    fn end(&self) {
+        let mut state = self.state.lock();
+        state.running.drain().for_each(|(_, task)| task.abort());
+        state.streams.drain().filter_map(|(_, stream)| stream.feed).for_each(|feed| feed.end());
+        let upcalls: Vec<_> = state.upcalls.drain().map(|(_, upcall)| upcall).collect();
+        drop(state);
+        for upcall in upcalls {
+            let waker = upcall.lock().waker.take();
+            waker.inspect(Waker::wake_by_ref);
+        }
+        *self.told.lock() = None;
+    }
+}
+
+/// The id of an event names its stream, so that a client comes back to the right one.
+fn event_id(stream: u64, number: u64) -> String {
+    format!("s{stream}-{number}")
+}
+
+/// The stream and the number that an event id names.
+pub(crate) fn read_event_id(id: &str) -> Option<(u64, u64)> {
+    let (stream, number) = id.strip_prefix('s')?.split_once('-')?;
+    Some((stream.parse().ok()?, number.parse().ok()?))
+}
+
+/// The way back of a request in a session: what it says goes out on its own stream.
+pub(crate) struct Lane {
+    pub(crate) session: Weak<HttpSession>,
+    pub(crate) stream: u64,
+    /// Told when the answer must become a stream; `None` when it is one, or the client takes none.
+    pub(crate) upgrade: Option<Arc<tokio::sync::Notify>>,
+}
+
+impl Back for Lane {
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        let Some(session) = self.session.upgrade() else { return };
+        let weight = if method == "notifications/progress" { Weight::Note } else { Weight::Must };
+        if self.stream == STANDALONE || self.upgrade.is_some() {
+            session.send(self.stream, &note_text(method, params), weight);
+            self.upgrade();
+        }
+    }
+
+    fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
+        let session = self.session.upgrade()?;
+        self.upgrade.as_ref()?;
+        let upcall: Arc<Mutex<Upcall>> = Arc::default();
+        let id = {
+            let mut state = session.state.lock();
+            let id = RequestId::from(&*format!("{}-{}", &session.id[..8], state.next_upcall));
+            state.next_upcall += 1;
+            state.upcalls.insert(id.clone(), Arc::clone(&upcall));
+            id
+        };
+        session.send(self.stream, &request_text(&id, method, params), Weight::Must);
+        self.upgrade();
+        let asking = Asking { session: Weak::clone(&self.session), stream: self.stream, id, upcall };
+        Some(Exchange::Own(Box::pin(asking)))
+    }
+
+    fn hang_up(&self, retry: Duration) {
+        self.upgrade();
+        if let Some(session) = self.session.upgrade() {
+            session.hang_up(self.stream, retry);
+        }
+    }
+}
+
+impl Lane {
+    fn upgrade(&self) {
+        if let Some(upgrade) = &self.upgrade {
+            upgrade.notify_one();
+        }
+    }
+}
+
+/// A question to the client under way.
+struct Asking {
+    session: Weak<HttpSession>,
+    stream: u64,
+    id: RequestId,
+    upcall: Arc<Mutex<Upcall>>,
+}
+
+impl Flow for Asking {
+    fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+        let mut upcall = self.upcall.lock();
+        if let Some(outcome) = upcall.outcome.take() {
+            return Poll::Ready(Ok(Event::Done(outcome)));
+        }
+        let open = self.session.upgrade().is_some_and(|session| session.state.lock().upcalls.contains_key(&self.id));
+        if !open {
+            return Poll::Ready(Err(LinkError::Closed));
+        }
+        upcall.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let Some(session) = self.session.upgrade() else { return };
+        if session.state.lock().upcalls.remove(&self.id).is_some() {
+            let params = Raw::from(serde_json::json!({ "requestId": self.id }));
+            session.send(self.stream, &note_text("notifications/cancelled", Some(&params)), Weight::Note);
+        }
+    }
+}

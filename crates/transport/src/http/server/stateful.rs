@@ -1,0 +1,291 @@
+//! Requests in a session of the legacy era: POST, GET and DELETE with a session id.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, StatusCode};
+use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
+use switchboard_protocol::{CancelledParams, RequestId, RpcError};
+use switchboard_session::answering::{Answered, Back, Outcome};
+use tokio::sync::{Notify, oneshot};
+
+use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
+use crate::http::server::accept::Accept;
+use crate::http::server::body::ReplyBody;
+use crate::http::server::door::Inner;
+use crate::http::server::guard::Turned;
+use crate::http::server::reply::{self, Reply, response_text};
+use crate::http::server::session::{HttpSession, Lane, STANDALONE, read_event_id};
+use crate::http::server::stream::Weight;
+
+/// The session a request names; the reply that says why there is none.
+async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSession>, Reply> {
+    let turned = |status, reason: &str| reply::turned(Turned::new(status, reason));
+    let mut ids = headers.get_all(SESSION_ID).iter();
+    let id = ids.next().and_then(|id| id.to_str().ok());
+    let Some(id) = id.filter(|_| ids.next().is_none()) else {
+        return Err(turned(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
+    };
+    if let Some(version) = headers.get(PROTOCOL_VERSION) {
+        let known = version.to_str().is_ok_and(|version| inner.server.speaks(version.trim()));
+        if !known {
+            return Err(turned(StatusCode::BAD_REQUEST, "MCP-Protocol-Version names a version that is not served"));
+        }
+    }
+    inner
+        .sessions
+        .find(id)
+        .await
+        .ok_or_else(|| turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one"))
+}
+
+/// Answers a request in its session; `initialize` begins one.
+pub(crate) async fn answer(inner: &Arc<Inner>, headers: &HeaderMap, accept: Accept, request: Request) -> Reply {
+    if &*request.method == "initialize" {
+        return begin(inner, accept, request).await;
+    }
+    let session = match session_of(inner, headers).await {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    let remembers = matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
+    let reply = in_session(inner, &session, accept, request).await;
+    if remembers {
+        inner.sessions.save(&session).await;
+    }
+    reply
+}
+
+/// Begins a session. It is kept only when the handshake succeeds.
+async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request) -> Reply {
+    let session = inner.sessions.begin();
+    let mut reply = in_session(inner, &session, accept, request).await;
+    if session.memory.is_open() {
+        inner.sessions.keep(&session).await;
+        if let Ok(id) = HeaderValue::from_str(&session.id) {
+            reply.headers_mut().insert(SESSION_ID, id);
+        }
+    }
+    reply
+}
+
+async fn in_session(inner: &Arc<Inner>, session: &Arc<HttpSession>, accept: Accept, request: Request) -> Reply {
+    let id = request.id.clone();
+    let wants_stream =
+        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
+    let streams = accept.names_events || accept.only_events();
+    let upgrade = streams.then(|| Arc::new(Notify::new()));
+    let stream = session.open_stream();
+    let lane = Lane { session: Arc::downgrade(session), stream, upgrade: upgrade.clone() };
+    match inner.server.answer(&session.memory, request, Arc::new(lane) as Arc<dyn Back>) {
+        Answered::Refused(error) => whole(session, stream, accept, &id, &Err(error)),
+        Answered::Now(outcome) if !wants_stream => whole(session, stream, accept, &id, &outcome),
+        Answered::Now(outcome) => {
+            finish(session, stream, &id, &outcome);
+            attach(session, stream)
+        }
+        Answered::Later(answering) => {
+            let (give, mut take) = oneshot::channel::<Outcome>();
+            let (owner, key) = (Arc::clone(session), id.clone());
+            // The session owns it: hanging up is not cancelling here.
+            let task = tokio::spawn(async move {
+                let outcome = tend(&owner, stream, answering).await;
+                owner.leave(&key);
+                if let Err(outcome) = give.send(outcome) {
+                    finish(&owner, stream, &key, &outcome);
+                }
+            });
+            session.enter(id.clone(), task.abort_handle());
+            let Some(upgrade) = upgrade else {
+                return match take.await {
+                    Ok(outcome) => whole(session, stream, accept, &id, &outcome),
+                    Err(_) => cancelled(session, stream),
+                };
+            };
+            if wants_stream {
+                upgrade.notify_one();
+            }
+            tokio::select! {
+                biased;
+                () = upgrade.notified() => {
+                    // What was answered meanwhile goes on the stream too.
+                    take.close();
+                    if let Ok(outcome) = take.try_recv() {
+                        finish(session, stream, &id, &outcome);
+                    }
+                    attach(session, stream)
+                }
+                outcome = &mut take => match outcome {
+                    Ok(outcome) => whole(session, stream, accept, &id, &outcome),
+                    Err(_) => cancelled(session, stream),
+                }
+            }
+        }
+    }
+}
+
+/// Waits for the answer, looking after whoever reads the stream meanwhile.
+async fn tend<T>(session: &HttpSession, stream: u64, answering: impl Future<Output = T>) -> T {
+    let mut answering = std::pin::pin!(answering);
+    let mut tick = tokio::time::interval(session.tend_every());
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut answering => return outcome,
+            _ = tick.tick() => session.tend(stream),
+        }
+    }
+}
+
+fn whole(session: &HttpSession, stream: u64, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    session.drop_stream(stream);
+    reply::message(accept, StatusCode::OK, response_text(Some(id), outcome))
+}
+
+/// A cancelled request gets no answer.
+fn cancelled(session: &HttpSession, stream: u64) -> Reply {
+    session.drop_stream(stream);
+    reply::bare(StatusCode::NO_CONTENT)
+}
+
+fn finish(session: &HttpSession, stream: u64, id: &RequestId, outcome: &Outcome) {
+    session.send(stream, &response_text(Some(id), outcome), Weight::Must);
+    session.end_stream(stream);
+}
+
+fn attach(session: &HttpSession, stream: u64) -> Reply {
+    match session.attach(stream, None) {
+        Some(feed) => reply::stream(ReplyBody::events(feed)),
+        None => reply::bare(StatusCode::NO_CONTENT),
+    }
+}
+
+/// Opens the stream that belongs to no request, or goes on with one that broke off.
+pub(crate) async fn listen(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
+    if !Accept::read(headers).events {
+        let reason = "accept text/event-stream";
+        return reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason));
+    }
+    let session = match session_of(inner, headers).await {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    let last = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
+    let (stream, after) = last.map_or((STANDALONE, None), |(stream, number)| (stream, Some(number)));
+    let Some(feed) = session.attach(stream, after) else {
+        return reply::turned(Turned::new(StatusCode::NOT_FOUND, "this stream cannot be replayed any more"));
+    };
+    if stream == STANDALONE {
+        let (session, watched) = (Arc::downgrade(&session), Arc::clone(&feed));
+        // Ends with the connection, or with the session.
+        tokio::spawn(async move {
+            while let Some(every) = session.upgrade().map(|session| session.tend_every()) {
+                tokio::time::sleep(every).await;
+                match session.upgrade() {
+                    Some(session) if !watched.is_left() => session.tend(STANDALONE),
+                    _ => return,
+                }
+            }
+        });
+    }
+    reply::stream(ReplyBody::events(feed))
+}
+
+/// Ends a session.
+pub(crate) async fn leave(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
+    match session_of(inner, headers).await {
+        Ok(session) => {
+            inner.sessions.end(&session.id).await;
+            reply::bare(StatusCode::NO_CONTENT)
+        }
+        Err(refused) => refused,
+    }
+}
+
+/// Hears a notification.
+pub(crate) async fn hear(inner: &Arc<Inner>, headers: &HeaderMap, note: Notification) -> Reply {
+    let session = match session_of(inner, headers).await {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    heard(inner, &session, note);
+    reply::bare(StatusCode::ACCEPTED)
+}
+
+fn heard(inner: &Inner, session: &HttpSession, note: Notification) {
+    if &*note.method == "notifications/cancelled" {
+        let params = note.params.and_then(|params| params.decode::<CancelledParams>().ok());
+        if let Some(id) = params.and_then(|params| params.request_id) {
+            session.cancel(&id);
+        }
+    } else {
+        inner.server.hear(&note);
+    }
+}
+
+/// Takes the client's answer to a question.
+pub(crate) async fn answered(inner: &Arc<Inner>, headers: &HeaderMap, response: Response) -> Reply {
+    let session = match session_of(inner, headers).await {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    if let Some(id) = response.id {
+        session.answered(&id, response.outcome);
+    }
+    reply::bare(StatusCode::ACCEPTED)
+}
+
+/// Answers an array of messages with one array, where the revision has them.
+pub(crate) async fn batch(
+    inner: &Arc<Inner>,
+    headers: &HeaderMap,
+    elements: Vec<Result<Envelope, Malformed>>,
+) -> Reply {
+    let session = match session_of(inner, headers).await {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
+    if !session.memory.has_batches() || elements.is_empty() {
+        let reason = "an array is no message here: few revisions have batches, and none is empty";
+        return reply::refusal(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
+    }
+    let mut answers = Vec::new();
+    for element in elements {
+        match element {
+            Ok(Envelope::Request(request)) => {
+                let id = request.id.clone();
+                let outcome = element_outcome(inner, &session, request).await;
+                answers.push(response_text(Some(&id), &outcome));
+            }
+            Ok(Envelope::Notification(note)) => heard(inner, &session, note),
+            Ok(Envelope::Response(response)) => {
+                if let Some(id) = response.id {
+                    session.answered(&id, response.outcome);
+                }
+            }
+            Err(malformed) => {
+                let error = RpcError::invalid_request(malformed.to_string());
+                answers.push(response_text(malformed.salvaged.id.as_ref(), &Err(error)));
+            }
+        }
+    }
+    if answers.is_empty() {
+        return reply::bare(StatusCode::ACCEPTED);
+    }
+    let accept = Accept { json: true, events: false, names_events: false };
+    reply::message(accept, StatusCode::OK, format!("[{}]", answers.join(",")))
+}
+
+async fn element_outcome(inner: &Arc<Inner>, session: &Arc<HttpSession>, request: Request) -> Outcome {
+    if &*request.method == "initialize" {
+        return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
+    }
+    if switchboard_session::answering::says(request.params.as_ref()) != switchboard_session::answering::Says::InSession {
+        return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
+    }
+    let lane = Lane { session: Arc::downgrade(session), stream: u64::MAX, upgrade: None };
+    match inner.server.answer(&session.memory, request, Arc::new(lane) as Arc<dyn Back>) {
+        Answered::Refused(error) => Err(error),
+        Answered::Now(outcome) => outcome,
+        Answered::Later(answering) => answering.await,
+    }
+}

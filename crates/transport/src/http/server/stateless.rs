@@ -1,0 +1,144 @@
+//! Requests that stand alone: no session, no table. The client hanging up is the cancellation.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+use switchboard_protocol::jsonrpc::Request;
+use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_session::answering::{Answered, Answering, Back, ServerSession, check_alone};
+use switchboard_session::link::Exchange;
+use tokio::sync::Notify;
+
+use crate::http::header;
+use crate::http::server::accept::Accept;
+use crate::http::server::body::ReplyBody;
+use crate::http::server::door::Inner;
+use crate::http::server::reply::{self, Reply, event, note_text, response_text, status_of};
+use crate::http::server::stream::{Feed, Weight};
+
+/// Answers one request, in the order of the specification: its envelope, its headers, then what it asks.
+pub(crate) async fn answer(inner: &Arc<Inner>, headers: &HeaderMap, accept: Accept, request: Request) -> Reply {
+    let id = request.id.clone();
+    let method = request.method.clone();
+    let refused = |error: RpcError| reply::refusal(Some(&id), StatusCode::BAD_REQUEST, error);
+    let version = match check_alone(request.params.as_ref()) {
+        Ok(version) => version,
+        Err(error) => return refused(error),
+    };
+    let schema = |tool: &str| inner.server.input_schema(tool);
+    if let Err(error) = header::check(headers, &version, &method, request.params.as_ref(), schema) {
+        return refused(error);
+    }
+    let listens = &*method == "subscriptions/listen";
+    if listens && !accept.events {
+        return reply::turned(crate::http::server::guard::Turned::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "this request is answered by an event stream; accept text/event-stream",
+        ));
+    }
+    let streams = accept.names_events || accept.only_events() || (accept.events && listens);
+    let wants_stream = inner.options.sse_when_accepted && accept.names_events && &*method == "tools/call";
+    let back = Arc::new(Upgrade {
+        feed: Feed::new(inner.options.stream_bytes),
+        allowed: streams,
+        upgraded: AtomicBool::new(wants_stream),
+        told: Notify::new(),
+    });
+    let session = Arc::new(ServerSession::default());
+    match inner.server.answer(&session, request, Arc::clone(&back) as Arc<dyn Back>) {
+        Answered::Refused(error) => {
+            let status = match status_of(error.code) {
+                StatusCode::OK => StatusCode::BAD_REQUEST,
+                status => status,
+            };
+            reply::refusal(Some(&id), status, error)
+        }
+        Answered::Now(outcome) if wants_stream => {
+            back.feed.push(event(None, &response_text(Some(&id), &outcome)), Weight::Must);
+            back.feed.end();
+            reply::stream(ReplyBody::events(Arc::clone(&back.feed)))
+        }
+        Answered::Now(outcome) => whole(accept, &id, &outcome),
+        Answered::Later(mut answering) => {
+            tokio::select! {
+                biased;
+                outcome = &mut answering, if !wants_stream => whole(accept, &id, &outcome),
+                () = back.upgraded() => {
+                    let feed = Arc::clone(&back.feed);
+                    let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
+                    tokio::spawn(go_on(answering, id, Arc::clone(&feed), tending));
+                    reply::stream(ReplyBody::events(feed))
+                }
+            }
+        }
+    }
+}
+
+fn whole(accept: Accept, id: &RequestId, outcome: &switchboard_session::answering::Outcome) -> Reply {
+    let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
+    reply::message(accept, status, response_text(Some(id), outcome))
+}
+
+/// How an event stream is looked after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tending {
+    pub(crate) keep_alive: Duration,
+    pub(crate) stall: Duration,
+}
+
+/// Goes on with a request whose answer has become a stream, until it is answered or the client hangs up.
+async fn go_on(mut answering: Answering, id: RequestId, feed: Arc<Feed>, tending: Tending) {
+    let mut tick = tokio::time::interval(tending.keep_alive.min(tending.stall) / 4 + Duration::from_millis(1));
+    loop {
+        tokio::select! {
+            biased;
+            outcome = &mut answering => {
+                feed.push(event(None, &response_text(Some(&id), &outcome)), Weight::Must);
+                feed.end();
+                return;
+            }
+            // Dropping the request here cancels it.
+            () = std::future::poll_fn(|cx| feed.poll_left(cx)) => return,
+            _ = tick.tick() => feed.tend(tending.keep_alive, tending.stall),
+        }
+    }
+}
+
+/// The way back of a request that stands alone: its first word turns the answer into a stream.
+struct Upgrade {
+    feed: Arc<Feed>,
+    allowed: bool,
+    upgraded: AtomicBool,
+    told: Notify,
+}
+
+impl Upgrade {
+    async fn upgraded(&self) {
+        loop {
+            let told = self.told.notified();
+            if self.upgraded.load(Ordering::Acquire) {
+                return;
+            }
+            told.await;
+        }
+    }
+}
+
+impl Back for Upgrade {
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        // Over HTTP a stream ends with its answer; the other way to end is for pipes.
+        if !self.allowed || method == "notifications/cancelled" {
+            return;
+        }
+        let weight = if method == "notifications/progress" { Weight::Note } else { Weight::Must };
+        self.feed.push(event(None, &note_text(method, params)), weight);
+        self.upgraded.store(true, Ordering::Release);
+        self.told.notify_waiters();
+    }
+
+    fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
+        None
+    }
+}
