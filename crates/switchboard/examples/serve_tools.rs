@@ -1,4 +1,5 @@
-//! A server with three tools, on stdin and stdout, for clients of every protocol revision.
+//! A server with three tools, for clients of every protocol revision: on stdin and stdout, or with `--http ADDRESS` over
+//! HTTP.
 //!
 //! `cargo run --release -- tools -- target/release/examples/serve_tools` lists them.
 
@@ -7,8 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult, ServerResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, Implementation, Reply, RpcError, Server,
-    ServerCapabilities, ServerRequest, Tool, ToolAnnotations, json, serve_stdio,
+    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, HttpListener, HttpOptions, HttpService,
+    Implementation, Reply, RpcError, Server, ServerCapabilities, ServerRequest, Tool, ToolAnnotations, json,
+    serve_stdio,
 };
 
 struct Tools;
@@ -101,5 +103,15 @@ async fn main() -> std::io::Result<()> {
     let server = Server::builder(Implementation::new("serve-tools", "1.0.0"), offers)
         .instructions("Three small tools to try a client with.")
         .build(Tools);
-    serve_stdio(&server).await
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (Some("--http"), Some(address)) => {
+            let address = address.parse().map_err(std::io::Error::other)?;
+            let listener = HttpListener::bind(address).await?;
+            eprintln!("serving on http://{}/mcp", listener.address()?);
+            listener.serve(HttpService::new(&server, HttpOptions::default())).await;
+            Ok(())
+        }
+        _ => serve_stdio(&server).await,
+    }
 }

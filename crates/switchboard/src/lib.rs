@@ -18,6 +18,8 @@ pub use switchboard_session::client::{
 };
 pub use switchboard_session::link::{Dial, Ended, Exit, InProcess, LinkError, Pipe, Tap, Way};
 pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, StateKeys, Terms, Verdict};
+#[cfg(feature = "http-server")]
+pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked, own_stdio};
 
 /// Builds JSON in place: arguments, schemas, log data.

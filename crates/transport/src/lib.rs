@@ -36,4 +36,6 @@
 //! # Ok(()) }
 //! ```
 
+#[cfg(feature = "http-server")]
+pub mod http;
 pub mod stdio;

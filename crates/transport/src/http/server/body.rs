@@ -62,7 +62,9 @@ impl Body for ReplyBody {
                 self.kind = Kind::Empty;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            Kind::Events(reading) => reading.0.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes)))),
+            Kind::Events(reading) => {
+                reading.0.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+            }
         }
     }
 

@@ -84,7 +84,12 @@ impl Inner {
             (_, path) if path == self.options.path => Endpoint::Streamable,
             (Some(legacy), path) if path == legacy.stream_path => Endpoint::Stream2024,
             (Some(legacy), path) if path == legacy.message_path => Endpoint::Message2024,
-            _ => return Err(Turned::new(StatusCode::NOT_FOUND, format!("the endpoint is {}", self.options.path))),
+            _ => {
+                return Err(Turned::new(
+                    StatusCode::NOT_FOUND,
+                    format!("the endpoint is {}", self.options.path),
+                ));
+            }
         };
         guard::check_origin(&self.options, uri, headers)?;
         Ok(endpoint)
@@ -120,7 +125,8 @@ impl Inner {
             Ok(Message::Single(envelope)) => envelope,
             Ok(Message::Batch(elements)) => return stateful::batch(self, headers, elements).await,
             Err(malformed) => {
-                let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+                let code =
+                    if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
                 let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
                 let error = RpcError::new(code, malformed.to_string());
                 return reply::refusal(id.as_ref(), StatusCode::BAD_REQUEST, error);
@@ -134,7 +140,9 @@ impl Inner {
             Envelope::Request(request) => match says(request.params.as_ref()) {
                 Says::Alone(_) => stateless::answer(self, headers, accept, request).await,
                 Says::InSession if self.is_alone(headers) => {
-                    let error = RpcError::invalid_params("params._meta must name the protocol version and the client");
+                    let error = RpcError::invalid_params(
+                        "params._meta must name the protocol version and the client",
+                    );
                     reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
                 }
                 Says::InSession => stateful::answer(self, headers, accept, request).await,

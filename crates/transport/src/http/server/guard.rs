@@ -39,10 +39,13 @@ pub(crate) fn check_origin(options: &HttpOptions, uri: &Uri, headers: &HeaderMap
     if let Some(origin) = origins.next() {
         let origin = origin.to_str().unwrap_or_default();
         if origins.next().is_some() || !allowed_origin(options, origin) {
-            return Err(forbidden(format!("the origin {origin:?} is not allowed; add it to the allowed origins")));
+            return Err(forbidden(format!(
+                "the origin {origin:?} is not allowed; add it to the allowed origins"
+            )));
         }
     }
-    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") && headers.get(ORIGIN).is_none() {
+    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") && headers.get(ORIGIN).is_none()
+    {
         return Err(forbidden("requests from other sites are not allowed".into()));
     }
     Ok(())
@@ -88,7 +91,8 @@ fn allowed_origin(options: &HttpOptions, origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
     // Scheme, host and port, and nothing else: `null`, paths and user names are no origins.
-    let is_plain = matches!(uri.path(), "" | "/") && uri.query().is_none() && !authority.as_str().contains('@');
+    let is_plain =
+        matches!(uri.path(), "" | "/") && uri.query().is_none() && !authority.as_str().contains('@');
     if !is_plain || origin.ends_with('/') {
         return false;
     }
@@ -117,7 +121,8 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
     let mut parts = named.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let is_utf8 = parts.all(|parameter| {
-        let charset = parameter.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
+        let charset =
+            parameter.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
         charset.is_none_or(|(_, value)| value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8"))
     });
     if is_json && is_utf8 && types.next().is_none() {
@@ -139,7 +144,8 @@ where
         let reason = format!("the body is larger than {} bytes", options.body_bytes);
         Turned::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
     };
-    let announced = headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let announced =
+        headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if announced.is_some_and(|length: usize| length > options.body_bytes) {
         return Err(too_large());
     }
@@ -171,7 +177,8 @@ where
             Err(_) => {}
         }
         let spent = start.elapsed();
-        let is_slow = spent >= PATIENCE && (gathered.len() as u64) < options.body_rate as u64 * spent.as_secs();
+        let is_slow =
+            spent >= PATIENCE && (gathered.len() as u64) < options.body_rate as u64 * spent.as_secs();
         if spent >= options.body_time || is_slow {
             return Err(Turned::new(StatusCode::REQUEST_TIMEOUT, "the body takes too long"));
         }

@@ -120,7 +120,8 @@ impl HttpListener {
             match accepted {
                 Ok((stream, peer)) => {
                     let Some(counted) = self.admit(&counts, connections.len(), peer.ip()) else { continue };
-                    let serving = serve_one(stream, service.clone(), self.limits.clone(), self.stop.subscribe());
+                    let serving =
+                        serve_one(stream, service.clone(), self.limits.clone(), self.stop.subscribe());
                     connections.spawn(async move {
                         serving.await;
                         drop(counted);
@@ -169,7 +170,12 @@ impl Stopper {
 }
 
 /// Serves one connection until it ends, is silent for too long, or the listener stops.
-async fn serve_one(stream: TcpStream, service: HttpService, limits: ListenerLimits, mut stop: watch::Receiver<bool>) {
+async fn serve_one(
+    stream: TcpStream,
+    service: HttpService,
+    limits: ListenerLimits,
+    mut stop: watch::Receiver<bool>,
+) {
     let _ = stream.set_nodelay(true);
     let active = Active::default();
     let io = TokioIo::new(TimedIo::new(stream, active.clone(), limits.header_time, limits.idle));

@@ -121,11 +121,15 @@ impl Sessions {
     /// Lets go of sessions that nobody used for long; if that is not enough, of the one idle longest.
     fn make_room(&self) {
         let mut table = self.table.lock();
-        let stale: Vec<_> =
-            table.values().filter(|session| session.idle_for() >= self.idle).map(|session| session.id.clone()).collect();
+        let stale: Vec<_> = table
+            .values()
+            .filter(|session| session.idle_for() >= self.idle)
+            .map(|session| session.id.clone())
+            .collect();
         let mut ended: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
         if table.len() >= self.most {
-            let longest = table.values().filter(|session| !session.is_busy()).max_by_key(|session| session.idle_for());
+            let longest =
+                table.values().filter(|session| !session.is_busy()).max_by_key(|session| session.idle_for());
             let longest = longest.map(|session| session.id.clone());
             ended.extend(longest.and_then(|id| table.remove(&id)));
         }
@@ -255,8 +259,11 @@ impl HttpSession {
 
     /// Keeps the log within its bounds; the oldest events of the longest log give way.
     fn trim(&self, state: &mut State) {
-        while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes {
-            let Some(longest) = state.streams.values_mut().max_by_key(|stream| stream.log.len()) else { return };
+        while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes
+        {
+            let Some(longest) = state.streams.values_mut().max_by_key(|stream| stream.log.len()) else {
+                return;
+            };
             let Some((_, text)) = longest.log.pop_front() else { return };
             state.logged_events -= 1;
             state.logged_bytes -= text.len();
@@ -435,7 +442,8 @@ impl Flow for Asking {
         if let Some(outcome) = upcall.outcome.take() {
             return Poll::Ready(Ok(Event::Done(outcome)));
         }
-        let open = self.session.upgrade().is_some_and(|session| session.state.lock().upcalls.contains_key(&self.id));
+        let open =
+            self.session.upgrade().is_some_and(|session| session.state.lock().upcalls.contains_key(&self.id));
         if !open {
             return Poll::Ready(Err(LinkError::Closed));
         }

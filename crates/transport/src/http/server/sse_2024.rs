@@ -87,12 +87,14 @@ impl Inner {
         if method != Method::POST {
             return reply::not_allowed("POST");
         }
-        let id = uri.query().and_then(|query| {
-            query.split('&').find_map(|pair| pair.strip_prefix("sessionId="))
-        });
+        let id =
+            uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")));
         let posts = id.and_then(|id| self.streams.table.lock().get(id).map(|open| open.posts.clone()));
         let Some(posts) = posts else {
-            return reply::turned(Turned::new(StatusCode::NOT_FOUND, "there is no such session: open the stream first"));
+            return reply::turned(Turned::new(
+                StatusCode::NOT_FOUND,
+                "there is no such session: open the stream first",
+            ));
         };
         if let Err(refused) = guard::check_type(headers) {
             return reply::turned(refused);

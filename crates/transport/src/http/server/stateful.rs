@@ -28,18 +28,24 @@ async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSessio
     if let Some(version) = headers.get(PROTOCOL_VERSION) {
         let known = version.to_str().is_ok_and(|version| inner.server.speaks(version.trim()));
         if !known {
-            return Err(turned(StatusCode::BAD_REQUEST, "MCP-Protocol-Version names a version that is not served"));
+            return Err(turned(
+                StatusCode::BAD_REQUEST,
+                "MCP-Protocol-Version names a version that is not served",
+            ));
         }
     }
-    inner
-        .sessions
-        .find(id)
-        .await
-        .ok_or_else(|| turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one"))
+    inner.sessions.find(id).await.ok_or_else(|| {
+        turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one")
+    })
 }
 
 /// Answers a request in its session; `initialize` begins one.
-pub(crate) async fn answer(inner: &Arc<Inner>, headers: &HeaderMap, accept: Accept, request: Request) -> Reply {
+pub(crate) async fn answer(
+    inner: &Arc<Inner>,
+    headers: &HeaderMap,
+    accept: Accept,
+    request: Request,
+) -> Reply {
     if &*request.method == "initialize" {
         return begin(inner, accept, request).await;
     }
@@ -47,7 +53,8 @@ pub(crate) async fn answer(inner: &Arc<Inner>, headers: &HeaderMap, accept: Acce
         Ok(session) => session,
         Err(refused) => return refused,
     };
-    let remembers = matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
+    let remembers =
+        matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
     let reply = in_session(inner, &session, accept, request).await;
     if remembers {
         inner.sessions.save(&session).await;
@@ -68,7 +75,12 @@ async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request) -> Reply {
     reply
 }
 
-async fn in_session(inner: &Arc<Inner>, session: &Arc<HttpSession>, accept: Accept, request: Request) -> Reply {
+async fn in_session(
+    inner: &Arc<Inner>,
+    session: &Arc<HttpSession>,
+    accept: Accept,
+    request: Request,
+) -> Reply {
     let id = request.id.clone();
     let wants_stream =
         inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
@@ -279,7 +291,9 @@ async fn element_outcome(inner: &Arc<Inner>, session: &Arc<HttpSession>, request
     if &*request.method == "initialize" {
         return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
     }
-    if switchboard_session::answering::says(request.params.as_ref()) != switchboard_session::answering::Says::InSession {
+    if switchboard_session::answering::says(request.params.as_ref())
+        != switchboard_session::answering::Says::InSession
+    {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
     let lane = Lane { session: Arc::downgrade(session), stream: u64::MAX, upgrade: None };

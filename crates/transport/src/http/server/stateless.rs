@@ -19,7 +19,12 @@ use crate::http::server::reply::{self, Reply, event, note_text, response_text, s
 use crate::http::server::stream::{Feed, Weight};
 
 /// Answers one request, in the order of the specification: its envelope, its headers, then what it asks.
-pub(crate) async fn answer(inner: &Arc<Inner>, headers: &HeaderMap, accept: Accept, request: Request) -> Reply {
+pub(crate) async fn answer(
+    inner: &Arc<Inner>,
+    headers: &HeaderMap,
+    accept: Accept,
+    request: Request,
+) -> Reply {
     let id = request.id.clone();
     let method = request.method.clone();
     let refused = |error: RpcError| reply::refusal(Some(&id), StatusCode::BAD_REQUEST, error);
@@ -90,7 +95,8 @@ pub(crate) struct Tending {
 
 /// Goes on with a request whose answer has become a stream, until it is answered or the client hangs up.
 async fn go_on(mut answering: Answering, id: RequestId, feed: Arc<Feed>, tending: Tending) {
-    let mut tick = tokio::time::interval(tending.keep_alive.min(tending.stall) / 4 + Duration::from_millis(1));
+    let mut tick =
+        tokio::time::interval(tending.keep_alive.min(tending.stall) / 4 + Duration::from_millis(1));
     loop {
         tokio::select! {
             biased;

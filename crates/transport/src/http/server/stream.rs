@@ -60,7 +60,8 @@ impl Feed {
     /// Adds text; false when nobody reads any more, or it did not fit.
     pub(crate) fn push(&self, text: Bytes, weight: Weight) -> bool {
         let mut state = self.state.lock();
-        if state.left || state.ended || (weight == Weight::Note && state.bytes + text.len() > self.most_bytes) {
+        if state.left || state.ended || (weight == Weight::Note && state.bytes + text.len() > self.most_bytes)
+        {
             return false;
         }
         if state.queue.is_empty() {

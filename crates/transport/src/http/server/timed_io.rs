@@ -52,7 +52,11 @@ impl<S> TimedIo<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if let Poll::Ready(read) = Pin::new(&mut this.stream).poll_read(cx, buf) {
             this.silence.as_mut().reset(Instant::now() + this.between);

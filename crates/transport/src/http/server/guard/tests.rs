@@ -46,10 +46,19 @@ fn origins_are_compared_whole() {
     for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:8080"] {
         assert!(knock(&options, Some("localhost"), Some(origin)), "{origin}");
     }
-    for origin in ["null", "http://evil.com", "http://localhost.evil.com", "file://", "http://localhost/x", "localhost", "http://u@localhost"] {
+    for origin in [
+        "null",
+        "http://evil.com",
+        "http://localhost.evil.com",
+        "file://",
+        "http://localhost/x",
+        "localhost",
+        "http://u@localhost",
+    ] {
         assert!(!knock(&options, Some("localhost"), Some(origin)), "{origin}");
     }
-    let options = HttpOptions { allowed_origins: vec!["https://app.example.org".into()], ..HttpOptions::default() };
+    let options =
+        HttpOptions { allowed_origins: vec!["https://app.example.org".into()], ..HttpOptions::default() };
     assert!(knock(&options, Some("localhost"), Some("https://app.example.org")));
     assert!(!knock(&options, Some("localhost"), Some("https://app.example.org.evil.com")));
     assert!(!knock(&options, Some("localhost"), Some("http://localhost")));
@@ -78,10 +87,13 @@ fn only_json_is_taken() {
         }
         check_type(&headers).is_ok()
     };
-    for text in ["application/json", "Application/JSON; charset=utf-8", "application/json;charset=\"UTF-8\""] {
+    for text in ["application/json", "Application/JSON; charset=utf-8", "application/json;charset=\"UTF-8\""]
+    {
         assert!(takes(Some(text)), "{text}");
     }
-    for text in ["text/plain", "application/jsonx", "application/json; charset=latin1", "multipart/form-data", ""] {
+    for text in
+        ["text/plain", "application/jsonx", "application/json; charset=latin1", "multipart/form-data", ""]
+    {
         assert!(!takes(Some(text)), "{text}");
     }
     assert!(!takes(None));
