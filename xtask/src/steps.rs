@@ -145,6 +145,8 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
         cargo
     };
     command::run(&mut cargo(&["--no-run"]))?;
+    // The server that peers written as clients are pointed at.
+    command::run(project.cargo().args(["build", "-p", "switchboard", "--example", "serve_tools"]))?;
     // An empty target passes, and would look like proof.
     let names = command::output(&mut cargo(&["--", "--list"]))?;
     if !names.lines().any(|line| line.ends_with(": test")) {

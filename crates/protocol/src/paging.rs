@@ -59,6 +59,15 @@ pub struct Rejected {
     pub error: DecodeError,
 }
 
+impl Rejected {
+    /// An entry that is left out for a reason of our own.
+    pub fn new(index: usize, name: impl Into<String>, reason: impl Into<String>) -> Self {
+        let name = name.into();
+        let error = DecodeError::mismatch(name.as_str(), reason);
+        Self { index, name: Some(name), error }
+    }
+}
+
 /// Reads the list under `field` of a result, entry by entry.
 ///
 /// # Errors

@@ -83,7 +83,8 @@ impl CallError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            Self::Link(LinkError::Overloaded { .. } | LinkError::Lost { sent: false, .. }) | Self::NotInitialized
+            Self::Link(LinkError::Overloaded { .. } | LinkError::Lost { sent: false, .. })
+                | Self::NotInitialized
         )
     }
 

@@ -1,10 +1,121 @@
-//! One live conversation between two MCP peers.
+//! One live conversation between two MCP peers, from the pipe up to typed verbs, in every protocol revision.
+//!
+//! Bottom up:
+//!
+//! ```text
+//!   client::ClientSession        answering::Server        typed verbs; no era in sight
+//!            │                          │
+//!           era  ────────────────────  era                the seam: every decision about versions
+//!            │                          │
+//!     link::Link (exchanges)     one request in, one response out
+//!            │                          │
+//!          peer  (ids, callers, cancellation; no MCP words)
+//!            │
+//!     link::Pipe { Outlet, Inlet }                        bytes; yours to implement
+//! ```
+//!
+//! 1. [`link`]: what a binding offers. The unit is the exchange: one question, what is said meanwhile, one answer.
+//! 2. [`peer`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
+//! 3. `era`: how a session opens, and the verbs that differ between the two eras of the protocol.
+//! 4. [`client`]: connect, list, call, read, listen, and answer what the server asks.
+//! 5. [`answering`]: a handler, its context, and serving any number of connections with it.
+//!
+//! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a bound, every queue a size. An entry
+//! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
+//! it. No lock is held across an await. A payload is scanned once and decoded once, into exactly the type that was
+//! asked for.
+//!
+//! # A session in one process
+//!
+//! ```
+//! use switchboard_protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
+//! use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! use switchboard_session::{Client, link::InProcess};
+//!
+//! struct Greeter;
+//! impl Handler for Greeter {
+//!     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//!         match request {
+//!             ServerRequest::CallTool(call) => Handled::now(CallToolResult::new([Content::text(call.name)])),
+//!             other => Handled::error(switchboard_protocol::RpcError::method_not_found(other.method())),
+//!         }
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+//! let server = Server::builder(Implementation::new("greeter", "1.0.0"), offers).build(Greeter);
+//! let session = Client::new().connect(InProcess::new(&server)).await?;
+//! assert_eq!(session.call_tool("hello", ()).await?.text(), "hello");
+//! session.close().await;
+//! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
+//! ```
+//!
+//! # A transport of your own
+//!
+//! A transport is a pair: an [`Outlet`](link::Outlet) that sends whole frames, an [`Inlet`](link::Inlet) that
+//! receives them. Here each is an end of a channel; a WebSocket or a message queue looks the same.
+//!
+//! ```
+//! use std::task::{Context, Poll, ready};
+//! use switchboard_session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
+//! use switchboard_session::{Client, Peer, PeerLimits};
+//! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+//!
+//! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
+//! impl Outlet for Sends {
+//!     fn poll_send(&mut self, _: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+//!         let Some(channel) = &self.0 else { return Poll::Ready(Err(LinkError::Closed)) };
+//!         while let Some(frame) = queue.pop_frame() {
+//!             channel.send(frame).map_err(|_| LinkError::lost("the other side is gone"))?;
+//!         }
+//!         Poll::Ready(Ok(()))
+//!     }
+//!     fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
+//!         self.0 = None;
+//!         Poll::Ready(Ok(()))
+//!     }
+//! }
+//!
+//! struct Receives(UnboundedReceiver<bytes::Bytes>);
+//! impl Inlet for Receives {
+//!     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
+//!         match ready!(self.0.poll_recv(cx)) {
+//!             Some(frame) => into.push(Frame::Message(frame)),
+//!             None => return Poll::Ready(Err(LinkError::Closed)),
+//!         }
+//!         Poll::Ready(Ok(()))
+//!     }
+//! }
+//!
+//! # use switchboard_protocol::{Implementation, RpcError, ServerCapabilities};
+//! # use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # struct Nothing;
+//! # impl Handler for Nothing {
+//! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//! #         Handled::error(RpcError::method_not_found(request.method()))
+//! #     }
+//! # }
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! # let server = Server::builder(Implementation::new("s", "1"), ServerCapabilities::new()).build(Nothing);
+//! let ((to_server, at_server), (to_client, at_client)) = (unbounded_channel(), unbounded_channel());
+//! let serving = Pipe::new(Sends(Some(to_client)), Receives(at_server));
+//! tokio::spawn(async move { server.serve(serving).await });
+//!
+//! let pipe = Pipe::new(Sends(Some(to_server)), Receives(at_client));
+//! let session = Client::new().connect(Once::new(Peer::start(pipe, PeerLimits::default()))).await?;
+//! session.ping().await?;
+//! session.close().await;
+//! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
+//! ```
+
 pub mod answering;
 pub mod client;
 mod era;
 mod error;
 pub mod link;
 pub mod peer;
+
 pub use client::{Client, ClientSession};
 pub use era::{Offer, StateKeys, Terms, Verdict};
 pub use error::{CallError, Phase};

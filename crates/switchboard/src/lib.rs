@@ -5,16 +5,16 @@ pub use switchboard_session as session;
 pub use switchboard_transport as transport;
 
 pub use switchboard_protocol::{
-    CallToolParams, CallToolResult, Content, ErrorCode, GetPromptResult, Implementation, Level, ListenFilter, Meta,
-    Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Revision, RpcError, ServerCapabilities, Tool,
-    ToolAnnotations,
+    CallToolParams, CallToolResult, Content, ErrorCode, GetPromptResult, Implementation, Level, ListenFilter,
+    Meta, Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Revision, RpcError,
+    ServerCapabilities, Tool, ToolAnnotations,
 };
 pub use switchboard_session::answering::{
     AskError, Cx, Handled, Handler, Publisher, Reply, Server, ServerBuilder, ServerLimits, ServerRequest,
 };
 pub use switchboard_session::client::{
-    Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing, Refusal,
-    State,
+    Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
+    Refusal, State,
 };
 pub use switchboard_session::link::{Dial, Ended, Exit, InProcess, LinkError, Pipe, Tap, Way};
 pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, StateKeys, Terms, Verdict};

@@ -20,7 +20,7 @@
 //! # Example
 //! ```
 //! use std::time::Duration;
-//! use switchboard_session::link::{Ask, Ended, Life, Link};
+//! use switchboard_session::link::{Ask, Ended, Life, Link, Mirror};
 //! use switchboard_session::{Peer, PeerLimits};
 //! use switchboard_transport::stdio::{self, ChildCommand};
 //!
@@ -29,7 +29,7 @@
 //! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
 //! let (pipe, child) = stdio::spawn(&ChildCommand::new("sh").args(["-c", script]))?;
 //! let link = Peer::start(pipe, PeerLimits::default());
-//! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", life: Life::Call });
+//! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), life: Life::Call });
 //! ping.done().await??;
 //! assert!(child.pid() > 0);
 //! assert!(matches!(link.close(Duration::from_secs(5)).await, Ended::Exited(exit) if exit.code == Some(0)));

@@ -142,6 +142,11 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
     };
     // An id of null is no id: peers write it when they could not read ours.
     let id = members.id.as_ref().filter(|span| &text[(*span).clone()] != "null");
+    // An id that is there and cannot be ours is not the same as none: it says that the answer is for somebody else.
+    let answered = || match id {
+        None => Ok(None),
+        Some(span) => RequestId::from_json(&text[span.clone()]).map(Some).ok_or_else(|| bad("id", span)),
+    };
     match (&members.method, &members.result, &members.error) {
         (Some(method), None, None) => {
             let method = string(text, method).ok_or_else(|| bad("method", method))?;
@@ -156,13 +161,13 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
             }
         }
         (None, Some(result), None) => {
-            let id = id.and_then(|span| RequestId::from_json(&text[span.clone()]));
-            Ok(Envelope::Response(Response { id, outcome: Ok(raw(result)), version }))
+            Ok(Envelope::Response(Response { id: answered()?, outcome: Ok(raw(result)), version }))
         }
-        (None, None, Some(error)) => {
-            let id = id.and_then(|span| RequestId::from_json(&text[span.clone()]));
-            Ok(Envelope::Response(Response { id, outcome: Err(read_error(&raw(error))), version }))
-        }
+        (None, None, Some(error)) => Ok(Envelope::Response(Response {
+            id: answered()?,
+            outcome: Err(read_error(&raw(error))),
+            version,
+        })),
         _ => Err(Fault::new(FaultKind::NoShape, 0)),
     }
 }

@@ -15,36 +15,50 @@ use switchboard_protocol::{
 use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
 use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
-use crate::era::serving::{Admission, Footing, PipeSession, Resume, admit, discover};
 use crate::era::may_ask;
+use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
 use crate::link::BoxFuture;
 
 /// What the client is told: a result as text, or an error.
 pub type Outcome = Result<Raw, RpcError>;
 
 /// How a request is answered.
-pub(crate) enum Answered {
+pub enum Answered {
+    /// Not at all: it is not in order, and nobody was asked.
+    Refused(RpcError),
     /// At once.
     Now(Outcome),
     /// In a while. Dropping it cancels the request.
     Later(Answering),
 }
 
+impl std::fmt::Debug for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
+            Self::Now(outcome) => f.debug_tuple("Now").field(outcome).finish(),
+            Self::Later(_) => f.write_str("Later"),
+        }
+    }
+}
+
 /// Answers one request.
 pub(crate) fn answer(
     server: &Arc<Server>,
-    session: &Arc<PipeSession>,
+    session: &Arc<ServerSession>,
     request: Request,
     back: Arc<dyn Back>,
 ) -> Answered {
     let Request { id, method, params, .. } = request;
     let (footing, progress) = match admit(server, session, &method, params.as_ref()) {
-        Err(error) => return Answered::Now(Err(error)),
+        Err(error) => return Answered::Refused(error),
         Ok(Admission::Answered(reply, footing)) => return Answered::Now(footing.seal(server, reply)),
         Ok(Admission::Footing(footing, progress)) => (footing, progress),
     };
-    if let Err(error) = allowed(server, &footing, &method) {
-        return Answered::Now(footing.seal(server, Err(error)));
+    if let Err(error) = allowed(server, &footing, &method)
+        && let Err(error) = footing.seal(server, Err(error))
+    {
+        return Answered::Refused(error);
     }
     if let Some(built_in) = built_in(server, session, &footing, (&id, &method), params.as_ref(), &back) {
         return match built_in {
@@ -88,7 +102,9 @@ fn offers(has: &ServerCapabilities, path: &str) -> bool {
     match path {
         "tools" => has.tools.is_some(),
         "resources" => has.resources.is_some(),
-        "resources.subscribe" => has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true)),
+        "resources.subscribe" => {
+            has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+        }
         "prompts" => has.prompts.is_some(),
         "completions" => has.completions.is_some(),
         "logging" => has.logging.is_some(),
@@ -104,13 +120,14 @@ enum BuiltIn {
 /// The methods that need no handler.
 fn built_in(
     server: &Arc<Server>,
-    session: &Arc<PipeSession>,
+    session: &Arc<ServerSession>,
     footing: &Footing,
     (id, method): (&RequestId, &str),
     params: Option<&Raw>,
     back: &Arc<dyn Back>,
 ) -> Option<BuiltIn> {
-    let done = |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
+    let done =
+        |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
     Some(match method {
         "server/discover" => BuiltIn::Replied(Ok(discover(server).into())),
         "ping" => done(Ok(())),
@@ -193,8 +210,12 @@ fn hand_over(
 fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
     match request {
         ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
-        ServerRequest::GetPrompt(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
-        ServerRequest::ReadResource(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        ServerRequest::GetPrompt(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
+        ServerRequest::ReadResource(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
         _ => (None, None),
     }
 }
@@ -224,7 +245,7 @@ impl Future for Guarded {
 }
 
 /// A request being answered. Dropping it before its end cancels it.
-pub(crate) struct Answering {
+pub struct Answering {
     future: BoxFuture<'static, Outcome>,
     cancel: Option<Arc<Cancel>>,
 }
@@ -238,6 +259,12 @@ impl Future for Answering {
             self.cancel = None;
         }
         polled
+    }
+}
+
+impl std::fmt::Debug for Answering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Answering")
     }
 }
 

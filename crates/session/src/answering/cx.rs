@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation,
-    InputRequest, Level, ListRootsResult, LogMessage, ProgressParams, Raw, RequestId, Revision, Root, RpcError,
+    InputRequest, Level, ListRootsResult, LogMessage, ProgressParams, Raw, RequestId, Revision, Root,
+    RpcError,
 };
 use tokio::sync::Notify;
 
@@ -57,8 +58,16 @@ impl Cx {
     ) -> Self {
         let Asking { may_ask, ask_within } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
-        let inner =
-            Inner { id, footing, progress_token, back, cancel: Arc::default(), progress, may_ask, ask_within };
+        let inner = Inner {
+            id,
+            footing,
+            progress_token,
+            back,
+            cancel: Arc::default(),
+            progress,
+            may_ask,
+            ask_within,
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -93,7 +102,7 @@ impl Cx {
             let mut told = self.inner.progress.lock();
             let soon = told.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
             let is_end = total.is_some_and(|total| progress >= total);
-            if !(progress > told.last) || (soon && !is_end) {
+            if progress.is_nan() || progress <= told.last || (soon && !is_end) {
                 return;
             }
             *told = Told { last: progress, at: Some(Instant::now()) };
@@ -124,7 +133,8 @@ impl Cx {
 
     /// Whether the client can be asked for input in a form.
     pub fn can_elicit(&self) -> bool {
-        self.inner.may_ask && self.capabilities().elicitation.is_some_and(|elicitation| elicitation.allows_form())
+        self.inner.may_ask
+            && self.capabilities().elicitation.is_some_and(|elicitation| elicitation.allows_form())
     }
 
     /// Asks the user. `key` names the question within this request.
@@ -143,7 +153,11 @@ impl Cx {
     ///
     /// # Errors
     /// As [`Self::elicit`].
-    pub async fn sample(&self, key: &str, request: CreateMessageParams) -> Result<CreateMessageResult, AskError> {
+    pub async fn sample(
+        &self,
+        key: &str,
+        request: CreateMessageParams,
+    ) -> Result<CreateMessageResult, AskError> {
         self.ask(key, InputRequest::from(request)).await
     }
 
@@ -161,8 +175,25 @@ impl Cx {
             return Err(AskError::NotHere);
         }
         let asking = self.inner.footing.ask(&*self.inner.back, key, request);
-        let answer = tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
+        let answer =
+            tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
+    }
+
+    /// Makes any request of the client that the revision allows, e.g. `ping`. In the modern era there is none.
+    ///
+    /// # Errors
+    /// When the revision has no such request, the client did not declare it, or its answer is none.
+    pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
+        let asking = self.inner.footing.request(&*self.inner.back, method, params);
+        tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
+    }
+
+    /// Sends any notification that belongs to this request, where the revision has it.
+    pub fn notify(&self, method: &str, params: Option<&Raw>) {
+        if self.inner.footing.may_tell(method) {
+            self.inner.back.note(method, params);
+        }
     }
 
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
@@ -200,7 +231,10 @@ impl Cx {
 
 impl std::fmt::Debug for Cx {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cx").field("id", &self.inner.id).field("revision", &self.revision()).finish_non_exhaustive()
+        f.debug_struct("Cx")
+            .field("id", &self.inner.id)
+            .field("revision", &self.revision())
+            .finish_non_exhaustive()
     }
 }
 
@@ -270,4 +304,3 @@ impl From<AskError> for RpcError {
         }
     }
 }
-

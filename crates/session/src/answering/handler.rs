@@ -1,8 +1,8 @@
 //! What a server author writes: one request in, one reply out. No era in sight.
 
 use switchboard_protocol::{
-    CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError, ServerResult,
-    TaskIdParams, UpdateTaskParams,
+    CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError,
+    ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
 use crate::answering::Cx;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
-    Acknowledged, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError, ServerCapabilities,
+    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError,
+    ServerCapabilities,
 };
 
 use crate::answering::answer::Outcome;
@@ -20,7 +22,7 @@ pub(crate) fn listen(
     wanted: ListenFilter,
     back: &Arc<dyn Back>,
 ) -> BoxFuture<'static, Outcome> {
-    let accepted = match accept(server, wanted) {
+    let accepted = match accept(server, footing, wanted) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -28,18 +30,27 @@ pub(crate) fn listen(
         }
     };
     let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
+    let id = id.clone();
     let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
     Box::pin(async move {
         let mut over = server.publisher.over();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
-        if let Ok(params) = Raw::encode(&acknowledged) {
-            back.note("notifications/subscriptions/acknowledged", Some(&params));
-        }
         let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
-        let _registered = server.publisher.register(stream);
+        // Nothing may come before the acknowledgement, and nothing after it may be missed.
+        let _registered = server.publisher.register_after(stream, || {
+            if let Ok(params) = Raw::encode(&acknowledged) {
+                back.note("notifications/subscriptions/acknowledged", Some(&params));
+            }
+        });
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = over.wait_for(|over| *over).await;
+        // The specification's pages name two ways to end; a client takes whichever it knows.
+        let mut cancelled = CancelledParams::new(id);
+        cancelled.meta = Some(meta.clone());
+        if let Ok(params) = Raw::encode(&cancelled) {
+            back.note("notifications/cancelled", Some(&params));
+        }
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
         footing.seal(&server, Ok(result.into()))
@@ -47,7 +58,7 @@ pub(crate) fn listen(
 }
 
 /// The part of a filter that this server can honour.
-fn accept(server: &Server, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
+fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
     let changes = |flag: Option<bool>| flag == Some(true);
@@ -62,6 +73,10 @@ fn accept(server: &Server, wanted: ListenFilter) -> Result<ListenFilter, RpcErro
             server.handler().may_subscribe(uri)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
+    }
+    if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
+        footing.requires_extension(TASKS_EXTENSION)?;
+        accepted.task_ids = wanted.task_ids;
     }
     Ok(accepted)
 }
@@ -79,6 +94,7 @@ impl Hears for Stream {
             News::Prompts => self.filter.prompts_list_changed,
             News::Resources => self.filter.resources_list_changed,
             News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
+            News::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
         };
         if !wanted {
             return;
@@ -89,7 +105,14 @@ impl Hears for Stream {
                 updated.meta = Some(self.meta.clone());
                 Raw::encode(&updated)
             }
-            _ => Raw::encode(&serde_json::json!({ "_meta": self.meta })),
+            News::Task(task) => {
+                let mut told = (**task).clone();
+                told.meta = Some(self.meta.clone());
+                Raw::encode(&told)
+            }
+            News::Tools | News::Prompts | News::Resources => {
+                Raw::encode(&serde_json::json!({ "_meta": self.meta }))
+            }
         };
         if let Ok(params) = params {
             self.back.note(news.method(), Some(&params));

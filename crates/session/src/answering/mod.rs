@@ -2,6 +2,7 @@
 
 mod answer;
 mod back;
+mod binding;
 mod cx;
 mod handler;
 mod listen;
@@ -9,9 +10,10 @@ mod publish;
 mod serve;
 mod server;
 
-pub use answer::Outcome;
-pub(crate) use answer::{Answered, Answering, answer};
+pub(crate) use answer::answer;
+pub use answer::{Answered, Answering, Outcome};
 pub use back::Back;
+pub use binding::{Says, ServerSession, Told, says};
 pub use cx::{AskError, Cx};
 pub use handler::{Handled, Handler, Reply, ServerRequest};
 pub(crate) use publish::News;

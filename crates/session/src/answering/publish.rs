@@ -1,10 +1,11 @@
 //! Announces changes to whoever listens, in the way each of them listens.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use switchboard_protocol::DetailedTask;
 use tokio::sync::watch;
 
 /// Announces changes to every connection of a server.
@@ -20,12 +21,14 @@ struct Inner {
 }
 
 /// What can have changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum News {
     Tools,
     Prompts,
     Resources,
     Resource(String),
+    /// Boxed: it is far larger than the others.
+    Task(Box<DetailedTask>),
 }
 
 /// One who listens.
@@ -54,6 +57,11 @@ impl Publisher {
         self.publish(&News::Resource(uri.into()));
     }
 
+    /// A task has changed: told to those who listen for its id (the tasks extension).
+    pub fn task_changed(&self, task: DetailedTask) {
+        self.publish(&News::Task(Box::new(task)));
+    }
+
     /// Ends every subscription in order: clients are told.
     pub fn end_subscriptions(&self) {
         self.inner.over.send_replace(true);
@@ -67,8 +75,17 @@ impl Publisher {
 
     /// Registers a listener until the guard is dropped.
     pub(crate) fn register(&self, listener: Arc<dyn Hears>) -> Registered {
+        self.register_after(listener, || {})
+    }
+
+    /// Registers a listener; `first` happens before anything is published to it, and nothing is missed after it.
+    pub(crate) fn register_after(&self, listener: Arc<dyn Hears>, first: impl FnOnce()) -> Registered {
         let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        self.inner.listeners.lock().insert(key, listener);
+        // Under the lock on purpose: a publication waits until the listener is there.
+        let mut listeners = self.inner.listeners.lock();
+        first();
+        listeners.insert(key, listener);
+        drop(listeners);
         Registered { inner: Arc::downgrade(&self.inner), key }
     }
 
@@ -113,6 +130,7 @@ impl News {
             Self::Prompts => "notifications/prompts/list_changed",
             Self::Resources => "notifications/resources/list_changed",
             Self::Resource(_) => "notifications/resources/updated",
+            Self::Task(_) => "notifications/tasks",
         }
     }
 }

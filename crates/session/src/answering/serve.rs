@@ -10,14 +10,15 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
-use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, ResourceUpdated, RpcError};
+use switchboard_protocol::jsonrpc::{
+    Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
+};
+use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, RpcError};
 use tokio::task::AbortHandle;
 
+use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
-use crate::answering::publish::{Hears, News};
 use crate::answering::{Back, Server};
-use crate::era::serving::{PipeSession, tells};
 use crate::era::{Classified, classify};
 use crate::link::{Claim, Exchange, Life, LinkError, Outbox, Pipe};
 use crate::peer::{Attend, Counters, Inflight, put_answer, put_note, put_request, read};
@@ -43,11 +44,12 @@ impl Server {
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
         });
-        let _heard = self.publisher.register(Arc::clone(&connection) as Arc<dyn Hears>);
+        let _told = self.tell(&connection.session, Arc::clone(&connection) as Arc<dyn Back>);
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
-        let mut attend = Attendant { connection: Arc::clone(&connection), most_waiting: limits.queued_bytes as u64 };
+        let mut attend =
+            Attendant { connection: Arc::clone(&connection), most_waiting: limits.queued_bytes as u64 };
         let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
         connection.drain(self.limits().drain).await;
         inflight.end(&end);
@@ -77,7 +79,7 @@ impl Drop for CancelAll {
 /// One connection being served.
 struct Connection {
     server: Arc<Server>,
-    session: Arc<PipeSession>,
+    session: Arc<ServerSession>,
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
@@ -107,7 +109,9 @@ impl Connection {
     fn enter(&self, id: &RequestId) -> Result<(), RpcError> {
         let mut running = self.running.lock();
         if running.contains_key(id) {
-            return Err(RpcError::invalid_request(format!("a request with the id {id} is under way already")));
+            return Err(RpcError::invalid_request(format!(
+                "a request with the id {id} is under way already"
+            )));
         }
         if running.len() >= self.server.limits().requests {
             return Err(RpcError::internal("too many requests are under way; wait for some to be answered"));
@@ -171,19 +175,6 @@ impl Back for Connection {
     }
 }
 
-impl Hears for Connection {
-    fn hear(&self, news: &News) {
-        if !tells(&self.session, &self.server, news) {
-            return;
-        }
-        let params = match news {
-            News::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
-            _ => None,
-        };
-        self.note(news.method(), params.as_ref());
-    }
-}
-
 /// What a server does with what its client starts.
 struct Attendant {
     connection: Arc<Connection>,
@@ -205,6 +196,10 @@ impl Attend for Attendant {
         }
         let back = Arc::clone(connection) as Arc<dyn Back>;
         match answer(&connection.server, &connection.session, request, back) {
+            Answered::Refused(error) => {
+                connection.leave(&id);
+                connection.put(Some(&id), &Err(error));
+            }
             Answered::Now(outcome) => {
                 connection.leave(&id);
                 connection.put(Some(&id), &outcome);
@@ -240,7 +235,8 @@ impl Attend for Attendant {
                 Ok(Envelope::Request(request)) => answers.push(self.element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) => answers.push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
+                Err(malformed) => answers
+                    .push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
             }
         }
         if !answers.is_empty() {
@@ -308,7 +304,9 @@ impl Attendant {
             return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
         if let Classified::Modern(_) = classify(request.params.as_ref()) {
-            return refused(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
+            return refused(RpcError::invalid_request(
+                "a request of this revision cannot be part of a batch",
+            ));
         }
         if let Err(error) = connection.enter(&id) {
             return refused(error);
@@ -330,6 +328,7 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     let mut answers = Vec::new();
     for Element { id, state } in elements {
         let outcome = match state {
+            Ok(Answered::Refused(error)) => Err(error),
             Ok(Answered::Now(outcome)) => outcome,
             Ok(Answered::Later(answering)) => answering.await,
             Err(error) => Err(error),

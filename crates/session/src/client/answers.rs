@@ -4,17 +4,21 @@
 //! (modern) cannot be seen from here.
 
 use std::fmt;
+use std::sync::Arc;
 
-use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation};
+use switchboard_protocol::{
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams,
+    Raw, RequestId, Revision,
+};
 
-use crate::link::BoxFuture;
+use crate::link::{BoxFuture, Link, Post};
 
 /// Answers what a server asks. Roots are set on the session itself and need no answer from here.
 ///
 /// ```
 /// use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 /// use switchboard_session::link::BoxFuture;
-/// use switchboard_protocol::{ElicitParams, ElicitResult};
+/// use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;
 /// impl Answers for AlwaysDecline {
@@ -22,7 +26,7 @@ use crate::link::BoxFuture;
 ///         Abilities::none().with_forms()
 ///     }
 ///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
-///         Box::pin(async { Ok(ElicitResult::decline()) })
+///         Box::pin(async { Ok(ElicitResult::new(ElicitAction::Decline)) })
 ///     }
 /// }
 /// ```
@@ -112,6 +116,36 @@ impl Abilities {
 pub struct Asker {
     /// Who the server says it is.
     pub server: Option<Implementation>,
+    pub(crate) report: Option<Report>,
+}
+
+/// Where progress of an answer is reported, when the server asked for it.
+#[derive(Clone)]
+pub(crate) struct Report {
+    pub(crate) token: RequestId,
+    pub(crate) link: Arc<dyn Link>,
+    pub(crate) revision: Revision,
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Report").field(&self.token).finish()
+    }
+}
+
+impl Asker {
+    /// Tells the server how far the answer is. Does nothing when it did not ask for that.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(Report { token, link, revision }) = &self.report else { return };
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.total = total;
+        params.message = message.map(str::to_owned);
+        params.lower(*revision);
+        if let Ok(params) = Raw::encode(&params) {
+            // The link may be gone, and then nobody is left to tell.
+            let _ = link.post(Post::Note { method: "notifications/progress", params: Some(params.as_str()) });
+        }
+    }
 }
 
 impl fmt::Display for Asker {

@@ -163,6 +163,9 @@ impl Default for Client {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("who", &self.who.name).field("offer", &self.offer).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("who", &self.who.name)
+            .field("offer", &self.offer)
+            .finish_non_exhaustive()
     }
 }

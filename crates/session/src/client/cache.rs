@@ -78,7 +78,8 @@ impl Cache {
     pub(crate) fn forget(&self, methods: &[&'static str]) {
         let mut kept = self.kept.lock();
         kept.epoch += 1;
-        let stale: Vec<_> = kept.entries.keys().filter(|key| methods.contains(&key.method)).cloned().collect();
+        let stale: Vec<_> =
+            kept.entries.keys().filter(|key| methods.contains(&key.method)).cloned().collect();
         stale.iter().for_each(|key| kept.remove(key));
     }
 }

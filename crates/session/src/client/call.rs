@@ -14,7 +14,7 @@ use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::session::Live;
 use crate::era::{Extras, Round, Settled};
 use crate::error::CallError;
-use crate::link::{Ask, Event, Exchange, Life, Note};
+use crate::link::{Ask, Event, Exchange, Life, Mirror, Note};
 
 /// Is told of progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
@@ -25,6 +25,10 @@ pub(crate) struct Call<'a> {
     /// The text of an object without `_meta`.
     pub(crate) body: &'a str,
     pub(crate) meta: Option<&'a Meta>,
+    /// What the request is about.
+    pub(crate) name: Option<&'a str>,
+    /// The input schema of the tool that is called, and the arguments.
+    pub(crate) marked: Option<(&'a Raw, &'a Raw)>,
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Option<Duration>,
     /// Whether progress is asked for.
@@ -40,12 +44,19 @@ impl<'a> Call<'a> {
             method,
             body,
             meta: None,
+            name: None,
+            marked: None,
             idle: None,
             total: None,
             tracked: false,
             on_progress: None,
             as_task: false,
         }
+    }
+
+    pub(crate) fn about(mut self, name: &'a str) -> Self {
+        self.name = Some(name);
+        self
     }
 
     pub(crate) fn within(mut self, time: Duration) -> Self {
@@ -114,7 +125,12 @@ impl Live {
         let id = self.next_id();
         let progress = call.tracked.then_some(&id);
         let params = self.dialect.dress(call.body, &Extras { progress, meta: call.meta, round });
-        self.link.open(Ask { id, method: call.method, params: &params, life: Life::Call })
+        let mirror = self.mirror(call.name, call.marked);
+        self.link.open(Ask { id, method: call.method, params: &params, mirror, life: Life::Call })
+    }
+
+    pub(crate) fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {
+        Mirror { revision: self.dialect.says_revision(), name, marked }
     }
 
     /// Waits for the answer of one exchange. The exchange cancels itself when it is dropped by an early return.
@@ -177,7 +193,7 @@ impl Live {
     pub(crate) async fn inputs(&self, requests: OrderedMap<InputRequest>) -> Result<Raw, CallError> {
         let mut answers = Vec::new();
         for (key, request) in requests.iter() {
-            answers.push((key.to_owned(), Box::pin(self.input(request.clone()))));
+            answers.push((key.to_owned(), Box::pin(self.input(request.clone(), None))));
         }
         let mut responses: OrderedMap<Raw> = OrderedMap::new();
         // Polled together: a question answered late does not keep the others waiting.
@@ -231,7 +247,9 @@ impl Teller {
         if self.tell.is_none() || &*note.method != "notifications/progress" {
             return false;
         }
-        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else { return false };
+        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else {
+            return false;
+        };
         if progress.progress <= self.last {
             return false;
         }

@@ -16,14 +16,24 @@ use switchboard_protocol::{
 use tokio::time::Instant;
 
 use crate::client::call::Call;
-use crate::client::{Limits, cache};
 use crate::client::session::Live;
+use crate::client::{Limits, cache};
 use crate::error::{CallError, Phase};
+use crate::link::Link;
 
 /// What stands in a list: it has a name that is unique in it.
 pub trait Entry: DeserializeOwned + Send + Sync + 'static {
     /// What tells it apart from its siblings.
     fn key(&self) -> &str;
+
+    /// Whether it can be used over this link; a reason when not.
+    ///
+    /// # Errors
+    /// Says what the link cannot carry.
+    fn vet(&self, link: &dyn Link) -> Result<(), String> {
+        let _ = link;
+        Ok(())
+    }
 }
 
 macro_rules! entries {
@@ -36,7 +46,17 @@ macro_rules! entries {
     )*};
 }
 
-entries! { Tool => name, Prompt => name, Resource => uri, ResourceTemplate => uri_template }
+impl Entry for Tool {
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn vet(&self, link: &dyn Link) -> Result<(), String> {
+        link.vet(self)
+    }
+}
+
+entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 
 /// A whole list. Reads like a slice.
 #[derive(Debug)]
@@ -101,6 +121,8 @@ impl<'a, T> IntoIterator for &'a Listing<T> {
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
     kept: Mutex<Option<Kept<T>>>,
+    /// The last list there was, good or not: what is known of an entry when it is used.
+    last: Mutex<Option<Arc<Listing<T>>>>,
     /// Goes up when the server says the list has changed, so that one under way then is not kept.
     epoch: AtomicU64,
     /// Held while the list is fetched, so that many callers cost one fetch.
@@ -134,7 +156,12 @@ pub(crate) enum Holding {
 
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
-        Self { kept: Mutex::new(None), epoch: AtomicU64::new(0), fetching: tokio::sync::Mutex::new(()) }
+        Self {
+            kept: Mutex::new(None),
+            last: Mutex::new(None),
+            epoch: AtomicU64::new(0),
+            fetching: tokio::sync::Mutex::new(()),
+        }
     }
 }
 
@@ -143,6 +170,11 @@ impl<T: Entry> Shelf<T> {
     pub(crate) fn forget(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
         *self.kept.lock() = None;
+    }
+
+    /// The last list there was.
+    pub(crate) fn last(&self) -> Option<Arc<Listing<T>>> {
+        self.last.lock().clone()
     }
 
     fn fresh(&self) -> Option<Arc<Listing<T>>> {
@@ -173,9 +205,13 @@ impl<T: Entry> Shelf<T> {
         let epoch = self.epoch.load(Ordering::Acquire);
         let within = live.limits.list;
         let fetched = tokio::time::timeout(within, fetch(live, what)).await;
-        let (listing, ttl) =
-            fetched.map_err(|_| CallError::TimedOut { phase: Phase::List, after: within, hint: live.link.hint() })??;
+        let (listing, ttl) = fetched.map_err(|_| CallError::TimedOut {
+            phase: Phase::List,
+            after: within,
+            hint: live.link.hint(),
+        })??;
         let listing = Arc::new(listing);
+        *self.last.lock() = Some(Arc::clone(&listing));
         let keep = match (ttl, live.holding(what)) {
             (Some(ttl), _) => Some(Some(Instant::now() + ttl)),
             (None, Holding::UntilTold) => Some(None),
@@ -218,9 +254,9 @@ async fn fetch<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
     match pages(live, what).await {
         Err(Stumble::StaleCursor) => match pages(live, what).await {
             Ok(done) => Ok(done),
-            Err(Stumble::StaleCursor) => Err(CallError::Remote(switchboard_protocol::RpcError::invalid_params(
-                "the server refuses its own cursors",
-            ))),
+            Err(Stumble::StaleCursor) => Err(CallError::Remote(
+                switchboard_protocol::RpcError::invalid_params("the server refuses its own cursors"),
+            )),
             Err(Stumble::Failed(error)) => Err(error),
         },
         Ok(done) => Ok(done),
@@ -248,7 +284,12 @@ async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
         let page_ttl = cache::ttl(found.hints, limits);
         ttl = if page == 0 { page_ttl } else { ttl.zip(page_ttl).map(|(a, b)| a.min(b)) };
         listing.rejected.extend(found.rejected);
-        for entry in found.items {
+        for (index, entry) in found.items.into_iter().enumerate() {
+            if let Err(reason) = entry.vet(&*live.link) {
+                tracing::warn!(name = entry.key(), reason, "an entry cannot be used over this connection");
+                listing.rejected.push(Rejected::new(index, entry.key(), reason));
+                continue;
+            }
             if names.len() == limits.entries {
                 listing.cut = Some(Cut::Entries(limits.entries));
                 return Ok((listing, ttl));

@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method, OrderedMap, Prompt,
-    Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root, SetLevelParams, Tool,
+    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method,
+    OrderedMap, Prompt, Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root,
+    SetLevelParams, Tool,
 };
 use tokio::sync::{broadcast, watch};
 use tokio::task::AbortHandle;
@@ -71,7 +72,12 @@ pub(crate) struct Live {
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Opening, answers: Arc<dyn Answers>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        dial: Arc<dyn Dial>,
+        opening: Opening,
+        answers: Arc<dyn Answers>,
+        limits: Limits,
+    ) -> Self {
         let inner = Inner {
             dial,
             opening,
@@ -105,7 +111,8 @@ impl ClientSession {
             Ok(opened) => opened,
             Err(_) => Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint: None }),
         };
-        let opened = opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
+        let opened =
+            opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
         self.go_live(opened, ids);
         Ok(())
     }
@@ -256,8 +263,9 @@ impl ClientSession {
     /// # Errors
     /// When the server does not know it, or the connection fails.
     pub async fn read_resource(&self, uri: impl Into<String>) -> Result<ReadResourceResult, CallError> {
-        let params = Raw::encode(&ReadResourceParams::new(uri))?;
-        decode("resources/read", &self.live()?.read(&params).await?)
+        let uri = uri.into();
+        let params = Raw::encode(&ReadResourceParams::new(uri.as_str()))?;
+        decode("resources/read", &self.live()?.read(&uri, &params).await?)
     }
 
     /// Gets a prompt, filled in.
@@ -273,10 +281,11 @@ impl ClientSession {
         live.offers(live.terms.capabilities.prompts.is_some(), "prompts")?;
         let arguments: OrderedMap<String> =
             arguments.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        let mut params = GetPromptParams::new(name);
+        let name = name.into();
+        let mut params = GetPromptParams::new(name.as_str());
         params.arguments = (!arguments.is_empty()).then_some(arguments);
         let params = Raw::encode(&params)?;
-        let call = Call::new("prompts/get", params.as_str()).within(live.limits.read);
+        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits.read);
         decode("prompts/get", &live.call(call).await?)
     }
 
@@ -312,6 +321,14 @@ impl ClientSession {
         let meta = members.remove("_meta").and_then(|meta| meta.decode().ok());
         let body = Raw::encode(&members)?;
         live.call(Call { meta: meta.as_ref(), ..Call::new(method, body.as_str()) }).await
+    }
+
+    /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.
+    ///
+    /// # Errors
+    /// When the session is not open or the connection is gone.
+    pub fn notify(&self, method: &str, params: Option<&Raw>) -> Result<(), CallError> {
+        Ok(self.live()?.link.post(Post::Note { method, params: params.map(Raw::as_str) })?)
     }
 
     /// Asks whether the server is alive.
@@ -471,14 +488,14 @@ impl Live {
     }
 
     /// Reads a resource, from the cache while the server says it is good.
-    async fn read(&self, params: &Raw) -> Result<Raw, CallError> {
+    async fn read(&self, uri: &str, params: &Raw) -> Result<Raw, CallError> {
         const METHOD: &str = "resources/read";
         self.offers(self.terms.capabilities.resources.is_some(), "resources")?;
         if let Some(kept) = self.cache.find(METHOD, params.as_str()) {
             return Ok(kept);
         }
         let epoch = self.cache.epoch();
-        let call = Call::new(METHOD, params.as_str()).within(self.limits.read);
+        let call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits.read);
         let finished = self.call_through(call).await?;
         if !finished.took_input {
             self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, &self.limits);

@@ -54,12 +54,20 @@ impl Live {
     ) -> Result<Listening, CallError> {
         let body = Raw::encode(&ListenParams::new(filter))?;
         let params = self.dialect.dress(body.as_str(), &Extras::default());
-        let ask = Ask { id: self.next_id(), method: "subscriptions/listen", params: &params, life: Life::Listen };
+        let mirror = self.mirror(None, None);
+        let ask = Ask {
+            id: self.next_id(),
+            method: "subscriptions/listen",
+            params: &params,
+            mirror,
+            life: Life::Listen,
+        };
         let mut exchange = self.link.open(ask);
         let within: Duration = self.limits.read;
-        let acknowledged = tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
-            CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
-        })??;
+        let acknowledged =
+            tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
+                CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
+            })??;
         let accepted = acknowledged.notifications;
         self.listened(&accepted, Tally::Up);
         let (live, held) = (Arc::downgrade(self), accepted.clone());
@@ -106,7 +114,9 @@ impl Tally {
 async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
     loop {
         match exchange.event().await? {
-            Event::Note(Note { method, params }) if &*method == "notifications/subscriptions/acknowledged" => {
+            Event::Note(Note { method, params })
+                if &*method == "notifications/subscriptions/acknowledged" =>
+            {
                 return params
                     .unwrap_or_else(Raw::empty_object)
                     .decode()
@@ -139,7 +149,13 @@ async fn hear_stream(live: Weak<Live>, mut exchange: Exchange, accepted: ListenF
         let Some(live) = heard.live.upgrade() else { return };
         match event {
             // The server takes the subscription back, in either of its two ways.
-            Event::Note(note) if &*note.method == "notifications/cancelled" => break,
+            Event::Note(note) if &*note.method == "notifications/cancelled" => {
+                let (within, _) = (live.limits.read, live.changes.send(Change::Ended));
+                drop(live);
+                // The other way may follow. Leaving before it comes would cancel what is over already.
+                let _ = tokio::time::timeout(within, exchange.done()).await;
+                return;
+            }
             Event::Done(_) => break,
             Event::Note(note) => live.heard(note),
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),
@@ -157,8 +173,13 @@ impl Drop for Subscribed {
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
             let params = live.dialect.dress(body.as_str(), &Extras::default());
             // Nobody waits for the answer; a handshake's life says no cancellation follows.
-            let ask =
-                Ask { id: live.next_id(), method: "resources/unsubscribe", params: &params, life: Life::Handshake };
+            let ask = Ask {
+                id: live.next_id(),
+                method: "resources/unsubscribe",
+                params: &params,
+                mirror: live.mirror(None, None),
+                life: Life::Handshake,
+            };
             drop(live.link.open(ask));
         }
     }

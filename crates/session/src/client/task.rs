@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus, UpdateTaskParams,
+    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus,
+    UpdateTaskParams,
 };
 
 use crate::client::call::Call;
@@ -36,7 +37,14 @@ impl Drop for Following<'_> {
         let params = self.live.dialect.dress(body.as_str(), &Extras::default());
         // Nobody waits for the answer; a task is never cancelled by notification.
         let id = self.live.next_id();
-        drop(self.live.link.open(Ask { id, method: "tasks/cancel", params: &params, life: Life::Handshake }));
+        let mirror = self.live.mirror(Some(&self.id), None);
+        drop(self.live.link.open(Ask {
+            id,
+            method: "tasks/cancel",
+            params: &params,
+            mirror,
+            life: Life::Handshake,
+        }));
     }
 }
 
@@ -59,14 +67,14 @@ impl Live {
         let mut interval = ticket.poll_interval_ms;
         loop {
             self.pause(interval, watch).await?;
-            let state: LegacyTaskState = self.ask("tasks/get", &id).await?;
+            let state: LegacyTaskState = self.ask("tasks/get", &ticket.id, &id).await?;
             interval = state.task.poll_interval.or(interval);
             if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
                 break;
             }
         }
         // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
-        self.call_boxed(Call::new("tasks/result", id.as_str())).await
+        self.call_boxed(Call::new("tasks/result", id.as_str()).about(&ticket.id)).await
     }
 
     /// The extension: the state carries the result, and questions are answered with an update.
@@ -76,10 +84,11 @@ impl Live {
         let mut answered = HashSet::new();
         loop {
             self.pause(interval, watch).await?;
-            let detailed: DetailedTask = self.ask("tasks/get", &id).await?;
+            let detailed: DetailedTask = self.ask("tasks/get", &ticket.id, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
             let lacking = |what| {
-                let error = switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
+                let error =
+                    switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
                 CallError::protocol("tasks/get", error)
             };
             match detailed.task.status {
@@ -107,18 +116,22 @@ impl Live {
     }
 
     async fn update(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let responses: InputResponses = self
-            .inputs(asked)
-            .await?
-            .decode()
-            .map_err(|error| CallError::protocol("tasks/update", error))?;
+        let responses: InputResponses =
+            self.inputs(asked).await?.decode().map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
-        self.call_boxed(Call::new("tasks/update", params.as_str()).within(self.limits.read)).await?;
+        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits.read))
+            .await?;
         Ok(())
     }
 
-    async fn ask<T: serde::de::DeserializeOwned>(&self, method: &'static str, params: &Raw) -> Result<T, CallError> {
-        let raw = self.call_boxed(Call::new(method, params.as_str()).within(self.limits.read)).await?;
+    async fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        method: &'static str,
+        id: &str,
+        params: &Raw,
+    ) -> Result<T, CallError> {
+        let raw =
+            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits.read)).await?;
         raw.decode().map_err(|error| CallError::protocol(method, error))
     }
 
@@ -134,7 +147,9 @@ impl Live {
         watch.word();
         match watch.read() {
             Reading::Until(_) => Ok(()),
-            Reading::Expired(phase, after) => Err(CallError::TimedOut { phase, after, hint: self.link.hint() }),
+            Reading::Expired(phase, after) => {
+                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    CallToolParams, CallToolResult, EncodeError, Meta, ProgressParams, Raw, TaskParams,
+    CallToolParams, CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams,
 };
 
 use crate::client::call::{Call, OnProgress};
@@ -76,21 +76,36 @@ impl<'a> CallTool<'a> {
         if !arguments.is_object() && !arguments.is_null() {
             return Err(CallError::Parameters("the arguments of a tool are a JSON object".into()));
         }
-        let mut params = CallToolParams::new(self.name);
-        params.arguments = arguments.is_object().then_some(arguments);
+        let name = self.name;
+        let arguments = arguments.is_object().then_some(arguments);
+        let mut params = CallToolParams::new(name.as_str());
+        params.arguments.clone_from(&arguments);
         params.task = self.task;
         let as_task = params.task.is_some();
         let params = Raw::encode(&params)?;
-        let call = Call {
+        let mut on_progress = self.on_progress;
+        let mut call = |marked| Call {
             meta: self.meta.as_ref(),
+            name: Some(&name),
+            marked,
             idle: self.idle,
             total: self.total,
             tracked: true,
-            on_progress: self.on_progress,
+            on_progress: on_progress.take(),
             as_task,
             ..Call::new("tools/call", params.as_str())
         };
-        live.call(call).await
+        let known = live.tools.last();
+        let schema = known.as_ref().and_then(|tools| tools.by_name(&name)).map(|tool| &tool.input_schema);
+        let outcome = live.call(call(schema.zip(arguments.as_ref()))).await;
+        let Err(CallError::Remote(error)) = &outcome else { return outcome };
+        if error.code != ErrorCode::HEADER_MISMATCH {
+            return outcome;
+        }
+        // Refused for what was said outside the message, so not carried out: what we know of the tool is stale.
+        let tools = self.session.refresh_tools().await?;
+        let Some(tool) = tools.by_name(&name) else { return outcome };
+        live.call(call(Some(&tool.input_schema).zip(arguments.as_ref()))).await
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
-    ElicitParams, ErrorCode, InputRequest, ListRootsResult, Raw, RequestId, RpcError,
+    ElicitParams, ErrorCode, InputRequest, ListRootsResult, Meta, Raw, RequestId, RpcError,
 };
 use tokio::task::AbortHandle;
 
-use crate::client::answers::Asker;
+use crate::client::answers::{Asker, Report};
 use crate::client::changes::Change;
 use crate::client::session::Live;
 use crate::era::Stash;
@@ -61,8 +61,7 @@ fn answer(live: &Arc<Live>, upcall: Upcall) {
     let task = tokio::spawn(async move {
         let outcome = respond(&answering, &upcall).await;
         answering.answering.tasks.lock().remove(&upcall.id);
-        let outcome = outcome.as_ref().map_err(|error| error);
-        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome });
+        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
     });
     tasks.insert(id, task.abort_handle());
 }
@@ -77,12 +76,22 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
         "sampling/createMessage" => InputRequest::Sample(Box::new(params.decode().map_err(invalid)?)),
         other => return Err(RpcError::method_not_found(other)),
     };
-    live.input(request).await.map_err(|error| match error {
+    live.input(request, progress_token(upcall)).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
         other => RpcError::new(ErrorCode::USER_REJECTED, other.to_string()),
     })
+}
+
+/// Where the server wants to hear of progress, if it does.
+fn progress_token(upcall: &Upcall) -> Option<RequestId> {
+    #[derive(serde::Deserialize)]
+    struct Params {
+        #[serde(rename = "_meta")]
+        meta: Option<Meta>,
+    }
+    upcall.params.as_ref()?.decode::<Params>().ok()?.meta?.progress_token()
 }
 
 /// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
@@ -95,9 +104,14 @@ fn unsupported_code(method: &str) -> ErrorCode {
 
 impl Live {
     /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    pub(crate) async fn input(&self, request: InputRequest) -> Result<Raw, CallError> {
+    pub(crate) async fn input(
+        &self,
+        request: InputRequest,
+        token: Option<RequestId>,
+    ) -> Result<Raw, CallError> {
         let abilities = self.answers.abilities();
-        let asker = Asker { server: self.terms.server.clone() };
+        let report = |token| Report { token, link: Arc::clone(&self.link), revision: self.terms.revision };
+        let asker = Asker { server: self.terms.server.clone(), report: token.map(report) };
         let refused = |refusal: crate::client::Refusal| CallError::InputRefused(refusal.to_string());
         match request {
             InputRequest::Roots(_) => {

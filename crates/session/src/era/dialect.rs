@@ -2,8 +2,8 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::error::CallError;
 use crate::era::{legacy, modern};
+use crate::error::CallError;
 
 /// How this session speaks.
 #[derive(Debug)]
@@ -54,6 +54,14 @@ impl ClientDialect {
         match self {
             Self::Legacy(_) => legacy::dress(body, extras),
             Self::Modern(modern) => modern.dress(body, extras),
+        }
+    }
+
+    /// The revision that every request says for itself, where it does.
+    pub(crate) fn says_revision(&self) -> Option<&'static str> {
+        match self {
+            Self::Legacy(_) => None,
+            Self::Modern(modern) => Some(modern.revision()),
         }
     }
 

@@ -131,7 +131,7 @@ impl Ladder<'_> {
         // One more try when the server names another revision, or the same one again.
         for _ in 0..2 {
             let mut probe = self.probe(&attempt, revision)?;
-            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.answer());
+            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
             let judged = match outcome {
                 Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
@@ -149,6 +149,7 @@ impl Ladder<'_> {
                 Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
                 Probed::Again(named) => revision = named,
                 Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
+                Probed::Refused(error) => return Err(CallError::Remote(error)),
                 Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
                 Probed::Legacy(_) => {
                     let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
@@ -165,11 +166,13 @@ impl Ladder<'_> {
 
     /// The link broke under the probe: a legacy server may have died of it.
     async fn fell(&self, attempt: Attempt, error: LinkError) -> Result<Opened, CallError> {
-        let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. });
-        if !died || !self.may_fall_back() {
+        // A refusal without words of the protocol is how an old server answers what it does not know.
+        let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
+            && self.dial.may_die_of_the_probe();
+        if !(died || error.is_refused()) || !self.may_fall_back() {
             return Err(error.into());
         }
-        tracing::debug!(%error, "the server ended on the probe; starting it again for a handshake");
+        tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
         match Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await {
             Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
@@ -183,15 +186,32 @@ impl Ladder<'_> {
         modern::discover(&*attempt.link, self.next_id(), revision, who, modern_capabilities)
     }
 
-    fn opened_modern(&self, attempt: Attempt, terms: Terms, stash: Stash) -> Result<Opened, CallError> {
+    fn opened_modern(&self, attempt: Attempt, terms: Box<Terms>, stash: Stash) -> Result<Opened, CallError> {
         let Opening { who, modern_capabilities, .. } = self.opening;
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
-        link.agreed(crate::link::Agreement { batches: false });
-        Ok(Opened { link, dialect, terms, inbound, stash })
+        link.agreed(crate::link::Agreement { batches: false, revision: terms.revision.as_str() });
+        Ok(Opened { link, dialect, terms: *terms, inbound, stash })
     }
 
+    /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
     async fn legacy(
+        &self,
+        attempt: Attempt,
+        probe: Option<Exchange>,
+        switch_back: SwitchBack,
+    ) -> Result<Opened, CallError> {
+        match self.shake(attempt, probe, switch_back).await {
+            Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
+                tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
+                let attempt = Attempt::dial(self.dial, Rung::Oldest, None).await?;
+                self.shake(attempt, None, SwitchBack::Done).await
+            }
+            other => other,
+        }
+    }
+
+    async fn shake(
         &self,
         mut attempt: Attempt,
         mut probe: Option<Exchange>,
@@ -219,7 +239,7 @@ impl Ladder<'_> {
                     let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
                     legacy::welcome(&*attempt.link, terms.revision)?;
                     let Attempt { link, inbound } = attempt;
-                    return Ok(Opened { link, dialect, terms, inbound, stash });
+                    return Ok(Opened { link, dialect, terms: *terms, inbound, stash });
                 }
                 First::Shaken(Shaken::Open(terms)) => {
                     return Err(self.no_common(vec![terms.revision.to_string()]));
@@ -228,7 +248,7 @@ impl Ladder<'_> {
                     if switch_back == SwitchBack::Allowed && !self.opening.offer.modern().is_empty() =>
                 {
                     let mut probe = self.probe(&attempt, self.opening.offer.modern()[0])?;
-                    let outcome = probe.answer().await?;
+                    let outcome = probe.done().await?;
                     return match modern::judge(outcome, &self.opening.offer.modern()) {
                         Probed::Modern(terms) => self.opened_modern(attempt, terms, stash),
                         _ => Err(self.no_common(Vec::new())),
@@ -236,7 +256,8 @@ impl Ladder<'_> {
                 }
                 First::Shaken(Shaken::IsModern(theirs)) => return Err(self.no_common(theirs)),
                 First::Shaken(Shaken::Offers(theirs)) => {
-                    let next = offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
+                    let next =
+                        offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
                     match next {
                         Some(next) => revision = *next,
                         None => return Err(self.no_common(theirs)),
@@ -251,7 +272,7 @@ impl Ladder<'_> {
 }
 
 enum First {
-    Probe(Terms),
+    Probe(Box<Terms>),
     Shaken(Shaken),
 }
 
@@ -266,7 +287,7 @@ async fn first_of(
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;
         shaken = &mut shaking => return shaken.map(First::Shaken),
-        late = probe.answer() => late,
+        late = probe.done() => late,
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

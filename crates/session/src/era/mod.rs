@@ -15,8 +15,8 @@ pub(crate) use belongs::belongs;
 pub(crate) use classify::{Classified, classify};
 pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
 pub(crate) use ladder::{Opened, Opening, Stash, climb};
-pub(crate) use modern::may_ask;
 pub use modern::StateKeys;
+pub(crate) use modern::may_ask;
 pub use terms::{Offer, Terms, Verdict};
 
 pub(crate) mod serving;
@@ -27,6 +27,7 @@ use switchboard_protocol::{ErrorCode, RpcError};
 fn unsupported_version(server: &crate::answering::Server, requested: &str) -> RpcError {
     let supported: Vec<_> = server.offer().all().iter().map(|revision| revision.as_str()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
-    let message = format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));
+    let message =
+        format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));
     RpcError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(data)
 }

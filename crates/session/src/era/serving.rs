@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level, Raw,
-    RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings, lower_error,
+    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level,
+    Raw, RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings,
+    lower_error,
 };
+
+use switchboard_protocol::surface::{self, Declared, Direction};
 
 use crate::answering::{AskError, Back, News, Reply, Server};
 use crate::era::classify::Said;
@@ -38,8 +41,8 @@ pub(crate) enum Admission {
     Answered(Result<ServerResult, RpcError>, Footing),
 }
 
-/// The session of one pipe, from outside the seam.
-pub(crate) type PipeSession = Session;
+/// What a session of the legacy era remembers. Opaque outside the seam.
+pub use crate::era::legacy::Session as ServerSession;
 
 /// Admits a request: by its session, or by what it says of itself.
 pub(crate) fn admit(
@@ -88,7 +91,9 @@ fn admit_legacy(
 impl Footing {
     pub(crate) fn revision(&self) -> Revision {
         match self {
-            Self::Legacy(session) => session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision),
+            Self::Legacy(session) => {
+                session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision)
+            }
             Self::Modern(alone) => alone.admitted.revision,
         }
     }
@@ -120,7 +125,12 @@ impl Footing {
     }
 
     /// Asks the client, and gives its answer as text.
-    pub(crate) async fn ask(&self, back: &dyn Back, key: &str, mut request: InputRequest) -> Result<Raw, AskError> {
+    pub(crate) async fn ask(
+        &self,
+        back: &dyn Back,
+        key: &str,
+        mut request: InputRequest,
+    ) -> Result<Raw, AskError> {
         let missing = undeclared(&self.capabilities(), &request);
         request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
         match self {
@@ -133,6 +143,32 @@ impl Footing {
                 None => alone.asked.ask(key, request).await,
             },
         }
+    }
+
+    /// Makes a request of the client by its name.
+    pub(crate) async fn request(&self, back: &dyn Back, method: &str, params: &Raw) -> Result<Raw, AskError> {
+        let Self::Legacy(_) = self else { return Err(AskError::Unavailable) };
+        if let Some(row) = surface::find_in(method, self.revision()) {
+            let needs = match row.needs {
+                Some(Declared::ByClient(path) | Declared::ByReceiver(path)) => Some(path),
+                _ => None,
+            };
+            if let Some(path) = needs.filter(|path| !self.capabilities().declares(path)) {
+                return Err(AskError::Undeclared(path));
+            }
+        }
+        if !self.may_tell(method) {
+            return Err(AskError::Unavailable);
+        }
+        let mut exchange = back.ask(method, params).ok_or(AskError::Gone)?;
+        exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
+    }
+
+    /// Whether the revision has a message of this name from server to client. What no revision knows is an
+    /// extension's, and that is between the two sides.
+    pub(crate) fn may_tell(&self, method: &str) -> bool {
+        surface::find(method).next().is_none()
+            || surface::exists(method, self.revision(), Direction::ServerToClient)
     }
 
     /// Whether the request may use an extension: in the modern era it must have declared it itself.
@@ -248,7 +284,10 @@ fn hint(result: &mut ServerResult, hints: CacheHints) {
 }
 
 /// What the client would have to declare to be asked this, where it did not.
-fn undeclared(has: &ClientCapabilities, request: &InputRequest) -> Option<(&'static str, ClientCapabilities)> {
+fn undeclared(
+    has: &ClientCapabilities,
+    request: &InputRequest,
+) -> Option<(&'static str, ClientCapabilities)> {
     let mut required = ClientCapabilities::new();
     match request {
         InputRequest::Elicit(params) => {
@@ -303,8 +342,12 @@ pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
         && match news {
             News::Tools => changes(offered.tools.as_ref().and_then(|tools| tools.list_changed)),
             News::Prompts => changes(offered.prompts.as_ref().and_then(|prompts| prompts.list_changed)),
-            News::Resources => changes(offered.resources.as_ref().and_then(|resources| resources.list_changed)),
+            News::Resources => {
+                changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
+            }
             News::Resource(uri) => session.is_subscribed(uri),
+            // Legacy tasks belong to the connection that made them: their handler tells it.
+            News::Task(_) => false,
         }
 }
 

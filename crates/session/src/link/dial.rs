@@ -16,10 +16,23 @@ pub enum Rung {
     Modern,
     /// A session opened by a handshake.
     Legacy,
+    /// A session opened by a handshake, over the oldest binding a server may have.
+    Oldest,
 }
 
 /// Opens links to one server.
 pub trait Dial: Send + Sync + 'static {
+    /// Whether a server may die of a message it does not know, so that a lost link says something about its era. Where
+    /// many clients share a server, a lost link is an outage and says nothing.
+    fn may_die_of_the_probe(&self) -> bool {
+        true
+    }
+
+    /// Whether there is an older binding to try when the server does not understand a handshake over this one.
+    fn has_oldest(&self) -> bool {
+        false
+    }
+
     /// A link for this rung. `previous` is the link of the rung before, where one was tried: it may be handed back
     /// while it lives, and else a fresh one is made.
     fn dial(

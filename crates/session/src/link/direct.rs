@@ -11,8 +11,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
-use crate::answering::{Answered, Answering, Back, Outcome, Server, answer};
-use crate::era::serving::PipeSession;
+use crate::answering::{Answered, Answering, Back, Outcome, Server, ServerSession, answer};
 use crate::link::{
     Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Link, LinkError, Note, Post, Rung, pair,
 };
@@ -54,7 +53,11 @@ impl Dial for InProcess {
         Box::pin(async move {
             Ok(match (rung, previous) {
                 (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(&self.server)),
-                (Rung::Legacy, Some(previous)) if !self.server.stands_alone() && previous.ended().is_none() => previous,
+                (Rung::Legacy, Some(previous))
+                    if !self.server.stands_alone() && previous.ended().is_none() =>
+                {
+                    previous
+                }
                 _ => self.piped(),
             })
         })
@@ -71,7 +74,7 @@ impl fmt::Debug for InProcess {
 #[derive(Debug)]
 struct Direct {
     server: Arc<Server>,
-    session: Arc<PipeSession>,
+    session: Arc<ServerSession>,
     gate: Arc<Gate>,
 }
 
@@ -114,6 +117,7 @@ impl Link for Direct {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         let notes = Arc::new(Notes::default());
         let stage = match self.request(&ask, &notes) {
+            Ok(Answered::Refused(error)) => Stage::Done(Ok(Err(error))),
             Ok(Answered::Now(outcome)) => Stage::Done(Ok(outcome)),
             Ok(Answered::Later(answering)) => Stage::Running(answering),
             Err(error) => Stage::Done(Err(error)),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::Malformed;
 
@@ -25,7 +26,9 @@ pub enum LinkError {
         sent: bool,
     },
     /// A message was larger than the limit. Only this call fails.
-    #[error("a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted")]
+    #[error(
+        "a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted"
+    )]
     TooLarge {
         /// The limit in force, in bytes.
         limit: usize,
@@ -33,6 +36,32 @@ pub enum LinkError {
     /// The answer was damaged. Only this call fails.
     #[error("the answer is damaged: {0}")]
     Malformed(Malformed),
+    /// The server could not be reached: no such host, connection refused, a certificate that is not trusted.
+    #[error("the server cannot be reached: {reason}")]
+    Unreachable {
+        /// What stood in the way.
+        reason: String,
+    },
+    /// The server wants a login, or another one.
+    #[error(transparent)]
+    Challenged(Arc<Challenge>),
+    /// The server refused the message itself, without an answer in the protocol's own words.
+    #[error("the server refused the request with status {status}{}", said(.text))]
+    Refused {
+        /// The status code.
+        status: u16,
+        /// The beginning of what it said.
+        text: String,
+    },
+    /// The server is asked too often; nothing was carried out.
+    #[error("the server is asked too often{}", wait(.retry_after.as_ref()))]
+    RateLimited {
+        /// How long it says to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The server no longer knows the session. Open another one; what was under way is lost.
+    #[error("the server no longer knows this session")]
+    SessionExpired,
     /// Too much is waiting already; nothing was sent. Try again when calls have come back.
     #[error("too much is waiting on this connection: {what}; nothing was sent, try again later")]
     Overloaded {
@@ -61,7 +90,23 @@ impl LinkError {
 
     /// Whether the whole connection is gone, not only this call.
     pub fn ends_connection(&self) -> bool {
-        matches!(self, Self::NotStarted(_) | Self::Exited(_) | Self::Lost { .. } | Self::Closed)
+        matches!(
+            self,
+            Self::NotStarted(_) | Self::Exited(_) | Self::Lost { .. } | Self::SessionExpired | Self::Closed
+        )
+    }
+
+    /// The login that the server asks for.
+    pub fn challenge(&self) -> Option<&Challenge> {
+        match self {
+            Self::Challenged(challenge) => Some(challenge),
+            _ => None,
+        }
+    }
+
+    /// Whether the server does not understand this way of asking, so that an older one may be tried.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused { status: 400..500, .. })
     }
 
     /// How the server process ended, where one did.
@@ -71,6 +116,42 @@ impl LinkError {
             _ => None,
         }
     }
+}
+
+/// A login that the server asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
+#[error("the server wants a login (status {status}){}", because(.description.as_deref().or(.error.as_deref())))]
+#[non_exhaustive]
+pub struct Challenge {
+    /// 401 for a missing or stale login, 403 for one that is not enough.
+    pub status: u16,
+    /// Where the server describes how to log in.
+    pub resource_metadata: Option<String>,
+    /// What the login must cover.
+    pub scope: Option<String>,
+    /// The error code of a login that was refused.
+    pub error: Option<String>,
+    /// The reason, for people.
+    pub description: Option<String>,
+}
+
+impl Challenge {
+    /// A challenge with this status.
+    pub fn new(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
+}
+
+fn said(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+fn wait(retry_after: Option<&Duration>) -> String {
+    retry_after.map(|after| format!("; try again after {after:?}")).unwrap_or_default()
 }
 
 /// A server that never came to life.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use parking_lot::Mutex;
-use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_protocol::{Raw, RequestId, RpcError, Tool};
 
 use crate::link::LinkError;
 use crate::peer::Pending;
@@ -48,6 +48,15 @@ pub trait Link: Send + Sync + 'static {
         None
     }
 
+    /// Whether a tool can be called over this binding; a reason when not.
+    ///
+    /// # Errors
+    /// Says what the binding cannot carry.
+    fn vet(&self, tool: &Tool) -> Result<(), String> {
+        let _ = tool;
+        Ok(())
+    }
+
     /// How the connection ended, once it has.
     fn ended(&self) -> Option<LinkError> {
         None
@@ -68,8 +77,21 @@ pub struct Ask<'a> {
     pub method: &'a str,
     /// The parameters, as the text of a JSON object.
     pub params: &'a str,
+    /// What a binding may have to say outside the message as well.
+    pub mirror: Mirror<'a>,
     /// How long this exchange lives, and what ends it.
     pub life: Life,
+}
+
+/// What a binding may have to say outside the message as well. A pipe ignores it; HTTP spells it as headers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mirror<'a> {
+    /// The revision of this request, where it says it for itself.
+    pub revision: Option<&'static str>,
+    /// What the request is about: the tool, the prompt, the resource, the task.
+    pub name: Option<&'a str>,
+    /// The input schema of the tool that is called, where it is known, and the arguments of the call.
+    pub marked: Option<(&'a Raw, &'a Raw)>,
 }
 
 /// How long an exchange lives, and what dropping it means.
@@ -206,6 +228,8 @@ pub enum Ended {
 pub struct Agreement {
     /// Whether an array of messages is a message.
     pub batches: bool,
+    /// The revision that is spoken from now on.
+    pub revision: &'static str,
 }
 
 /// What may be wrong with a peer that does not answer.
@@ -223,9 +247,13 @@ pub enum Hint {
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::PrettyPrints => "the server seems to write its JSON over several lines; each message must be one line",
+            Self::PrettyPrints => {
+                "the server seems to write its JSON over several lines; each message must be one line"
+            }
             Self::Utf16 => "the server seems to write UTF-16; messages must be UTF-8",
-            Self::Chatters => "the server writes other text to stdout; only messages belong there, logs go to stderr",
+            Self::Chatters => {
+                "the server writes other text to stdout; only messages belong there, logs go to stderr"
+            }
         })
     }
 }

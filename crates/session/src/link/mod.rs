@@ -18,12 +18,13 @@ mod queue;
 
 pub use dial::{Dial, Once, Rung};
 pub use direct::InProcess;
-pub use error::{Exit, LinkError, NotStarted, StartFault};
+pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault};
+pub(crate) use link::Lane;
 pub use link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Life, Link, Note, Post, Upcall,
+    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Life, Link, Mirror, Note,
+    Post, Upcall,
 };
 pub use memory::pair;
-pub(crate) use link::Lane;
 pub(crate) use outbox::{Claim, Outbox, Room, Ticket};
 pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
 pub use queue::Queue;

@@ -158,7 +158,8 @@ impl Outbox {
                 return error;
             }
             if let Work::Close = work {
-                let closed = tokio::time::timeout(stall, poll_fn(|cx| self.writer.lock().outlet.poll_close(cx))).await;
+                let closed =
+                    tokio::time::timeout(stall, poll_fn(|cx| self.writer.lock().outlet.poll_close(cx))).await;
                 self.state.lock().closed = Some(LinkError::Closed);
                 return match closed {
                     Ok(Err(error)) => error,

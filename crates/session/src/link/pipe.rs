@@ -98,7 +98,9 @@ pub enum Way {
 
 /// Sees every frame that goes by, before it is read or written. Called on the path of the message: be quick.
 #[derive(Clone)]
-pub struct Tap(Arc<dyn Fn(Way, &[u8]) + Send + Sync>);
+pub struct Tap(Arc<See>);
+
+type See = dyn Fn(Way, &[u8]) + Send + Sync;
 
 impl Tap {
     /// A tap that calls this.

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::RequestId;
-use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
+use switchboard_protocol::jsonrpc::{
+    Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version,
+};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::link::{
-    Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note, Outbox,
-    Pipe, Post, Upcall,
+    Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note,
+    Outbox, Pipe, Post, Upcall,
 };
-use crate::peer::{
-    Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read,
-};
+use crate::peer::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read};
 
 /// Says which exchange a note belongs to, where it belongs to one.
 pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
@@ -72,7 +72,8 @@ impl Peer {
             belongs,
             junk: Junk::default(),
         };
-        let (table, counted, grace) = (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let (table, counted, grace) =
+            (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
         let reader = tokio::spawn(async move {
             let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
             tracing::debug!(%end, "the pipe has ended");
@@ -217,7 +218,9 @@ impl Attend for Attendant {
         }
         let note = Note { method, params };
         let left = match (self.belongs)(&note) {
-            Some(id) => self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None),
+            Some(id) => {
+                self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None)
+            }
             None => Some(Some(note)),
         };
         if let Some(Some(note)) = left
@@ -249,6 +252,11 @@ impl Attend for Attendant {
         if let Some(id) = malformed.salvaged.id.clone().filter(|_| !malformed.salvaged.has_method) {
             self.counters.malformed();
             self.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)));
+            return;
+        }
+        // An answer whose id is none of ours whatever it says: too long, too large, a fraction.
+        if malformed.fault.kind() == FaultKind::BadMember("id") && !malformed.salvaged.has_method {
+            self.counters.late_or_unknown();
             return;
         }
         let count = self.counters.junk();

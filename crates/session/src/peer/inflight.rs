@@ -96,10 +96,14 @@ impl Inflight {
             // Some servers answer the id 7 with "7".
             Some(id) => {
                 let number = id.canonical_number().map(RequestId::Number);
-                number.filter(|number| table.slots.contains_key(number)).inspect(|_| _ = self.counters.id_coerced())
+                number
+                    .filter(|number| table.slots.contains_key(number))
+                    .inspect(|_| _ = self.counters.id_coerced())
             }
             // An error without an id can only be for the one request there is.
-            None if table.slots.len() == 1 && !matches!(outcome, Ok(Ok(_))) => table.slots.keys().next().cloned(),
+            None if table.slots.len() == 1 && !matches!(outcome, Ok(Ok(_))) => {
+                table.slots.keys().next().cloned()
+            }
             None => None,
         };
         let slot = key.and_then(|key| table.slots.get_mut(&key)).filter(|slot| slot.outcome.is_none());
@@ -118,7 +122,9 @@ impl Inflight {
     /// Hands a note to the exchange it belongs to. Gives it back when that is over.
     pub(crate) fn note(&self, id: &RequestId, note: Note) -> Result<(), Note> {
         let mut table = self.table.lock();
-        let Some(slot) = table.slots.get_mut(id).filter(|slot| slot.outcome.is_none()) else { return Err(note) };
+        let Some(slot) = table.slots.get_mut(id).filter(|slot| slot.outcome.is_none()) else {
+            return Err(note);
+        };
         // A call wants the latest word on its progress; a listener wants every change, up to a bound.
         let most = if slot.life == Life::Listen { self.most_notes } else { 1 };
         if slot.notes.len() >= most {

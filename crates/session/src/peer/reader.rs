@@ -64,7 +64,9 @@ pub(crate) async fn read(
             if write_error.is_some() {
                 return grace_over.as_mut().poll(cx).map(|()| Step::GraceOver);
             }
-            std::pin::Pin::new(&mut flusher).poll(cx).map(|end| Step::WriteFailed(end.unwrap_or(LinkError::Closed)))
+            std::pin::Pin::new(&mut flusher)
+                .poll(cx)
+                .map(|end| Step::WriteFailed(end.unwrap_or(LinkError::Closed)))
         })
         .await;
         let end = match step {

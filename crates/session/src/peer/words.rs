@@ -71,10 +71,9 @@ pub(crate) fn put_note(outbox: &Outbox, method: &str, params: Option<&str>) -> R
     let method = quoted(method);
     let head: &[u8] = br#"{"jsonrpc":"2.0","method":""#;
     match params {
-        Some(params) => outbox.put(
-            &[head, method.as_bytes(), br#"","params":"#, params.as_bytes(), b"}"],
-            Claim::Exempt,
-        ),
+        Some(params) => {
+            outbox.put(&[head, method.as_bytes(), br#"","params":"#, params.as_bytes(), b"}"], Claim::Exempt)
+        }
         None => outbox.put(&[head, method.as_bytes(), br#""}"#], Claim::Exempt),
     }
 }
@@ -91,7 +90,9 @@ pub(crate) fn put_answer(
         None => (br#"{"jsonrpc":"2.0""#, b""),
     };
     match outcome {
-        Ok(result) => outbox.put(&[head, id, br#","result":"#, result.as_str().as_bytes(), b"}"], Claim::Exempt),
+        Ok(result) => {
+            outbox.put(&[head, id, br#","result":"#, result.as_str().as_bytes(), b"}"], Claim::Exempt)
+        }
         Err(error) => {
             let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
             outbox.put(&[head, id, br#","error":"#, error.as_str().as_bytes(), b"}"], Claim::Exempt)

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::Duration;
 
-use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Post};
+use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Mirror, Post};
 use switchboard_session::{Peer, PeerLimits};
 use switchboard_transport::stdio::{ChildCommand, own_stdio, spawn};
 
@@ -105,7 +105,7 @@ async fn restarts() {
         round().await;
     }
     // What was dropped is reaped when the runtime next waits.
-    for _ in 0..400 {
+    for _ in 0..2000 {
         if zombies() == 0 && descriptors() <= before {
             break;
         }
@@ -151,6 +151,9 @@ async fn own() {
     }
     eprintln!("ended: {}", peer.ended().expect("it has"));
     peer.close(Duration::from_secs(1)).await;
-    let refused = peer.open(Ask { id: 1.into(), method: "x", params: "{}", life: Life::Call }).done().await;
+    let refused = peer
+        .open(Ask { id: 1.into(), method: "x", params: "{}", mirror: Mirror::default(), life: Life::Call })
+        .done()
+        .await;
     assert!(refused.is_err());
 }

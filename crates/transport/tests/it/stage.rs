@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use switchboard_session::link::{Ask, Frame, Inlet, Life, Link, LinkError};
+use switchboard_session::link::{Ask, Frame, Inlet, Life, Link, LinkError, Mirror};
 use switchboard_session::{Peer, PeerLimits};
 use switchboard_transport::stdio::{ChildCommand, ChildHandle, Supervision, spawn};
 
@@ -45,7 +45,13 @@ pub(crate) fn link(command: &ChildCommand) -> (Arc<Peer>, ChildHandle) {
 
 /// Asks and waits for the answer.
 pub(crate) async fn ask(link: &Peer, id: i64) -> Result<String, LinkError> {
-    let mut exchange = link.open(Ask { id: id.into(), method: "ping", params: "{}", life: Life::Call });
+    let mut exchange = link.open(Ask {
+        id: id.into(),
+        method: "ping",
+        params: "{}",
+        mirror: Mirror::default(),
+        life: Life::Call,
+    });
     exchange.done().await.map(|answer| format!("{answer:?}"))
 }
 

@@ -174,6 +174,7 @@ async fn the_next_rung_gets_the_same_process_while_it_lives() {
         id: 1.into(),
         method: "server/discover",
         params: "{}",
+        mirror: switchboard_session::link::Mirror::default(),
         life: switchboard_session::link::Life::Call,
     });
     let error = asked.done().await.expect_err("it exits");

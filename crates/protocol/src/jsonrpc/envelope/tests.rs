@@ -28,16 +28,18 @@ fn the_three_shapes() {
 }
 
 #[test]
-fn an_error_without_a_readable_id_is_still_a_response() {
+fn an_error_without_an_id_is_still_a_response() {
     for text in [
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#,
         r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"?"}}"#,
-        r#"{"jsonrpc":"2.0","id":7.9,"error":{"code":-32700,"message":"?"}}"#,
     ] {
         let Envelope::Response(answer) = read(text).unwrap() else { panic!("{text}") };
         assert_eq!(answer.id, None, "{text}");
         assert_eq!(answer.outcome.unwrap_err().code, ErrorCode::PARSE_ERROR);
     }
+    // One that is there and is no id of anybody is another matter.
+    let other = read(r#"{"jsonrpc":"2.0","id":7.9,"error":{"code":-32700,"message":"?"}}"#).unwrap_err();
+    assert_eq!(other.fault.kind(), FaultKind::BadMember("id"));
 }
 
 #[test]

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 use switchboard_protocol::{
-    ClientCapabilities, ErrorCode, Implementation, InitializeParams, InitializeResult, LegacyCreateTaskResult, Raw, RequestId, Revision,
-    RpcError,
+    ClientCapabilities, ErrorCode, Implementation, InitializeParams, InitializeResult,
+    LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
 };
 
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
 use crate::era::{Stash, Terms};
 use crate::error::CallError;
-use crate::link::{Agreement, Ask, Event, Inbound, Life, Link, LinkError, Post};
+use crate::link::{Agreement, Ask, Inbound, Life, Link, Mirror, Post};
 
 /// A session of the legacy era.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Client {
 /// How a handshake ended.
 pub(crate) enum Shaken {
     /// The session is open.
-    Open(Terms),
+    Open(Box<Terms>),
     /// The server is of the modern era after all, in these revisions.
     IsModern(Vec<String>),
     /// It names revisions that can be tried instead.
@@ -45,23 +45,29 @@ pub(crate) async fn handshake(
     capabilities.lower(revision);
     who.lower(revision);
     let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
-    let mut exchange =
-        link.open(Ask { id, method: "initialize", params: params.as_str(), life: Life::Handshake });
-    let outcome = stash.keep_while(link, inbound, exchange.answer()).await?;
+    let mut exchange = link.open(Ask {
+        id,
+        method: "initialize",
+        params: params.as_str(),
+        mirror: Mirror::default(),
+        life: Life::Handshake,
+    });
+    let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
     match outcome {
         Ok(result) => {
             let result: InitializeResult =
                 result.decode().map_err(|error| CallError::protocol("initialize", error))?;
-            let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r)) else {
+            let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r))
+            else {
                 return Ok(Shaken::Offers(vec![result.protocol_version]));
             };
-            Ok(Shaken::Open(Terms {
+            Ok(Shaken::Open(Box::new(Terms {
                 revision: agreed,
                 server: Some(result.server_info),
                 capabilities: result.capabilities,
                 instructions: result.instructions,
                 hints: Default::default(),
-            }))
+            })))
         }
         Err(error) => Ok(refusal(error)),
     }
@@ -69,7 +75,7 @@ pub(crate) async fn handshake(
 
 /// Says that the session is open.
 pub(crate) fn welcome(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
-    link.agreed(Agreement { batches: has_batches(revision) });
+    link.agreed(Agreement { batches: has_batches(revision), revision: revision.as_str() });
     link.post(Post::Note { method: "notifications/initialized", params: None })?;
     Ok(())
 }
@@ -78,7 +84,9 @@ pub(crate) fn welcome(link: &dyn Link, revision: Revision) -> Result<(), CallErr
 fn refusal(error: RpcError) -> Shaken {
     let supported = supported(&error);
     match error.code {
-        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION if supported.iter().any(|v| is_modern_name(v)) => Shaken::IsModern(supported),
+        ErrorCode::UNSUPPORTED_PROTOCOL_VERSION if supported.iter().any(|v| is_modern_name(v)) => {
+            Shaken::IsModern(supported)
+        }
         _ if !supported.is_empty() => Shaken::Offers(supported),
         _ => Shaken::Refused(error),
     }
@@ -91,7 +99,11 @@ pub(crate) fn supported(error: &RpcError) -> Vec<String> {
         #[serde(default)]
         supported: Vec<String>,
     }
-    error.data.as_ref().and_then(|data| data.decode::<Data>().ok()).map_or_else(Vec::new, |data| data.supported)
+    error
+        .data
+        .as_ref()
+        .and_then(|data| data.decode::<Data>().ok())
+        .map_or_else(Vec::new, |data| data.supported)
 }
 
 fn is_legacy(revision: Revision) -> bool {
@@ -120,20 +132,5 @@ pub(crate) fn settle(result: Raw, as_task: bool) -> Settled {
             poll_interval_ms: created.task.poll_interval,
         }),
         None => Settled::Done(result),
-    }
-}
-
-impl crate::link::Exchange {
-    /// The answer, as one future that borrows the exchange.
-    pub(crate) fn answer(
-        &mut self,
-    ) -> impl Future<Output = Result<Result<Raw, RpcError>, LinkError>> + Send + '_ {
-        async move {
-            loop {
-                if let Event::Done(outcome) = self.event().await? {
-                    return Ok(outcome);
-                }
-            }
-        }
     }
 }

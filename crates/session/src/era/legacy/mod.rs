@@ -4,4 +4,5 @@ mod client;
 mod server;
 
 pub(crate) use client::{Client, Shaken, dress, handshake, is_modern_name, settle, supported, welcome};
-pub(crate) use server::{Session, initialize};
+pub use server::Session;
+pub(crate) use server::initialize;

@@ -13,7 +13,7 @@ use crate::answering::Server;
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Debug, Default)]
-pub(crate) struct Session {
+pub struct Session {
     agreed: OnceLock<Agreed>,
     /// The least level of log messages wanted, as a number; 0 is none set.
     log_level: AtomicU8,
@@ -53,7 +53,9 @@ impl Session {
     pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
         let mut subscriptions = self.subscriptions.lock();
         if subscriptions.len() >= MOST_SUBSCRIPTIONS {
-            let limit = format!("at most {MOST_SUBSCRIPTIONS} resources can be subscribed to; unsubscribe some first");
+            let limit = format!(
+                "at most {MOST_SUBSCRIPTIONS} resources can be subscribed to; unsubscribe some first"
+            );
             return Err(RpcError::invalid_params(limit));
         }
         subscriptions.insert(uri);
@@ -90,7 +92,8 @@ pub(crate) fn initialize(
     if session.agreed.set(agreed).is_err() {
         return Err(RpcError::invalid_request("the session is initialized already; open another connection"));
     }
-    let mut result = InitializeResult::new(revision.as_str(), server.capabilities().clone(), server.info().clone());
+    let mut result =
+        InitializeResult::new(revision.as_str(), server.capabilities().clone(), server.info().clone());
     result.instructions = server.instructions().map(str::to_owned);
     Ok(result)
 }

@@ -2,35 +2,47 @@
 
 use parking_lot::RwLock;
 use switchboard_protocol::{
-    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation, InputRequired,
-    Level, Meta, Raw, RequestId, ResultType, Revision,
+    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation,
+    InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
+use crate::era::Terms;
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::{is_modern_name, supported};
-use crate::era::Terms;
 use crate::error::CallError;
-use crate::link::{Ask, Exchange, Life, Link};
+use crate::link::{Ask, Exchange, Life, Link, Mirror};
 
 /// A session of the modern era: nothing is held but what every request says.
 #[derive(Debug)]
 pub(crate) struct Client {
+    revision: Revision,
     // Written when the log level changes, read for every request; never held across an await.
     stamp: RwLock<String>,
     base: String,
 }
 
 impl Client {
-    pub(crate) fn new(revision: Revision, who: &Implementation, capabilities: &ClientCapabilities) -> Result<Self, CallError> {
+    pub(crate) fn new(
+        revision: Revision,
+        who: &Implementation,
+        capabilities: &ClientCapabilities,
+    ) -> Result<Self, CallError> {
+        let (mut who, mut capabilities) = (who.clone(), capabilities.clone());
+        who.lower(revision);
+        capabilities.lower(revision);
         let base = format!(
             r#""{}":"{revision}","{}":{},"{}":{}"#,
             Meta::PROTOCOL_VERSION,
             Meta::CLIENT_INFO,
-            Raw::encode(who)?.as_str(),
+            Raw::encode(&who)?.as_str(),
             Meta::CLIENT_CAPABILITIES,
-            Raw::encode(capabilities)?.as_str(),
+            Raw::encode(&capabilities)?.as_str(),
         );
-        Ok(Self { stamp: RwLock::new(base.clone()), base })
+        Ok(Self { revision, stamp: RwLock::new(base.clone()), base })
+    }
+
+    pub(crate) fn revision(&self) -> &'static str {
+        self.revision.as_str()
     }
 
     pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
@@ -42,14 +54,17 @@ impl Client {
     }
 
     pub(crate) fn settle(&self, method: &str, result: Raw) -> Result<Settled, CallError> {
-        let invalid = |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
+        let invalid =
+            |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
         match ResultType::of(&result) {
             ResultType::Complete => Ok(Settled::Done(result)),
             ResultType::InputRequired if may_ask(method) => {
                 let input: InputRequired =
                     result.decode().map_err(|error| CallError::protocol(method, error))?;
                 if input.input_requests.is_none() && input.request_state.is_none() {
-                    return Err(invalid("input is required, but neither requests nor state are given".into()));
+                    return Err(invalid(
+                        "input is required, but neither requests nor state are given".into(),
+                    ));
                 }
                 Ok(Settled::Ask(input))
             }
@@ -75,13 +90,15 @@ pub(crate) fn may_ask(method: &str) -> bool {
 #[derive(Debug)]
 pub(crate) enum Probed {
     /// Modern, with these terms.
-    Modern(Terms),
+    Modern(Box<Terms>),
     /// Modern, but it wants the request in this revision.
     Again(Revision),
     /// It needs a handshake; the revisions it named, if any.
     Legacy(Vec<String>),
     /// Modern, but in revisions we do not speak.
     Foreign(Vec<String>),
+    /// Modern, and it finds fault with the request.
+    Refused(RpcError),
 }
 
 /// Sends the probe.
@@ -93,22 +110,23 @@ pub(crate) fn discover(
     capabilities: &ClientCapabilities,
 ) -> Result<Exchange, CallError> {
     let params = Client::new(revision, who, capabilities)?.dress("{}", &Extras::default());
-    Ok(link.open(Ask { id, method: "server/discover", params: &params, life: Life::Call }))
+    let mirror = Mirror { revision: Some(revision.as_str()), ..Mirror::default() };
+    Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
 }
 
 /// Reads the answer to a probe.
-pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer: &[Revision]) -> Probed {
+pub(crate) fn judge(outcome: Result<Raw, RpcError>, offer: &[Revision]) -> Probed {
     match outcome {
         Ok(result) => {
             let Ok(found) = result.decode::<DiscoverResult>() else { return Probed::Legacy(Vec::new()) };
             match mutual(&found.supported_versions, offer) {
-                Named::Mutual(revision) => Probed::Modern(Terms {
+                Named::Mutual(revision) => Probed::Modern(Box::new(Terms {
                     revision,
                     server: found.server_info(),
                     hints: found.hints(),
                     capabilities: found.capabilities,
                     instructions: found.instructions,
-                }),
+                })),
                 Named::LegacyOnly => Probed::Legacy(found.supported_versions),
                 Named::Foreign => Probed::Foreign(found.supported_versions),
             }
@@ -121,9 +139,15 @@ pub(crate) fn judge(outcome: Result<Raw, switchboard_protocol::RpcError>, offer:
                 Named::Foreign => Probed::Foreign(named),
             }
         }
+        Err(error) if is_modern_only(error.code) => Probed::Refused(error),
         // Falling back is keyed to no one code: legacy servers answer with whatever they have.
         Err(_) => Probed::Legacy(Vec::new()),
     }
+}
+
+/// Codes that no legacy server has.
+fn is_modern_only(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::HEADER_MISMATCH | ErrorCode::MISSING_CLIENT_CAPABILITY)
 }
 
 enum Named {

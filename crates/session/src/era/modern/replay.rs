@@ -57,7 +57,9 @@ impl Asked {
             if let Some(other) = state.asked.get(key)
                 && *other != request
             {
-                return Err(AskError::Invalid(format!("the key {key:?} was used for another question already")));
+                return Err(AskError::Invalid(format!(
+                    "the key {key:?} was used for another question already"
+                )));
             }
             state.asked.insert(key, request);
             let driver = state.driver.take();

@@ -65,7 +65,11 @@ pub(crate) struct Bound {
 
 impl Bound {
     pub(crate) fn new(server: &str, principal: Option<&str>, method: &str, params: &Raw) -> Self {
-        Self { server: server.to_owned(), principal: principal.map(str::to_owned), request: request_digest(method, params) }
+        Self {
+            server: server.to_owned(),
+            principal: principal.map(str::to_owned),
+            request: request_digest(method, params),
+        }
     }
 }
 
@@ -101,7 +105,12 @@ struct Payload {
 ///
 /// # Errors
 /// When it is too large.
-pub(crate) fn seal(keys: &StateKeys, bound: &Bound, carried: &Carried, ttl: Duration) -> Result<String, RpcError> {
+pub(crate) fn seal(
+    keys: &StateKeys,
+    bound: &Bound,
+    carried: &Carried,
+    ttl: Duration,
+) -> Result<String, RpcError> {
     let payload = Payload {
         v: 1,
         aud: bound.server.clone(),
@@ -189,7 +198,8 @@ mod tests {
         let keys = StateKeys::random();
         let here = bound(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#);
         let state = seal(&keys, &here, &carried(), TTL).unwrap();
-        let again = bound(Some("ann"), r#"{"arguments":{"y":2,"x":1},"name":"a","_meta":{},"requestState":"z"}"#);
+        let again =
+            bound(Some("ann"), r#"{"arguments":{"y":2,"x":1},"name":"a","_meta":{},"requestState":"z"}"#);
         assert!(open(&keys, &again, &state).unwrap().steps.contains_key("paid"));
         for other in [
             bound(Some("bob"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#),

@@ -23,7 +23,8 @@ pub(crate) struct Admitted {
 
 /// Admits a request, or says what is wrong with it. Missing `_meta` comes before an unsupported version.
 pub(crate) fn admit(server: &Server, said: Said) -> Result<Admitted, RpcError> {
-    let missing = |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
+    let missing =
+        |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
     let version: String =
         said.version.and_then(|raw| raw.decode().ok()).ok_or_else(|| missing(Meta::PROTOCOL_VERSION))?;
     let capabilities =
