@@ -133,7 +133,9 @@ pub(crate) struct ReadArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  switchboard prompt translate language=French text=hello -- switchboard demo-server")]
+#[command(
+    after_help = "Example:\n  switchboard prompt translate language=French text=hello -- switchboard demo-server"
+)]
 pub(crate) struct PromptArgs {
     /// The prompt
     pub(crate) name: String,
@@ -209,7 +211,9 @@ impl Command {
     /// How this command's failures are to be told.
     pub(crate) fn error_style(&self) -> ErrorStyle {
         let target = match self {
-            Self::Info(target) | Self::Tools(target) | Self::Resources(target) | Self::Prompts(target) => target,
+            Self::Info(target) | Self::Tools(target) | Self::Resources(target) | Self::Prompts(target) => {
+                target
+            }
             Self::Call(args) => &args.target,
             Self::Read(args) => &args.target,
             Self::Prompt(args) => &args.target,
@@ -251,7 +255,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is needed, like 30 or 0.5".to_owned())?;
+    let seconds: f64 =
+        text.parse().map_err(|_| "a number of seconds is needed, like 30 or 0.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => Err("a time-out must be longer than nothing".to_owned()),
@@ -281,7 +286,8 @@ mod tests {
 
     #[test]
     fn what_follows_two_dashes_is_the_servers() {
-        let args = Args::try_parse_from(["switchboard", "call", "t", "a=1", "--json", "--", "srv", "--json", "b=2"]);
+        let args =
+            Args::try_parse_from(["switchboard", "call", "t", "a=1", "--json", "--", "srv", "--json", "b=2"]);
         let Some(Command::Call(call)) = args.expect("well formed").command else { panic!("a call") };
         assert_eq!(call.pairs, ["a=1"]);
         assert_eq!(call.target.command, ["srv", "--json", "b=2"]);

@@ -32,12 +32,14 @@ impl Pair {
     /// # Errors
     /// When it is neither form.
     pub(crate) fn read(text: &str) -> Result<Self, Failure> {
-        let wrong = |what: String| Failure::usage(what).hint("write key=value for text, key:=json for anything else");
+        let wrong =
+            |what: String| Failure::usage(what).hint("write key=value for text, key:=json for anything else");
         let (key, value) = text.split_once('=').ok_or_else(|| wrong(format!("`{text}` is no argument")))?;
         match key.strip_suffix(':') {
             Some(key) if !key.is_empty() => {
                 let json = Raw::parse(value.to_owned());
-                let value = json.map_err(|error| wrong(format!("the value of `{key}` is no JSON: {error}")))?;
+                let value =
+                    json.map_err(|error| wrong(format!("the value of `{key}` is no JSON: {error}")))?;
                 Ok(Self::Json { key: key.to_owned(), value })
             }
             None if !key.is_empty() => Ok(Self::Text { key: key.to_owned(), value: value.to_owned() }),
@@ -99,10 +101,12 @@ fn list(key: &str, given: &[&Pair], property: &Property) -> Result<Raw, Failure>
                 Ok(many) => list.extend(many),
                 Err(_) => list.push(value.clone()),
             },
-            Pair::Text { value, .. } => match Raw::parse(value.clone()).ok().and_then(|raw| raw.decode().ok()) {
-                Some::<Vec<Raw>>(many) => list.extend(many),
-                None => list.push(items.coerce(key, value)?),
-            },
+            Pair::Text { value, .. } => {
+                match Raw::parse(value.clone()).ok().and_then(|raw| raw.decode().ok()) {
+                    Some::<Vec<Raw>>(many) => list.extend(many),
+                    None => list.push(items.coerce(key, value)?),
+                }
+            }
         }
     }
     Raw::encode(&list).map_err(|error| Failure::usage(error.to_string()))
@@ -151,7 +155,8 @@ impl Property<'_> {
         if let Some(types) = self.schema.get("type").and_then(|types| written(types).ok()) {
             return types;
         }
-        let choices = ["anyOf", "oneOf"].iter().find_map(|key| self.schema.get(key)?.decode::<Vec<Raw>>().ok());
+        let choices =
+            ["anyOf", "oneOf"].iter().find_map(|key| self.schema.get(key)?.decode::<Vec<Raw>>().ok());
         choices.iter().flatten().flat_map(|choice| self.whole.resolve(choice).plain_types()).collect()
     }
 
@@ -166,8 +171,14 @@ impl Property<'_> {
 
     fn items(&self) -> Self {
         let here = self.schema.get("items").cloned();
-        let choices = ["anyOf", "oneOf"].iter().find_map(|key| self.schema.get(key)?.decode::<Vec<Raw>>().ok());
-        let inside = || choices.iter().flatten().find_map(|choice| self.whole.resolve(choice).schema.get("items").cloned());
+        let choices =
+            ["anyOf", "oneOf"].iter().find_map(|key| self.schema.get(key)?.decode::<Vec<Raw>>().ok());
+        let inside = || {
+            choices
+                .iter()
+                .flatten()
+                .find_map(|choice| self.whole.resolve(choice).schema.get("items").cloned())
+        };
         match here.or_else(inside) {
             Some(items) => self.whole.resolve(&items),
             None => Self { schema: OrderedMap::new(), whole: self.whole },
@@ -185,7 +196,7 @@ impl Property<'_> {
             return Raw::encode(text).map_err(|error| Failure::usage(error.to_string()));
         }
         let wanted = types.join(" or ");
-        Err(Failure::usage(format!("`{key}` must be {wanted}, and `{text}` is not"))
+        Err(Failure::usage(format!("`{key}` takes {wanted}, and `{text}` is none"))
             .hint(format!("{key}:=… sends any JSON as it stands")))
     }
 }
@@ -193,7 +204,8 @@ impl Property<'_> {
 /// The text as a value of this type; `None` when it is none. Text itself is tried last, by the caller.
 fn as_type(kind: &str, text: &str) -> Option<Raw> {
     let json = || Raw::parse(text.to_owned()).ok();
-    let is_number = |raw: &Raw| raw.as_str().starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let is_number =
+        |raw: &Raw| raw.as_str().starts_with(|first: char| first == '-' || first.is_ascii_digit());
     match kind {
         "integer" => json().filter(is_number).filter(|raw| !raw.as_str().contains(['.', 'e', 'E'])),
         "number" => json().filter(is_number),
@@ -218,7 +230,8 @@ mod tests {
     fn filled(pairs: &[&str]) -> Result<String, Failure> {
         let schema = Schema::read(&Raw::parse(SCHEMA).unwrap());
         let pairs: Vec<Pair> = pairs.iter().map(|pair| Pair::read(pair)).collect::<Result<_, _>>()?;
-        fill(OrderedMap::new(), &pairs, &schema).map(|filled| Raw::encode(&filled).unwrap().as_str().to_owned())
+        fill(OrderedMap::new(), &pairs, &schema)
+            .map(|filled| Raw::encode(&filled).unwrap().as_str().to_owned())
     }
 
     #[test]
@@ -246,8 +259,16 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let cases: [&[&str]; 8] =
-            [&["n=1.5"], &["on=yes"], &["x=abc"], &["ids=a"], &["text=a", "text=b"], &["n"], &["=x"], &["n:=nope"]];
+        let cases: [&[&str]; 8] = [
+            &["n=1.5"],
+            &["on=yes"],
+            &["x=abc"],
+            &["ids=a"],
+            &["text=a", "text=b"],
+            &["n"],
+            &["=x"],
+            &["n:=nope"],
+        ];
         for given in cases {
             assert!(filled(given).is_err(), "{given:?}");
         }

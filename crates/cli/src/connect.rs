@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use switchboard::protocol::{LogMessage, OrderedMap};
-use switchboard::{Change, ChildCommand, Client, ClientSession, Level, Limits, Offer, Raw, Stdio, Tap, Terms, Way};
+use switchboard::{
+    CallError, Change, ChildCommand, Client, ClientSession, Level, Limits, Offer, Raw, Stdio, Tap, Terms, Way,
+};
 
 use crate::args::{Options, Target};
-use crate::ask::{AtTerminal, Scripted};
+use crate::ask::{AtTerminal, Refused, Scripted};
 use crate::failure::Failure;
 use crate::output::{Paper, Screen};
 use crate::sanitize::{one_line, sanitize};
@@ -32,6 +34,7 @@ pub(crate) struct Connected {
     pub(crate) json: bool,
     pub(crate) verbose: u8,
     opening: Arc<Opening>,
+    refused: Refused,
 }
 
 impl Connected {
@@ -89,6 +92,10 @@ pub(crate) async fn with<T>(
         used = use_it(&connected) => used,
     };
     connected.screen.clear();
+    let used = match (used, connected.refused.why()) {
+        (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
+        (used, _) => used,
+    };
     tokio::select! {
         _ = connected.session.close_within(CLOSING) => used,
         signal = signals.next() => Err(Failure::Interrupted { signal }),
@@ -100,7 +107,8 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let screen = Arc::new(Screen::new());
     let opening = Arc::new(Opening::default());
     let dial = Stdio::new(command(target)?).with_tap(tap(options, &screen, &opening));
-    let client = client(options, &screen)?;
+    let refused = Refused::default();
+    let client = client(options, &screen, refused.clone())?;
     let began = tokio::time::Instant::now();
     let mut connecting = std::pin::pin!(client.connect(dial));
     let session = tokio::select! {
@@ -121,7 +129,8 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
             session.set_log_level(if options.verbose > 1 { Level::Debug } else { Level::Info }).await?;
         }
     }
-    Ok(Connected { session, paper: Paper::stdout(), screen, json: options.json, verbose: options.verbose, opening })
+    let Options { json, verbose, .. } = *options;
+    Ok(Connected { session, paper: Paper::stdout(), screen, json, verbose, opening, refused })
 }
 
 /// Who was met: `Demo 1.0, protocol 2026-07-28`.
@@ -169,7 +178,7 @@ fn tap(options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Tap {
     })
 }
 
-fn client(options: &Options, screen: &Arc<Screen>) -> Result<Client, Failure> {
+fn client(options: &Options, screen: &Arc<Screen>, refused: Refused) -> Result<Client, Failure> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
         client = client.with_offer(Offer::Only(revision));
@@ -190,7 +199,7 @@ fn client(options: &Options, screen: &Arc<Screen>) -> Result<Client, Failure> {
     }
     client = client.with_limits(limits);
     Ok(match &options.answers {
-        Some(answers) => client.with_answers(Scripted::read(answers)?),
+        Some(answers) => client.with_answers(Scripted::read(answers, refused)?),
         None if std::io::stdin().is_terminal() && screen.paper.is_terminal => {
             client.with_answers(AtTerminal::new(Arc::clone(screen)))
         }

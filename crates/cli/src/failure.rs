@@ -70,7 +70,15 @@ pub(crate) enum ErrorStyle {
 impl Failure {
     pub(crate) fn new(status: Status, kind: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self::Told(Box::new(Report { kind, message, hint: None, code: None, data: None, last_words: None, status }))
+        Self::Told(Box::new(Report {
+            kind,
+            message,
+            hint: None,
+            code: None,
+            data: None,
+            last_words: None,
+            status,
+        }))
     }
 
     /// The command line is wrong.
@@ -130,7 +138,11 @@ impl Report {
     }
 
     fn as_json(&self) -> String {
-        let text = serde_json::to_string(&serde_json::json!({ "error": self }));
+        #[derive(Serialize)]
+        struct Envelope<'a> {
+            error: &'a Report,
+        }
+        let text = serde_json::to_string(&Envelope { error: self });
         // Server text may be in it, and stderr may be a terminal.
         text.map(|text| format!("{}\n", json(&text))).unwrap_or_default()
     }
@@ -152,11 +164,15 @@ impl From<CallError> for Failure {
         match error {
             CallError::Remote(error) => remote(error),
             CallError::Link(error) => link(&error),
-            CallError::TimedOut { phase, .. } => Self::new(Unreachable, "timed_out", text).hint(match phase {
-                Phase::Startup => "the server may still be installing itself, or be no MCP server; --timeout gives it \
-                                   longer, --trace shows what it says",
-                _ => "--timeout gives it longer, --trace shows what goes on",
-            }),
+            CallError::TimedOut { phase, .. } => {
+                Self::new(Unreachable, "timed_out", text).hint(match phase {
+                    Phase::Startup => {
+                        "the server may still be installing itself, or be no MCP server; --timeout gives it \
+                                   longer, --trace shows what it says"
+                    }
+                    _ => "--timeout gives it longer, --trace shows what goes on",
+                })
+            }
             CallError::Protocol { .. } => Self::new(Unreachable, "protocol", text)
                 .hint("this is a fault of the server; --trace shows what it sent"),
             CallError::NoCommonRevision { .. } => Self::new(Unreachable, "no_common_revision", text)
@@ -222,8 +238,12 @@ fn link(error: &LinkError) -> Failure {
 
 fn not_started(why: &NotStarted) -> Failure {
     let hint = match why.fault {
-        StartFault::NotFound => "check the spelling, give the full path, or change PATH for it with --env PATH=…",
-        StartFault::NotExecutable => "make it executable (chmod +x), or name the interpreter: -- python3 server.py",
+        StartFault::NotFound => {
+            "check the spelling, give the full path, or change PATH for it with --env PATH=…"
+        }
+        StartFault::NotExecutable => {
+            "make it executable (chmod +x), or name the interpreter: -- python3 server.py"
+        }
         StartFault::BadDirectory => "check --cwd",
         StartFault::OutOfResources => "end other programs, or raise the limits (ulimit)",
         _ => "run the command by itself to see what is wrong",

@@ -28,6 +28,16 @@ pub(crate) fn one_line(text: &str) -> String {
     sanitize(text.trim()).replace(['\n', '\t'], " ")
 }
 
+/// A name for one line, cut where no name should be longer.
+pub(crate) fn name(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let name = one_line(text);
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
+}
+
 /// JSON text for a terminal: the same value, with what is unsafe written as escapes. Only for valid JSON.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {

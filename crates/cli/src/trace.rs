@@ -84,7 +84,8 @@ fn is_telling(quoted: &str) -> bool {
     if HARMLESS.contains(&name.as_str()) {
         return false;
     }
-    let plain: String = name.chars().filter(|char| !matches!(char, '-' | '_')).flat_map(char::to_lowercase).collect();
+    let plain: String =
+        name.chars().filter(|char| !matches!(char, '-' | '_')).flat_map(char::to_lowercase).collect();
     TELLING.iter().any(|word| plain.contains(word))
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
         FormField::Choice(field) => choose(&field.options, text).map(encode),
         FormField::MultiChoice(field) => {
             let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            let chosen: Vec<&str> = parts.map(|part| choose(&field.options, part)).collect::<Result<_, _>>()?;
+            let chosen: Vec<&str> =
+                parts.map(|part| choose(&field.options, part)).collect::<Result<_, _>>()?;
             several(field, chosen)
         }
         _ => Ok(Raw::parse(text.to_owned()).unwrap_or_else(|_| encode(text))),
@@ -53,7 +54,9 @@ pub(crate) fn default(field: &FormField) -> Option<Raw> {
     match field {
         FormField::Text(field) => field.default.as_ref().map(encode),
         FormField::Number(field) => field.default.as_ref().map(encode),
-        FormField::Integer(field) => field.default.filter(|value| value.fract() == 0.0).map(|value| encode(&(value as i64))),
+        FormField::Integer(field) => {
+            field.default.filter(|value| value.fract() == 0.0).map(|value| encode(&(value as i64)))
+        }
         FormField::Boolean(field) => field.default.as_ref().map(encode),
         FormField::Choice(field) => field.default.as_ref().map(encode),
         FormField::MultiChoice(field) => field.default.as_ref().map(encode),
@@ -66,7 +69,8 @@ pub(crate) fn shown(value: &Raw) -> String {
     if let Ok(yes) = value.decode::<bool>() {
         return if yes { "yes" } else { "no" }.to_owned();
     }
-    let text = value.decode::<String>().or_else(|_| value.decode::<Vec<String>>().map(|many| many.join(", ")));
+    let text =
+        value.decode::<String>().or_else(|_| value.decode::<Vec<String>>().map(|many| many.join(", ")));
     text.unwrap_or_else(|_| value.as_str().to_owned())
 }
 
@@ -150,7 +154,8 @@ fn is_uri(text: &str) -> bool {
 fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts[..] else { return false };
-    let digits = |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits =
+        |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
     let within = |part: &str, most: u32| part.parse().is_ok_and(|number: u32| (1..=most).contains(&number));
     digits(year, 4) && digits(month, 2) && digits(day, 2) && within(month, 12) && within(day, 31)
 }

@@ -5,5 +5,5 @@ mod keyboard;
 mod scripted;
 mod terminal;
 
-pub(crate) use scripted::Scripted;
+pub(crate) use scripted::{Refused, Scripted};
 pub(crate) use terminal::AtTerminal;

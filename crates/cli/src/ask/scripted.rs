@@ -1,6 +1,7 @@
 //! Questions of a server answered from what the user wrote beforehand, keyed by the names of fields.
 
 use std::future::ready;
+use std::sync::{Arc, OnceLock};
 
 use switchboard::protocol::{ElicitParams, ElicitResult, OrderedMap};
 use switchboard::session::link::BoxFuture;
@@ -13,6 +14,18 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Scripted {
     answers: OrderedMap<Raw>,
+    refused: Refused,
+}
+
+/// Why a question got no answer. A server may tell that in its own words, and these are the better ones.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Refused(Arc<OnceLock<String>>);
+
+impl Refused {
+    /// Why, if one got none.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
 }
 
 impl Scripted {
@@ -20,15 +33,18 @@ impl Scripted {
     ///
     /// # Errors
     /// When there is no object.
-    pub(crate) fn read(given: &str) -> Result<Self, Failure> {
-        let wrong = |what: String| Failure::usage(what).hint("--answers takes a JSON object, or a file that holds one");
+    pub(crate) fn read(given: &str, refused: Refused) -> Result<Self, Failure> {
+        let wrong = |what: String| {
+            Failure::usage(what).hint("--answers takes a JSON object, or a file that holds one")
+        };
         let text = if given.trim_start().starts_with('{') {
             given.to_owned()
         } else {
             std::fs::read_to_string(given).map_err(|error| wrong(format!("cannot read {given}: {error}")))?
         };
         let answers = Raw::parse(text).and_then(|raw| raw.decode());
-        Ok(Self { answers: answers.map_err(|error| wrong(format!("the answers are no JSON object: {error}")))? })
+        let answers = answers.map_err(|error| wrong(format!("the answers are no JSON object: {error}")))?;
+        Ok(Self { answers, refused })
     }
 
     fn answer(&self, asked: &ElicitParams) -> Result<ElicitResult, Refusal> {
@@ -40,14 +56,19 @@ impl Scripted {
         for (name, field) in schema.properties.iter() {
             let value = match self.answers.get(name) {
                 Some(value) => Some(field::scripted(field, value).map_err(|why| {
-                    Refusal::new(format!("the answer for `{name}` does not fit ({}): {why}", field::kind(field)))
+                    Refusal::new(format!(
+                        "the answer for `{name}` does not fit ({}): {why}",
+                        field::kind(field)
+                    ))
                 })?),
                 None => field::default(field),
             };
             match value {
                 Some(value) => _ = content.insert(name, value),
                 None if schema.required.iter().any(|needed| needed == name) => {
-                    return Err(Refusal::new(format!("the server asks for `{name}`, and the answers do not have it")));
+                    return Err(Refusal::new(format!(
+                        "the server asks for `{name}`, and the answers do not have it"
+                    )));
                 }
                 None => {}
             }
@@ -61,7 +82,12 @@ impl Answers for Scripted {
         Abilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, request: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
-        Box::pin(ready(self.answer(&request)))
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        _: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let answered = self.answer(&request);
+        Box::pin(ready(answered.inspect_err(|refusal| _ = self.refused.0.set(refusal.to_string()))))
     }
 }

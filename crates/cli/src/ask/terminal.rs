@@ -14,7 +14,7 @@ use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
 use crate::ask::field;
 use crate::ask::keyboard::Keyboard;
 use crate::output::{Screen, wrap};
-use crate::sanitize::{one_line, sanitize};
+use crate::sanitize::{self, one_line, sanitize};
 
 /// Asks whoever sits at the terminal.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl AtTerminal {
 
     async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {
         let _turn = self.turn.lock().await;
-        let who = one_line(&asker.to_string());
+        let who = sanitize::name(&asker.to_string());
         let answered = match &request {
             ElicitParams::Form(form) => self.form(form, &who).await,
             ElicitParams::Url(url) => self.url(url, &who).await,
@@ -123,7 +123,8 @@ impl AtTerminal {
         let need = if is_required { "" } else { ", optional" };
         let kind = paper.dim(&format!("({}{need})", one_line(&field::kind(field))));
         let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));
-        let question = format!("{} {kind}{}:", paper.bold(&one_line(name)), bracket.unwrap_or_default());
+        let question =
+            format!("{} {kind}{}:", paper.bold(&sanitize::name(name)), bracket.unwrap_or_default());
         loop {
             let line = self.prompt(&question).await?;
             if line.trim().is_empty() {
@@ -149,7 +150,8 @@ impl AtTerminal {
         // In full, on a line of its own: it is what the user decides by.
         self.screen.say(&format!("  {}", one_line(&asked.url)));
         self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host(&asked.url))))));
-        self.screen.say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
+        self.screen
+            .say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
         loop {
             let answer = self.prompt("Will you visit it? [y/N]").await?;
             let action = match answer.trim().to_lowercase().as_str() {
@@ -167,7 +169,11 @@ impl Answers for AtTerminal {
         Abilities::none().with_forms().with_urls()
     }
 
-    fn elicit<'a>(&'a self, request: ElicitParams, asker: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
         Box::pin(self.ask(request, asker))
     }
 }

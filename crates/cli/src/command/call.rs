@@ -32,7 +32,12 @@ pub(crate) async fn run(args: CallArgs) -> Result<(), Failure> {
 /// When the server or the connection fails.
 pub(crate) async fn call(connected: &Connected, tool: &str, arguments: &Raw) -> Result<Raw, Failure> {
     let screen = Arc::clone(&connected.screen);
-    let called = connected.session.call_tool(tool, arguments).on_progress(move |told| screen.progress(&told)).raw().await;
+    let called = connected
+        .session
+        .call_tool(tool, arguments)
+        .on_progress(move |told| screen.progress(&told))
+        .raw()
+        .await;
     connected.screen.clear();
     match called {
         Ok(answer) => Ok(answer),

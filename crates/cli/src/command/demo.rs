@@ -50,7 +50,10 @@ async fn story(connected: &Connected) -> Result<(), Failure> {
     paper.print(&command("switchboard call countdown from=5 -- switchboard demo-server"))?;
     shown(connected, "countdown", json!({ "from": 5, "interval_ms": 200 })).await?;
     if let Some(first) = resources.first() {
-        paper.print(&command(&format!("switchboard read {} -- switchboard demo-server", one_line(&first.uri))))?;
+        paper.print(&command(&format!(
+            "switchboard read {} -- switchboard demo-server",
+            one_line(&first.uri)
+        )))?;
         let read = connected.session.read_resource(&first.uri).await?;
         paper.print(&indented(&contents(&read.contents, paper), "  ", paper.prose()))?;
     }

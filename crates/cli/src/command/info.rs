@@ -58,7 +58,9 @@ fn line(paper: &Paper, label: &str, value: &str) -> String {
 
 /// `tools (told of changes), resources, …`.
 fn offers(offered: &ServerCapabilities) -> String {
-    let names = |settings: &Option<Settings>| settings.iter().flat_map(Settings::keys).map(one_line).collect::<Vec<_>>();
+    let names = |settings: &Option<Settings>| {
+        settings.iter().flat_map(Settings::keys).map(one_line).collect::<Vec<_>>()
+    };
     let list = |told: Option<bool>| if told == Some(true) { " (tells of changes)" } else { "" };
     let mut all: Vec<String> = Vec::new();
     if let Some(tools) = &offered.tools {

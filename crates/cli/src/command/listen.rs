@@ -12,8 +12,12 @@ use crate::sanitize::one_line;
 pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), Failure> {
     let wanted = filter(args, connected.terms()?);
     if wanted.is_empty() {
-        return Err(Failure::new(Status::Other, "unsupported", "the server does not offer to tell of any change")
-            .hint("`switchboard info` shows what it offers"));
+        return Err(Failure::new(
+            Status::Other,
+            "unsupported",
+            "the server does not offer to tell of any change",
+        )
+        .hint("`switchboard info` shows what it offers"));
     }
     let mut state = connected.session.watch_state();
     let mut listening = connected.session.listen(wanted.clone()).await?;
@@ -38,7 +42,9 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
                 }
                 return Err(Failure::new(Status::Unreachable, "ended", "the server ended the subscription"));
             }
-            Some(Change::Missed(count)) => connected.screen.warn(&format!("{count} changes came too fast and were missed")),
+            Some(Change::Missed(count)) => {
+                connected.screen.warn(&format!("{count} changes came too fast and were missed"))
+            }
             Some(Change::Log(message)) if !connected.json && connected.verbose > 0 => drop(message),
             Some(change) => {
                 show(connected, change)?;
@@ -61,7 +67,8 @@ fn filter(args: &ListenArgs, terms: &Terms) -> ListenFilter {
         let tells = |told: Option<Option<bool>>| told.flatten() == Some(true);
         filter.tools_list_changed = tells(offered.tools.as_ref().map(|tools| tools.list_changed));
         filter.prompts_list_changed = tells(offered.prompts.as_ref().map(|prompts| prompts.list_changed));
-        filter.resources_list_changed = tells(offered.resources.as_ref().map(|resources| resources.list_changed));
+        filter.resources_list_changed =
+            tells(offered.resources.as_ref().map(|resources| resources.list_changed));
     }
     filter
 }
@@ -74,8 +81,11 @@ fn say_what(connected: &Connected, wanted: &ListenFilter, accepted: &ListenFilte
             (accepted.resources_list_changed, "resources"),
         ];
         let kinds = kinds.iter().filter(|(accepted, _)| *accepted).map(|(_, kind)| (*kind).to_owned());
-        let all: Vec<String> = kinds.chain(accepted.resource_subscriptions.iter().map(|uri| one_line(uri))).collect();
-        connected.screen.say(&connected.screen.paper.dim(&format!("listening for changes of {}", all.join(", "))));
+        let all: Vec<String> =
+            kinds.chain(accepted.resource_subscriptions.iter().map(|uri| one_line(uri))).collect();
+        connected
+            .screen
+            .say(&connected.screen.paper.dim(&format!("listening for changes of {}", all.join(", "))));
     }
     if wanted != accepted {
         connected.screen.warn("the server does not tell of everything that was asked for");

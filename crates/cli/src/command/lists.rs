@@ -21,7 +21,11 @@ const TIME: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// When the server or the connection fails.
-pub(crate) async fn raw(connected: &Connected, method: &str, field: &str) -> Result<OrderedMap<Raw>, Failure> {
+pub(crate) async fn raw(
+    connected: &Connected,
+    method: &str,
+    field: &str,
+) -> Result<OrderedMap<Raw>, Failure> {
     match tokio::time::timeout(TIME, pages(connected, method, field)).await {
         Ok(pages) => Ok(merge(pages?, field)),
         Err(_) => Err(CallError::TimedOut { phase: Phase::List, after: TIME, hint: None }.into()),
@@ -50,12 +54,15 @@ async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<O
 /// Says what of a list is missing, and why.
 pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &Listing<T>) {
     for rejected in &listing.rejected {
-        let name = rejected.name.as_deref().map_or_else(|| format!("number {}", rejected.index + 1), one_line);
+        let name =
+            rejected.name.as_deref().map_or_else(|| format!("number {}", rejected.index + 1), one_line);
         let why = one_line(&rejected.error.to_string());
         connected.screen.warn(&format!("{name} is left out, it is not valid: {why}"));
     }
     for name in &listing.duplicates {
-        connected.screen.warn(&format!("{} stands in the list more than once; the first counts", one_line(name)));
+        connected
+            .screen
+            .warn(&format!("{} stands in the list more than once; the first counts", one_line(name)));
     }
     if let Some(cut) = &listing.cut {
         connected.screen.warn(&format!("the list was cut short: {}", one_line(&cut.to_string())));

@@ -17,10 +17,18 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Resources(target) => with(&target, resources::run).await,
         Command::Prompts(target) => with(&target, prompts::run).await,
         Command::Call(args) => call::run(args).await,
-        Command::Read(args) => with(&args.target, async |connected| read::run(connected, &args.uri).await).await,
-        Command::Prompt(args) => with(&args.target, async |connected| prompt::run(connected, &args).await).await,
-        Command::Complete(args) => with(&args.target, async |connected| complete::run(connected, &args).await).await,
-        Command::Listen(args) => with(&args.target, async |connected| listen::run(connected, &args).await).await,
+        Command::Read(args) => {
+            with(&args.target, async |connected| read::run(connected, &args.uri).await).await
+        }
+        Command::Prompt(args) => {
+            with(&args.target, async |connected| prompt::run(connected, &args).await).await
+        }
+        Command::Complete(args) => {
+            with(&args.target, async |connected| complete::run(connected, &args).await).await
+        }
+        Command::Listen(args) => {
+            with(&args.target, async |connected| listen::run(connected, &args).await).await
+        }
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer => serve().await,
     }

@@ -44,7 +44,8 @@ fn hints(tool: &Tool) -> String {
         (said.idempotent_hint, "may be repeated"),
         (said.open_world_hint, "reaches outside"),
     ];
-    let said: Vec<&str> = words.iter().filter(|(hint, _)| *hint == Some(true)).map(|(_, word)| *word).collect();
+    let said: Vec<&str> =
+        words.iter().filter(|(hint, _)| *hint == Some(true)).map(|(_, word)| *word).collect();
     if said.is_empty() { String::new() } else { format!("      says of itself: {}\n", said.join(", ")) }
 }
 

@@ -1,8 +1,8 @@
 //! The prompts of the demo, and the completion of what is typed into them.
 
 use switchboard::protocol::{
-    CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap, PromptArgument,
-    PromptMessage, Reference, Role,
+    CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap,
+    PromptArgument, PromptMessage, Reference, Role,
 };
 use switchboard::session::answering::Reply;
 use switchboard::{GetPromptResult, Prompt, RpcError};
@@ -31,7 +31,8 @@ pub(crate) fn get(params: GetPromptParams) -> Reply {
     };
     let text = match params.name.as_str() {
         "translate" => {
-            let style = arguments.get("style").map(|style| format!(", in a {style} tone")).unwrap_or_default();
+            let style =
+                arguments.get("style").map(|style| format!(", in a {style} tone")).unwrap_or_default();
             format!("Translate this into {}{style}:\n\n{}", needed("language")?, needed("text")?)
         }
         "introduce" => "Who are you, and what can you do?".to_owned(),
@@ -47,7 +48,8 @@ pub(crate) fn complete(params: &CompleteParams) -> Reply {
         (Reference::Prompt { name, .. }, "language") if name == "translate" => &LANGUAGES,
         // Nobody has asked for a poem in German.
         (Reference::Prompt { name, .. }, "style") if name == "translate" => {
-            let is_german = filled.and_then(|filled| filled.get("language")).is_some_and(|known| known == "german");
+            let is_german =
+                filled.and_then(|filled| filled.get("language")).is_some_and(|known| known == "german");
             if is_german { &STYLES[..2] } else { &STYLES }
         }
         (Reference::Resource { uri }, "name") if uri == TEMPLATE => &CITIES,

@@ -12,6 +12,7 @@ use switchboard::{AskError, CallToolResult, Content, Cx, RpcError};
 #[derive(Deserialize)]
 struct Order {
     size: String,
+    #[serde(default = "one")]
     count: u32,
     #[serde(default)]
     toppings: Vec<String>,
@@ -19,6 +20,10 @@ struct Order {
     spicy: bool,
     #[serde(default)]
     email: Option<String>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 pub(crate) async fn order_pizza(cx: Cx) -> Reply {
@@ -44,11 +49,20 @@ fn form() -> FormSchema {
     let toppings = toppings.map(|(value, title)| ChoiceOption::new(value).with_title(title));
     FormSchema::new()
         .with_required("size", FormField::Choice(ChoiceField::new(sizes).with_description("How big?")))
-        .with_required(
+        .with_optional(
             "count",
-            FormField::Integer(NumberField::new().with_description("How many?").with_minimum(1.0).with_maximum(9.0).with_default(1.0)),
+            FormField::Integer(
+                NumberField::new()
+                    .with_description("How many?")
+                    .with_minimum(1.0)
+                    .with_maximum(9.0)
+                    .with_default(1.0),
+            ),
         )
-        .with_optional("toppings", FormField::MultiChoice(MultiChoiceField::new(toppings).with_description("What goes on it?")))
+        .with_optional(
+            "toppings",
+            FormField::MultiChoice(MultiChoiceField::new(toppings).with_description("What goes on it?")),
+        )
         .with_optional("spicy", FormField::Boolean(BooleanField::new().with_default(false)))
         .with_optional(
             "email",
@@ -57,7 +71,8 @@ fn form() -> FormSchema {
 }
 
 pub(crate) async fn link_account(cx: Cx) -> Reply {
-    let question = ElicitParams::url("Log in to link your account.", "https://login.example.com/start?step=1");
+    let question =
+        ElicitParams::url("Log in to link your account.", "https://login.example.com/start?step=1");
     match cx.elicit("login", question).await {
         Ok(answer) => Ok(match answer.action {
             ElicitAction::Accept => CallToolResult::new([Content::text("The account is linked.")]),
@@ -69,7 +84,9 @@ pub(crate) async fn link_account(cx: Cx) -> Reply {
 }
 
 /// What was filled in, or what to say when nothing was.
-fn taken<T: serde::de::DeserializeOwned>(answer: &ElicitResult) -> Result<Result<T, CallToolResult>, RpcError> {
+fn taken<T: serde::de::DeserializeOwned>(
+    answer: &ElicitResult,
+) -> Result<Result<T, CallToolResult>, RpcError> {
     match answer.action {
         ElicitAction::Accept => {
             let content = answer.decode().map_err(|error| RpcError::invalid_params(error.to_string()))?;
@@ -84,6 +101,9 @@ fn taken<T: serde::de::DeserializeOwned>(answer: &ElicitResult) -> Result<Result
 fn unasked(error: AskError) -> Reply {
     match error {
         AskError::Refused(error) => Err(error),
-        other => Ok(CallToolResult::error(format!("This tool must ask the user first, and cannot: {other}.")).into()),
+        other => {
+            Ok(CallToolResult::error(format!("This tool must ask the user first, and cannot: {other}."))
+                .into())
+        }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use switchboard::protocol::{
-    ListResourceTemplatesResult, ListResourcesResult, PageParams, ResourceContents,
-};
+use switchboard::protocol::{ListResourceTemplatesResult, ListResourcesResult, PageParams, ResourceContents};
 use switchboard::session::answering::Reply;
 use switchboard::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
 
@@ -27,7 +25,12 @@ const TEXTS: [(&str, &str, &str, &str); 6] = [
     ("demo://notes/1", "note 1", "A note", "Buy olives."),
     ("demo://notes/2", "note 2", "Another note", "Feed the cat."),
     ("demo://notes/3", "note 3", "A note in another script", "覚え書き: 猫に餌をやる"),
-    ("demo://poem", "poem", "Four lines", "A line was drawn, a call came through,\na word went out, an answer too;\nand who had asked and who had told\nwas written down, or so I'm told."),
+    (
+        "demo://poem",
+        "poem",
+        "Four lines",
+        "A line was drawn, a call came through,\na word went out, an answer too;\nand who had asked and who had told\nwas written down, or so I'm told.",
+    ),
 ];
 
 fn all() -> Vec<Resource> {
@@ -35,7 +38,9 @@ fn all() -> Vec<Resource> {
         let resource = Resource::new(uri, name).with_description(about).with_mime_type("text/plain");
         resource.with_size(body.len() as u64)
     };
-    let clock = Resource::new(CLOCK, "clock").with_description("The time; changes every second").with_mime_type("text/plain");
+    let clock = Resource::new(CLOCK, "clock")
+        .with_description("The time; changes every second")
+        .with_mime_type("text/plain");
     TEXTS.into_iter().map(text).chain([clock]).collect()
 }
 
@@ -56,7 +61,9 @@ pub(crate) fn list(page: &PageParams) -> Reply {
 }
 
 pub(crate) fn templates() -> ListResourceTemplatesResult {
-    let city = ResourceTemplate::new(TEMPLATE, "city").with_description("A few words on a city").with_mime_type("text/plain");
+    let city = ResourceTemplate::new(TEMPLATE, "city")
+        .with_description("A few words on a city")
+        .with_mime_type("text/plain");
     ListResourceTemplatesResult::new([city])
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
 use switchboard::{
-    Cx, Handled, Handler, Implementation, Publisher, RpcError, Server, ServerCapabilities, ServerRequest, serve_stdio,
+    Cx, Handled, Handler, Implementation, Publisher, RpcError, Server, ServerCapabilities, ServerRequest,
+    serve_stdio,
 };
 use tokio::sync::Notify;
 
@@ -82,7 +83,9 @@ pub(crate) async fn serve() -> Result<(), Failure> {
         .with_title("Switchboard Demo")
         .with_description("A small server to try things on.");
     let server = Server::builder(info, capabilities)
-        .instructions("Try `echo` and `add` first. `countdown` is slow on purpose; `order_pizza` asks the user back.")
+        .instructions(
+            "Try `echo` and `add` first. `countdown` is slow on purpose; `order_pizza` asks the user back.",
+        )
         .build(Demo { state: Arc::clone(&state) });
     _ = state.publisher.set(server.publisher().clone());
     tokio::select! {

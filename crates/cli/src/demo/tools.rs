@@ -109,7 +109,8 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: Cx) -> Handled
         "order_pizza" => Handled::later(questions::order_pizza(cx)),
         "link_account" => Handled::later(questions::link_account(cx)),
         "toggle_surprise" => {
-            let told = if state.toggle_surprise() { "The surprise is there." } else { "The surprise is gone." };
+            let told =
+                if state.toggle_surprise() { "The surprise is there." } else { "The surprise is gone." };
             Handled::now(CallToolResult::new([Content::text(told)]))
         }
         "surprise" if state.has_surprise() => Handled::now(CallToolResult::new([Content::text("🎉")])),
@@ -127,7 +128,8 @@ fn answer<A: DeserializeOwned>(name: &str, arguments: &Raw, tool: fn(A) -> CallT
 /// Reads the arguments; what is wrong with them is a result, so that a model can mend its call.
 fn read<A: DeserializeOwned>(name: &str, arguments: &Raw) -> Result<A, CallToolResult> {
     arguments.decode().map_err(|error| {
-        let schema = TOOLS.iter().find(|(known, ..)| *known == name).map(|(.., schema)| *schema).unwrap_or_default();
+        let schema =
+            TOOLS.iter().find(|(known, ..)| *known == name).map(|(.., schema)| *schema).unwrap_or_default();
         CallToolResult::error(format!("The arguments of {name} do not fit: {error}. They are: {schema}"))
     })
 }
@@ -152,7 +154,8 @@ struct Add {
 }
 
 fn add(Add { a, b }: Add) -> CallToolResult {
-    let whole = a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b)).map(|sum| json!({ "sum": sum }));
+    let whole =
+        a.as_i64().zip(b.as_i64()).and_then(|(a, b)| a.checked_add(b)).map(|sum| json!({ "sum": sum }));
     let parts = || a.as_f64().zip(b.as_f64()).map(|(a, b)| json!({ "sum": a + b }));
     match whole.or_else(parts).filter(|sum| !sum["sum"].is_null()) {
         Some(sum) => CallToolResult::new([Content::text(sum.to_string())]).with_structured_content(sum),
@@ -187,7 +190,8 @@ fn weather(Weather { city, days }: Weather) -> CallToolResult {
         City::Rome => (0, 24),
         City::Tokyo => (1, 18),
     };
-    let day = |day: u8| format!("day {}: {}, {}°C", day + 1, SKIES[(first + usize::from(day)) % 4], warmth + day);
+    let day =
+        |day: u8| format!("day {}: {}, {}°C", day + 1, SKIES[(first + usize::from(day)) % 4], warmth + day);
     CallToolResult::new([Content::text((0..days).map(day).collect::<Vec<_>>().join("\n"))])
 }
 
@@ -218,7 +222,11 @@ fn fail(Fail { reason }: Fail) -> CallToolResult {
 
 fn postcard() -> CallToolResult {
     let link = Resource::new("demo://city/rome", "Rome").with_mime_type("text/plain");
-    CallToolResult::new([Content::text("Greetings!"), Content::image(PIXEL, "image/png"), Content::link(link)])
+    CallToolResult::new([
+        Content::text("Greetings!"),
+        Content::image(PIXEL, "image/png"),
+        Content::link(link),
+    ])
 }
 
 #[derive(Deserialize)]

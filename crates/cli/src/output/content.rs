@@ -31,7 +31,8 @@ pub(crate) fn blocks(blocks: &[Content], paper: &Paper) -> String {
 /// What a resource holds; with names where there are several.
 pub(crate) fn contents(contents: &[ResourceContents], paper: &Paper) -> String {
     let one = |part: &ResourceContents| {
-        let name = if contents.len() > 1 { format!("{}\n", paper.dim(&one_line(&part.uri))) } else { String::new() };
+        let name =
+            if contents.len() > 1 { format!("{}\n", paper.dim(&one_line(&part.uri))) } else { String::new() };
         name + &line_end(body(part, paper))
     };
     contents.iter().map(one).collect()
@@ -106,10 +107,11 @@ mod tests {
     #[test]
     fn data_that_is_also_text_is_shown_once() {
         let paper = Paper::plain(80);
-        let answer = CallToolResult::new([Content::text("{\"sum\": 3}")]).with_structured_content(json!({"sum": 3}));
-        assert_eq!(result(&answer, &paper), "{\n  \"sum\": 3\n}\n");
+        let answer =
+            CallToolResult::new([Content::text("{\"sum\": 3}")]).with_structured_content(json!({"sum": 3}));
+        assert_eq!(result(&answer, &paper), "{\"sum\": 3}\n");
         let answer = CallToolResult::new([Content::text("three")]).with_structured_content(json!({"sum": 3}));
-        assert_eq!(result(&answer, &paper), "three\n{\n  \"sum\": 3\n}\n");
+        assert_eq!(result(&answer, &paper), "three\n{\"sum\": 3}\n");
     }
 
     #[test]

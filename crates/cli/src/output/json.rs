@@ -1,11 +1,14 @@
 //! JSON for people (indented), and the specification's own JSON for programs (as the server wrote it).
 
-use switchboard::protocol::OrderedMap;
 use switchboard::Raw;
+use switchboard::protocol::OrderedMap;
 
 use crate::failure::Failure;
 use crate::output::Paper;
 use crate::sanitize;
+
+/// What stays on one line.
+const SHORT: usize = 60;
 
 /// Prints JSON as it was written, on a line of its own. A terminal gets the same value, with what it would obey
 /// written as escapes.
@@ -29,7 +32,8 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
     let text = value.as_str();
     let (open, close, parts) = if text.starts_with('{') {
         let members: OrderedMap<Raw> = value.decode().ok()?;
-        let part = |(key, value): (String, Raw)| Some((format!("{}: ", serde_json::to_string(&key).ok()?), value));
+        let part =
+            |(key, value): (String, Raw)| Some((format!("{}: ", serde_json::to_string(&key).ok()?), value));
         ('{', '}', members.into_iter().map(part).collect::<Option<Vec<_>>>()?)
     } else if text.starts_with('[') {
         let items: Vec<Raw> = value.decode().ok()?;
@@ -38,6 +42,14 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
         into.push_str(text);
         return Some(());
     };
+    // A few plain values read best on one line.
+    let is_plain = |part: &Raw| !part.as_str().starts_with(['{', '[']);
+    if text.len() <= SHORT && parts.iter().all(|(_, part)| is_plain(part)) {
+        let plain: Vec<String> =
+            parts.iter().map(|(label, part)| format!("{label}{}", part.as_str())).collect();
+        into.push_str(&format!("{open}{}{close}", plain.join(", ")));
+        return Some(());
+    }
     into.push(open);
     for (index, (label, part)) in parts.iter().enumerate() {
         into.push_str(if index == 0 { "\n" } else { ",\n" });
@@ -80,13 +92,16 @@ mod tests {
         let text = pretty(&raw("{\"z\":1.50,\"a\":[],\"m\":[1,{\"k\":\"\u{9b}\"}]}"));
         assert_eq!(
             text,
-            "{\n  \"z\": 1.50,\n  \"a\": [],\n  \"m\": [\n    1,\n    {\n      \"k\": \"\\u009b\"\n    }\n  ]\n}"
+            "{\n  \"z\": 1.50,\n  \"a\": [],\n  \"m\": [\n    1,\n    {\"k\": \"\\u009b\"}\n  ]\n}"
         );
     }
 
     #[test]
     fn pages_become_one_list_and_the_bytes_of_entries_stay() {
-        let pages = [r#"{"tools":[{"name":"a", "x":1.0}],"nextCursor":"2","ttlMs":5}"#, r#"{"tools":[{"name":"b"}]}"#];
+        let pages = [
+            r#"{"tools":[{"name":"a", "x":1.0}],"nextCursor":"2","ttlMs":5}"#,
+            r#"{"tools":[{"name":"b"}]}"#,
+        ];
         let merged = merge(pages.iter().map(|page| raw(page).decode().unwrap()).collect(), "tools");
         let text = Raw::encode(&merged).unwrap();
         assert_eq!(text.as_str(), r#"{"tools":[{"name":"a", "x":1.0},{"name":"b"}],"ttlMs":5}"#);

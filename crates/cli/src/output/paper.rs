@@ -36,7 +36,8 @@ impl Paper {
 
     fn of(stream: impl AsFd + IsTerminal) -> Self {
         let is_terminal = stream.is_terminal();
-        let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
+        let told =
+            env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
         let asked = || {
             let size = rustix::termios::tcgetwinsize(&stream).ok()?;
             Some(usize::from(size.ws_col)).filter(|&columns| is_terminal && columns > 0)
@@ -87,7 +88,16 @@ impl Paper {
     }
 
     fn paint(&self, colour: &str, text: &str) -> String {
-        if self.has_colour && !text.is_empty() { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+        if !self.has_colour {
+            return text.to_owned();
+        }
+        // Line by line, so that a line break is never coloured.
+        let paint = |line: &str| {
+            let body = line.trim_end_matches('\n');
+            let end = &line[body.len()..];
+            if body.is_empty() { end.to_owned() } else { format!("\x1b[{colour}m{body}\x1b[0m{end}") }
+        };
+        text.split_inclusive('\n').map(paint).collect()
     }
 
     /// Writes to standard output, and to a terminal no more than a person could read.

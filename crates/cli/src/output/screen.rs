@@ -97,9 +97,10 @@ fn bar(paper: &Paper, told: &ProgressParams) -> String {
 
 /// As much of one line as fits.
 fn fit(text: &str, width: usize) -> String {
-    wrap(text, width.max(2) - 1).into_iter().next().map_or(String::new(), |first| {
-        if first.len() < text.trim_end().len() { first + "…" } else { first }
-    })
+    wrap(text, width.max(2) - 1)
+        .into_iter()
+        .next()
+        .map_or(String::new(), |first| if first.len() < text.trim_end().len() { first + "…" } else { first })
 }
 
 #[cfg(test)]
@@ -112,7 +113,8 @@ mod tests {
     #[test]
     fn a_bar_never_wraps_and_is_never_hostile() {
         for width in [20, 40, 80] {
-            for (progress, total) in [(0.0, Some(3.0)), (7.0, Some(3.0)), (-1.0, Some(0.0)), (f64::MAX, None)] {
+            for (progress, total) in [(0.0, Some(3.0)), (7.0, Some(3.0)), (-1.0, Some(0.0)), (f64::MAX, None)]
+            {
                 let mut told = ProgressParams::new(RequestId::Number(1), progress);
                 told.total = total;
                 told.message = Some(format!("\u{1b}[2J漢字 {}", "long ".repeat(40)));

@@ -1,7 +1,7 @@
 //! A tool or a prompt as a signature, `add(a: number, b?: number)`, read from its schema.
 
-use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Tool};
 use switchboard::Raw;
+use switchboard::protocol::{InputSchema, OrderedMap, Prompt, Tool};
 use unicode_width::UnicodeWidthStr;
 
 use crate::output::{Paper, indented};
@@ -51,19 +51,22 @@ impl Signature {
     pub(crate) fn lay_out(&self, paper: &Paper) -> String {
         let gives = self.gives.as_ref().map(|gives| format!(" → {gives}")).unwrap_or_default();
         let plain: Vec<String> = self.parameters.iter().map(|parameter| parameter.text(None)).collect();
-        let painted: Vec<String> = self.parameters.iter().map(|parameter| parameter.text(Some(paper))).collect();
+        let painted: Vec<String> =
+            self.parameters.iter().map(|parameter| parameter.text(Some(paper))).collect();
         let name = paper.bold(&self.name);
-        let fits = |tail: &str| self.name.width() + plain.join(", ").width() + tail.width() + 2 <= paper.width;
+        let fits =
+            |tail: &str| self.name.width() + plain.join(", ").width() + tail.width() + 2 <= paper.width;
         if fits(&gives) {
             return format!("{name}({}){}\n", painted.join(", "), paper.dim(&gives));
         }
         let parameters = if fits("") {
             format!("{name}({})\n", painted.join(", "))
         } else {
-            let lines = plain.iter().zip(&painted).map(|(plain, painted)| match plain.width() + 5 <= paper.width {
-                true => format!("    {painted},\n"),
-                false => indented(&format!("{plain},"), "    ", paper.width),
-            });
+            let lines =
+                plain.iter().zip(&painted).map(|(plain, painted)| match plain.width() + 5 <= paper.width {
+                    true => format!("    {painted},\n"),
+                    false => indented(&format!("{plain},"), "    ", paper.width),
+                });
             format!("{name}(\n{})\n", lines.collect::<String>())
         };
         parameters + &paper.dim(&indented(gives.trim_start(), "  ", paper.width))
@@ -71,7 +74,8 @@ impl Signature {
 
     /// What each parameter is for, a line each.
     pub(crate) fn details(&self, paper: &Paper) -> String {
-        let told = self.parameters.iter().filter_map(|parameter| Some((parameter, parameter.about.as_deref()?)));
+        let told =
+            self.parameters.iter().filter_map(|parameter| Some((parameter, parameter.about.as_deref()?)));
         let line = |(parameter, about): (&Parameter, &str)| {
             indented(&format!("{}: {about}", parameter.name), "      ", paper.prose())
         };
@@ -90,7 +94,12 @@ impl Parameter {
 }
 
 /// A signature with its description below, and with its details where they are wanted.
-pub(crate) fn listed(signature: &Signature, description: Option<&str>, with_details: bool, paper: &Paper) -> String {
+pub(crate) fn listed(
+    signature: &Signature,
+    description: Option<&str>,
+    with_details: bool,
+    paper: &Paper,
+) -> String {
     let mut text = signature.lay_out(paper);
     if let Some(description) = description.map(str::trim).filter(|description| !description.is_empty()) {
         let shown = &description[..description.floor_char_boundary(DESCRIPTION)];
@@ -140,7 +149,8 @@ fn type_text(schema: &Raw, depth: usize) -> String {
     }
     alternatives(kinds.iter().map(|kind| match kind.as_str() {
         "array" => {
-            let items = schema.get("items").map_or_else(|| "any".to_owned(), |items| type_text(items, depth + 1));
+            let items =
+                schema.get("items").map_or_else(|| "any".to_owned(), |items| type_text(items, depth + 1));
             if items.contains(" | ") { format!("({items})[]") } else { format!("{items}[]") }
         }
         "object" => members(&schema, depth),
@@ -167,7 +177,8 @@ fn alternatives(of: impl Iterator<Item = String>) -> String {
 }
 
 fn members(schema: &OrderedMap<Raw>, depth: usize) -> String {
-    let Some(properties) = schema.get("properties").and_then(|raw| raw.decode::<OrderedMap<Raw>>().ok()) else {
+    let Some(properties) = schema.get("properties").and_then(|raw| raw.decode::<OrderedMap<Raw>>().ok())
+    else {
         return "object".to_owned();
     };
     if depth >= DEPTH || properties.is_empty() {

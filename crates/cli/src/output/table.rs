@@ -61,7 +61,8 @@ impl Table {
 }
 
 fn line_out(cells: &[String], widths: &[usize], style: impl Fn(usize, &str) -> String) -> String {
-    let wrapped: Vec<Vec<String>> = cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
+    let wrapped: Vec<Vec<String>> =
+        cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
     let height = wrapped.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let mut text = String::new();
     for line in 0..height {

@@ -17,7 +17,10 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 /// Wrapped, each line behind an indent, ready to be printed.
 pub(crate) fn indented(text: &str, indent: &str, width: usize) -> String {
     let lines = wrap(text, width.saturating_sub(indent.width()));
-    lines.iter().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") }).collect()
+    lines
+        .iter()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") })
+        .collect()
 }
 
 fn fold(line: &str, width: usize, lines: &mut Vec<String>) {
