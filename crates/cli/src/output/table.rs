@@ -1,13 +1,14 @@
-//! A table that fits: columns take what they need, the widest give way, and cells that are cut short go on below.
+//! A table that fits: columns take what they need, the widest give way, and what does not fit goes on below. Nothing is
+//! cut. Where even that is too narrow, each row becomes a paragraph.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Paper, wrap};
+use crate::output::{Paper, indented, wrap};
 
 /// Between two columns.
 const GAP: &str = "  ";
-/// Narrower than this no column is made while another is wider.
-const NARROWEST: usize = 8;
+/// Narrower than this no column is made.
+const NARROWEST: usize = 12;
 
 /// A table of safe text. Cells hold one line each.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Table {
                 self.rows.iter_mut().for_each(|row| _ = row.remove(column));
             }
         }
-        let widths = self.widths(paper.width);
+        let Some(widths) = self.widths(paper.width) else { return self.stacked(paper) };
         let mut text = line_out(&self.header, &widths, |_, cell| paper.dim(cell));
         for row in &self.rows {
             let style = |column, cell: &str| if column == 0 { paper.bold(cell) } else { cell.to_owned() };
@@ -43,20 +44,33 @@ impl Table {
         text
     }
 
-    fn widths(&self, width: usize) -> Vec<usize> {
+    /// How wide each column is; `None` when they do not fit side by side.
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let all = || std::iter::once(&self.header).chain(&self.rows);
-        let mut widths: Vec<usize> = (0..self.header.len())
-            .map(|column| all().map(|row| row[column].width()).max().unwrap_or(0))
-            .collect();
+        let needed = |column: usize| all().map(|row| row[column].width()).max().unwrap_or(0);
+        let mut widths: Vec<usize> = (0..self.header.len()).map(needed).collect();
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
-            // The last of the widest: names come first, and are what one looks for.
-            match widths.iter_mut().max_by_key(|width| **width) {
-                Some(widest) if *widest > NARROWEST => *widest -= 1,
-                _ => break,
+            // The first column is what one looks for, and copies: it stays whole.
+            let widest = widths.iter_mut().skip(1).max_by_key(|width| **width)?;
+            if *widest <= NARROWEST {
+                return None;
             }
+            *widest -= 1;
         }
-        widths
+        Some(widths)
+    }
+
+    /// Each row as a paragraph: the first cell, and the others below it.
+    fn stacked(&self, paper: &Paper) -> String {
+        let paragraph = |row: &Vec<String>| {
+            let (first, rest) = row.split_first()?;
+            let first: String =
+                wrap(first, paper.width).iter().map(|line| format!("{}\n", paper.bold(line))).collect();
+            let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+            Some(first + &indented(&rest.join(GAP), "    ", paper.width))
+        };
+        self.rows.iter().filter_map(paragraph).collect()
     }
 }
 
@@ -92,5 +106,13 @@ mod tests {
         table.row(["demo://b".to_owned(), String::new(), String::new()]);
         let text = table.lay_out(&Paper::plain(24));
         assert_eq!(text, "URI       ABOUT\ndemo://a  the first of\n          all the things\ndemo://b\n");
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_become_paragraphs() {
+        let mut table = Table::new(&["URI", "ABOUT"]);
+        table.row(["demo://a/long/one".to_owned(), "the first of all".to_owned()]);
+        let text = table.lay_out(&Paper::plain(20));
+        assert_eq!(text, "demo://a/long/one\n    the first of all\n");
     }
 }

@@ -94,6 +94,14 @@ fn a_server_that_dies_during_a_call_or_while_listening_is_4() {
     let ran = script.run(&["call", "any"]);
     assert_eq!(ran.code, 4);
     assert!(ran.err.contains("exited with code 7") && ran.err.contains("out of memory"), "{}", ran.err);
+    let ran = script.run(&["listen", "--resource", "any:thing"]);
+    assert_eq!(ran.code, 4);
+    let later = Script::server(
+        "def answers(method, params):\n    if method == 'resources/subscribe':\n        signal.setitimer(signal.ITIMER_REAL, 0.1)\n        return {}\n",
+    );
+    let ran = later.run(&["listen", "--resource", "any:thing"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.err.contains("ended by signal 14"), "{}", ran.err);
 }
 
 #[test]

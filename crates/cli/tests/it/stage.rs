@@ -94,7 +94,13 @@ pub(crate) fn ends(pid: Pid) -> bool {
 /// What a stream has said so far, and something to wait for.
 #[derive(Clone)]
 pub(crate) struct Heard {
-    state: Arc<(Mutex<(Vec<u8>, bool)>, Condvar)>,
+    state: Arc<(Mutex<Said>, Condvar)>,
+}
+
+#[derive(Default)]
+struct Said {
+    bytes: Vec<u8>,
+    has_ended: bool,
 }
 
 impl Heard {
@@ -105,10 +111,10 @@ impl Heard {
             let mut chunk = [0; 4096];
             // A terminal whose other side is closed gives an error, not an end.
             while let Ok(count @ 1..) = stream.read(&mut chunk) {
-                ours.state.0.lock().unwrap().0.extend(&chunk[..count]);
+                ours.state.0.lock().unwrap().bytes.extend(&chunk[..count]);
                 ours.state.1.notify_all();
             }
-            ours.state.0.lock().unwrap().1 = true;
+            ours.state.0.lock().unwrap().has_ended = true;
             ours.state.1.notify_all();
         });
         heard
@@ -120,13 +126,13 @@ impl Heard {
         let end = Instant::now() + PATIENCE;
         let mut state = lock.lock().unwrap();
         loop {
-            let found = state.0[from..].windows(text.len()).position(|part| part == text.as_bytes());
+            let found = state.bytes[from..].windows(text.len()).position(|part| part == text.as_bytes());
             if let Some(at) = found {
                 return from + at + text.len();
             }
             let left = end.saturating_duration_since(Instant::now());
-            let said = String::from_utf8_lossy(&state.0[from..]).into_owned();
-            assert!(!left.is_zero() && !state.1, "{text:?} was not said, but {said:?}");
+            let said = String::from_utf8_lossy(&state.bytes[from..]).into_owned();
+            assert!(!left.is_zero() && !state.has_ended, "{text:?} was not said, but {said:?}");
             state = changed.wait_timeout(state, left).unwrap().0;
         }
     }
@@ -135,9 +141,9 @@ impl Heard {
     pub(crate) fn all(&self) -> String {
         let (lock, changed) = &*self.state;
         let state = lock.lock().unwrap();
-        let (state, timeout) = changed.wait_timeout_while(state, PATIENCE, |state| !state.1).unwrap();
+        let (state, timeout) = changed.wait_timeout_while(state, PATIENCE, |state| !state.has_ended).unwrap();
         assert!(!timeout.timed_out(), "the stream does not end");
-        String::from_utf8_lossy(&state.0).into_owned()
+        String::from_utf8_lossy(&state.bytes).into_owned()
     }
 }
 
@@ -227,7 +233,7 @@ def send(message):
 def base(method):
     if method == "initialize":
         return {"protocolVersion": "2025-11-25", "serverInfo": {"name": NAME, "version": "1"},
-                "capabilities": {"tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {}}}
+                "capabilities": {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {}, "logging": {}}}
     if method == "ping":
         return {}
 
