@@ -89,7 +89,8 @@ impl Fixture {
             "whoami" => said(format!("{} over {}", cx.client().map_or_else(String::new, |who| who.name), cx.revision())),
             "fail" => Ok(CallToolResult::error("it did not work").into()),
             "refuse" => Err(RpcError::new(ErrorCode(1234), "not today")),
-            "panic" => panic!("a tool may panic"),
+            // Without the hook, which would print.
+            "panic" => std::panic::resume_unwind(Box::new("a tool may panic")),
             "slow" => std::future::pending().await,
             "progress" => {
                 cx.progress(1.0, Some(2.0), Some("half"));
