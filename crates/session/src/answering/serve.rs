@@ -14,7 +14,7 @@ use switchboard_protocol::jsonrpc::{
     Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
 };
 use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, RpcError};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
@@ -90,7 +90,7 @@ struct Connection {
 }
 
 enum Running {
-    /// Being polled for the first time, or answered as part of a batch.
+    /// Being polled for the first time.
     Here,
     /// A task of its own.
     Task(AbortHandle),
@@ -234,8 +234,10 @@ impl Attend for Attendant {
                 Ok(Envelope::Request(request)) => answers.push(self.element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) => answers
-                    .push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
+                Err(malformed) => {
+                    let state = State::Answered(Err(unreadable(&malformed)));
+                    answers.push(Element { id: malformed.salvaged.id.clone(), state });
+                }
             }
         }
         if !answers.is_empty() {
@@ -298,7 +300,7 @@ impl Attendant {
     fn element(&self, request: Request) -> Element {
         let connection = &self.connection;
         let id = request.id.clone();
-        let refused = |error| Element { id: Some(id.clone()), state: Err(error) };
+        let refused = |error| Element { id: Some(id.clone()), state: State::Answered(Err(error)) };
         if &*request.method == "initialize" {
             return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
@@ -311,38 +313,58 @@ impl Attendant {
             return refused(error);
         }
         let back = Arc::clone(connection) as Arc<dyn Back>;
-        let answered = answer(&connection.server, &connection.session, request, back);
-        Element { id: Some(id), state: Ok(answered) }
+        let state = match answer(&connection.server, &connection.session, request, back) {
+            Answered::Refused(error) => {
+                connection.leave(&id);
+                State::Answered(Err(error))
+            }
+            Answered::Now(outcome) => {
+                connection.leave(&id);
+                State::Answered(outcome)
+            }
+            Answered::Later(answering) => {
+                // Held until the handle is in the table, as for a request on its own.
+                let mut running = connection.running.lock();
+                let task = tokio::spawn(answering);
+                running.insert(id.clone(), Running::Task(task.abort_handle()));
+                State::Running(task)
+            }
+        };
+        Element { id: Some(id), state }
     }
 }
 
 /// One element of a batch on its way to an answer.
 struct Element {
     id: Option<RequestId>,
-    state: Result<Answered, RpcError>,
+    state: State,
 }
 
-/// Answers a batch with one array, when all its elements are answered.
+enum State {
+    Answered(Outcome),
+    /// In the table of what runs, and so open to cancellation.
+    Running(JoinHandle<Outcome>),
+}
+
+/// Answers a batch with one array, when all its elements are answered or cancelled.
 async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     let mut answers = Vec::new();
     for Element { id, state } in elements {
         let outcome = match state {
-            Ok(Answered::Refused(error)) => Err(error),
-            Ok(Answered::Now(outcome)) => outcome,
-            Ok(Answered::Later(answering)) => answering.await,
-            Err(error) => Err(error),
+            State::Answered(outcome) => Some(outcome),
+            State::Running(task) => {
+                let outcome = task.await.ok();
+                outcome.filter(|_| id.as_ref().is_some_and(|id| connection.leave(id)))
+            }
         };
-        let entered = id.as_ref().is_none_or(|id| connection.leave(id) || outcome.is_err());
-        if entered {
-            answers.push(match outcome {
-                Ok(result) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string(),
-                Err(error) => match id {
-                    Some(id) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }),
-                    None => serde_json::json!({ "jsonrpc": "2.0", "error": error }),
-                }
-                .to_string(),
-            });
-        }
+        answers.extend(outcome.map(|outcome| match outcome {
+            Ok(result) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string(),
+            Err(error) => match id {
+                Some(id) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }),
+                None => serde_json::json!({ "jsonrpc": "2.0", "error": error }),
+            }
+            .to_string(),
+        }));
     }
     if !answers.is_empty() {
         let _ = connection.outbox.put(&[b"[", answers.join(",").as_bytes(), b"]"], Claim::Exempt);
