@@ -7,7 +7,12 @@
 
 mod case;
 mod faultd;
+mod far;
+mod lists;
+mod progress;
+mod semantics;
 mod stage;
+mod timing;
 
 use std::process::ExitCode;
 
@@ -21,6 +26,10 @@ fn main() -> ExitCode {
     }
     let trials: Vec<Trial> = [
         case::trials(),
+        lists::trials(),
+        progress::trials(),
+        semantics::trials(),
+        timing::trials(),
     ]
     .into_iter()
     .flatten()
