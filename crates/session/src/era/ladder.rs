@@ -173,7 +173,7 @@ impl Ladder<'_> {
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
             let judged = match outcome {
                 Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
-                Ok(Err(error)) => return self.fell(attempt, error).await,
+                Ok(Err(error)) => return self.fell(Some(attempt), error).await,
                 Err(_) if self.may_fall_back() => {
                     // It may still answer: listen for both, and take whichever comes first.
                     return self.legacy(attempt, Some(probe), SwitchBack::Done).await;
@@ -190,7 +190,11 @@ impl Ladder<'_> {
                 Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
                 Probed::Legacy(_) => {
                     let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
-                    return self.legacy(attempt, None, SwitchBack::Allowed).await;
+                    return match self.legacy(attempt, None, SwitchBack::Allowed).await {
+                        // It said what it made of the probe, and died of it all the same.
+                        Err(CallError::Link(error)) => self.fell(None, error).await,
+                        other => other,
+                    };
                 }
             }
         }
@@ -202,13 +206,13 @@ impl Ladder<'_> {
     }
 
     /// The link broke under the probe: a legacy server may have died of it.
-    async fn fell(&self, attempt: Attempt, error: LinkError) -> Result<Opened, CallError> {
+    async fn fell(&self, attempt: Option<Attempt>, error: LinkError) -> Result<Opened, CallError> {
         let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. });
         if !died || !self.may_fall_back() {
             return Err(error.into());
         }
         tracing::debug!(%error, "the server ended on the probe; starting it again for a handshake");
-        match self.dial(Rung::Legacy, Some(attempt)).await {
+        match self.dial(Rung::Legacy, attempt).await {
             Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
             Err(CallError::Closed) => Err(error.into()),
