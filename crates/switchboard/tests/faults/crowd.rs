@@ -10,7 +10,10 @@ use crate::stage::{Watched, close_politely, faultd, legacy, real};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        real("f035_a_thousand_messages_in_one_write_all_arrive", f035_a_thousand_messages_in_one_write_all_arrive),
+        real(
+            "f035_a_thousand_messages_in_one_write_all_arrive",
+            f035_a_thousand_messages_in_one_write_all_arrive,
+        ),
         real("crowd_256_calls_at_once_on_one_session", crowd_256_calls_at_once_on_one_session),
         real("crowd_32_sessions_at_once", crowd_32_sessions_at_once),
         real("contract_no_case_leaks_anything", contract_no_case_leaks_anything),

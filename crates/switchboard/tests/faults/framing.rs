@@ -21,9 +21,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         paused("f034_slow_single_bytes_cost_no_busy_loop", f034_slow_single_bytes_cost_no_busy_loop),
         real("f038_a_last_line_without_newline_counts", f038_a_last_line_without_newline_counts),
         real("f038_a_last_line_that_is_cut_is_dropped", f038_a_last_line_that_is_cut_is_dropped),
-        real("f039_one_hundred_mebibytes_stay_within_the_limit", f039_one_hundred_mebibytes_stay_within_the_limit),
+        real(
+            "f039_one_hundred_mebibytes_stay_within_the_limit",
+            f039_one_hundred_mebibytes_stay_within_the_limit,
+        ),
         real("f040_an_endless_line_loses_the_connection", f040_an_endless_line_loses_the_connection),
-        paused("f044_a_lone_surrogate_is_forwarded_as_written", f044_a_lone_surrogate_is_forwarded_as_written),
+        paused(
+            "f044_a_lone_surrogate_is_forwarded_as_written",
+            f044_a_lone_surrogate_is_forwarded_as_written,
+        ),
         real("f048_a_node_bomb_may_pass_through", f048_a_node_bomb_may_pass_through),
         paused("f053_no_text_of_ours_breaks_a_line", f053_no_text_of_ours_breaks_a_line),
         paused("f053_raw_text_of_many_lines_is_sent_as_one", f053_raw_text_of_many_lines_is_sent_as_one),
@@ -149,14 +155,16 @@ async fn f044_a_lone_surrogate_is_forwarded_as_written() {
     let Held { session, mut far, .. } = open().await;
     let (raw, ()) = tokio::join!(session.call_tool("a", json!({})).raw(), async {
         let id = far.hear_of("tools/call").await["id"].clone();
-        far.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"x\":\"\\ud800\"}}}}\n").as_bytes()).await;
+        far.write(
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"x\":\"\\ud800\"}}}}\n").as_bytes(),
+        )
+        .await;
     });
     assert_eq!(raw.unwrap().as_str(), r#"{"x":"\ud800"}"#);
 }
 
 async fn f048_a_node_bomb_may_pass_through() {
-    let session =
-        legacy().connect(faultd("F048_a_node_bomb_is_refused_before_it_is_typed")).await.unwrap();
+    let session = legacy().connect(faultd("F048_a_node_bomb_is_refused_before_it_is_typed")).await.unwrap();
     let raw = session.call_tool("fault", json!({})).raw().await.unwrap();
     assert!(raw.len() > 16_000_000);
     close_politely(&session).await;

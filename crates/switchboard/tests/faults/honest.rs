@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use switchboard::protocol::{ElicitParams, FormSchema, ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, Implementation, Level, Raw, RpcError, Server,
-    ServerCapabilities, ServerLimits, ServerRequest, Tool,
+    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, Implementation, Level, Raw, RpcError,
+    Server, ServerCapabilities, ServerLimits, ServerRequest, Tool,
 };
 use tokio::sync::Notify;
 
@@ -88,7 +88,9 @@ impl Handler for Honest {
             ServerRequest::CallTool(params) => self.call(&params, cx),
             ServerRequest::ListTools(_) => {
                 let schema = json!({"type": "object"});
-                Handled::now(ListToolsResult::new(["echo", "wait"].map(|name| Tool::new(name, schema.clone()))))
+                Handled::now(ListToolsResult::new(
+                    ["echo", "wait"].map(|name| Tool::new(name, schema.clone())),
+                ))
             }
             other => Handled::error(RpcError::method_not_found(other.method())),
         }

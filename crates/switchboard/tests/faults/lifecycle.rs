@@ -10,7 +10,8 @@ use switchboard::{CallError, ChildCommand, Client, ClientSession, LinkError, Pha
 
 use crate::part::PART;
 use crate::stage::{
-    QUICK, Watched, close_politely, echo, faultd, legacy, limits, peer_limits, sh, token, until_alive, until_gone,
+    QUICK, Watched, close_politely, echo, faultd, legacy, limits, peer_limits, sh, token, until_alive,
+    until_gone,
 };
 
 crate::trials![real:
@@ -164,7 +165,10 @@ async fn f008_a_crash_fails_every_call_once_and_replays_none() {
     let (a, b, c) = tokio::join!(hold(), hold(), session.call_tool("fault", json!({})).into_future());
     assert!(start.elapsed() < Duration::from_millis(600), "{:?}", start.elapsed());
     for error in [a.unwrap_err(), b.unwrap_err(), c.unwrap_err()] {
-        assert!(matches!(&error, CallError::Link(LinkError::Exited(exit)) if exit.signal == Some(11)), "{error:?}");
+        assert!(
+            matches!(&error, CallError::Link(LinkError::Exited(exit)) if exit.signal == Some(11)),
+            "{error:?}"
+        );
         assert!(error.outcome_unknown() && !error.is_retryable());
     }
     failed(&session).await;
@@ -229,7 +233,8 @@ async fn f020_the_thread_that_started_a_server_may_end() {
 async fn f023_a_number_used_again_is_not_signalled() {
     let us = std::env::current_exe().unwrap();
     let apart = ["-Urpf", "--mount-proc"];
-    let can = tokio::process::Command::new("unshare").args(apart).arg("true").stderr(Stdio::null()).status().await;
+    let can =
+        tokio::process::Command::new("unshare").args(apart).arg("true").stderr(Stdio::null()).status().await;
     let mut command = if can.is_ok_and(|status| status.success()) {
         let mut command = tokio::process::Command::new("unshare");
         command.args(apart).arg(us);
@@ -253,10 +258,11 @@ async fn f024_a_daemon_is_an_exit_and_its_descendants_end() {
 
 async fn f054_a_server_that_stops_reading_is_ended() {
     let stall = Duration::from_millis(300);
-    let watched = Watched::new(faultd("stops-reading").stop_ladder(QUICK)).with_limits(peer_limits(|limits| {
-        limits.write_stall = stall;
-        limits.write_failed_grace = Duration::from_millis(100);
-    }));
+    let watched =
+        Watched::new(faultd("stops-reading").stop_ladder(QUICK)).with_limits(peer_limits(|limits| {
+            limits.write_stall = stall;
+            limits.write_failed_grace = Duration::from_millis(100);
+        }));
     let session = legacy().connect(watched.clone()).await.unwrap();
     session.call_tool("fault", json!({"nonce": "n"})).await.unwrap();
     let start = Instant::now();

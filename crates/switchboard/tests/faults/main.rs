@@ -3,7 +3,10 @@
 //! Each row is one or more named tests; [`index`] is the table. The program is its own shim and, by a variable, plays
 //! the misbehaving server ([`faultd`]), an honest server on its own stdio, or a host about to be killed ([`part`]).
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking; without the usual harness clippy cannot tell")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; without the usual harness clippy cannot tell"
+)]
 
 mod stage;
 

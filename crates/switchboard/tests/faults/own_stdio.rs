@@ -71,11 +71,15 @@ async fn serving_on_stdio_ends_with_its_input() {
 async fn serving_on_stdio_a_damaged_start_is_survived() {
     let mut server = cast("server", &[]).spawn().unwrap();
     let mut stdin = server.stdin.take().unwrap();
-    stdin.write_all(b"\xef\xbb\xbf\r\n\xff\xfe junk\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n").await.unwrap();
+    stdin
+        .write_all(b"\xef\xbb\xbf\r\n\xff\xfe junk\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n")
+        .await
+        .unwrap();
     drop(stdin);
     let mut said = String::new();
     server.stdout.take().unwrap().read_to_string(&mut said).await.unwrap();
-    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["error"]["code"], -32700);
     assert_eq!(lines[1], json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
     assert!(server.wait().await.unwrap().success());

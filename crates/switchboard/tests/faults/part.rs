@@ -59,7 +59,8 @@ pub(crate) async fn said(part: &str) -> String {
 
 async fn crash(how: &str, script: &str) {
     let _session = legacy().connect(shell(script)).await.unwrap();
-    std::io::stdin().read_exact(&mut [0]).unwrap();
+    // Elsewhere, so that what is still to be written is.
+    tokio::task::spawn_blocking(|| std::io::stdin().read_exact(&mut [0])).await.unwrap().unwrap();
     if how == "abort" {
         std::process::abort();
     }
@@ -125,13 +126,21 @@ async fn leaks() {
 async fn left(before: usize) -> String {
     // What was dropped is reaped when the runtime next waits.
     for _ in 0..400 {
-        if children() == 0 && descriptors() <= before {
+        if children() == 0 && descriptors() <= before && tasks() == 0 {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-    format!("{} children, {} descriptors, {tasks} tasks", children(), descriptors().saturating_sub(before))
+    format!(
+        "{} children, {} descriptors, {} tasks",
+        children(),
+        descriptors().saturating_sub(before),
+        tasks()
+    )
+}
+
+fn tasks() -> usize {
+    tokio::runtime::Handle::current().metrics().num_alive_tasks()
 }
 
 fn descriptors() -> usize {
@@ -175,8 +184,12 @@ async fn reuse() {
         child.exited().await;
         until_gone(child.pid(), Duration::from_secs(2)).await;
         let next = std::fs::write("/proc/sys/kernel/ns_last_pid", (child.pid() - 1).to_string());
-        let mut bystander =
-            tokio::process::Command::new("sleep").arg("60").process_group(0).kill_on_drop(true).spawn().unwrap();
+        let mut bystander = tokio::process::Command::new("sleep")
+            .arg("60")
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
         if next.is_ok() {
             assert_eq!(bystander.id(), Some(child.pid()), "the number is used again");
         }

@@ -113,7 +113,8 @@ async fn f072_progress_does_not_extend_the_total() {
     let (total, idle) = (Duration::from_secs(5), Duration::from_secs(1));
     let start = tokio::time::Instant::now();
     let call = session.call_tool("a", json!({})).timeout(total).idle_timeout(idle);
-    let (outcome, ()) = tokio::join!(call.into_future(), progress_forever(&mut far, Duration::from_millis(500)));
+    let (outcome, ()) =
+        tokio::join!(call.into_future(), progress_forever(&mut far, Duration::from_millis(500)));
     assert!(
         matches!(outcome, Err(CallError::TimedOut { phase: Phase::Total, after, .. }) if after == total),
         "{outcome:?}"
@@ -140,10 +141,8 @@ async fn f073_progress_forever_ends_at_the_total() {
 async fn f073_silence_ends_at_the_idle_time() {
     let Held { session, mut far, .. } = open().await;
     let start = tokio::time::Instant::now();
-    let (outcome, cancelled) = tokio::join!(
-        session.call_tool("a", json!({})).into_future(),
-        far.hear_of("notifications/cancelled")
-    );
+    let (outcome, cancelled) =
+        tokio::join!(session.call_tool("a", json!({})).into_future(), far.hear_of("notifications/cancelled"));
     let minute = Duration::from_secs(60);
     assert!(
         matches!(outcome, Err(CallError::TimedOut { phase: Phase::Idle, after, .. }) if after == minute),

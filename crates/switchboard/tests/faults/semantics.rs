@@ -59,7 +59,8 @@ async fn f059_answers_after_a_timeout_or_a_cancellation_are_dropped() {
         request
     });
     echoed.unwrap();
-    let ids: Vec<i64> = [timed_out, dropped, last].iter().map(|request| request["id"].as_i64().unwrap()).collect();
+    let ids: Vec<i64> =
+        [timed_out, dropped, last].iter().map(|request| request["id"].as_i64().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "ids are never used again: {ids:?}");
     assert_eq!(session.counts().late_or_unknown, 2);
 }
@@ -216,7 +217,11 @@ async fn f078_one_request_too_many_is_refused_at_once() {
         }
     });
     let (mut far, heard) = reading.await.unwrap();
-    assert_eq!(heard.iter().filter(|message| message["method"] == "tools/call").count(), MOST, "no more was sent");
+    assert_eq!(
+        heard.iter().filter(|message| message["method"] == "tools/call").count(),
+        MOST,
+        "no more was sent"
+    );
     assert!(heard.iter().all(|message| message["params"]["name"] != "one-too-many"));
     far.answer(heard.last().unwrap(), json!({})).await;
     ping.await.unwrap().unwrap();

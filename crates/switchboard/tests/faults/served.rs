@@ -65,11 +65,25 @@ async fn f038_a_last_request_without_newline_is_answered() {
 async fn f039_an_oversized_request_is_answered_to_its_id() {
     let mut served = serve_unopened(&honest::server(), 4096, 10_000);
     let large = "x".repeat(30_000);
-    served.far.write(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":{{\"x\":\"{large}\"}},\"id\":7}}\n").as_bytes()).await;
+    served
+        .far
+        .write(
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":{{\"x\":\"{large}\"}},\"id\":7}}\n"
+            )
+            .as_bytes(),
+        )
+        .await;
     let refused = served.far.hear().await;
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(7), &json!(-32600)));
     // A notification is never answered.
-    served.far.write(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\"{large}\"}}\n").as_bytes()).await;
+    served
+        .far
+        .write(
+            format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\"{large}\"}}\n")
+                .as_bytes(),
+        )
+        .await;
     served.far.say(&json!({"jsonrpc": "2.0", "id": 8, "method": "ping"})).await;
     assert_eq!(served.far.hear().await["id"], 8);
     served.leave().await;
@@ -89,7 +103,8 @@ async fn f040_an_endless_request_ends_the_connection() {
 
 async fn f041_many_small_requests_beyond_the_limit_are_fine() {
     let mut served = serve_unopened(&honest::server(), 1 << 20, 1000);
-    let pings: String = (0..500).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n")).collect();
+    let pings: String =
+        (0..500).map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n")).collect();
     served.far.write(pings.as_bytes()).await;
     for id in 0..500 {
         assert_eq!(served.far.hear().await["id"], id);
@@ -140,14 +155,21 @@ async fn f052_a_batch_is_answered_by_one_array() {
 async fn f052_a_batch_runs_side_by_side_and_can_be_cancelled() {
     let honest = Honest::default();
     let mut served = serve(&honest.serve(ServerLimits::default()), BATCHES).await;
-    served.far.say(&json!([call(1, "wait", json!({})), call(2, "gate", json!({"nonce": "n"})), echo(3)])).await;
+    served
+        .far
+        .say(&json!([call(1, "wait", json!({})), call(2, "gate", json!({"nonce": "n"})), echo(3)]))
+        .await;
     served.far.say(&echo(4)).await;
     answered(&mut served, 4).await;
     assert_eq!(honest.waiting.load(Ordering::SeqCst), 1, "the first one does not keep the others");
     honest.gate.notify_waiters();
-    served.far.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    served
+        .far
+        .say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     let heard = served.far.hear().await;
-    let ids: Vec<i64> = heard.as_array().unwrap().iter().map(|answer| answer["id"].as_i64().unwrap()).collect();
+    let ids: Vec<i64> =
+        heard.as_array().unwrap().iter().map(|answer| answer["id"].as_i64().unwrap()).collect();
     assert_eq!(ids, [2, 3], "what was cancelled is left out: {heard}");
     assert_eq!(honest.waiting.load(Ordering::SeqCst), 0);
     served.leave().await;
@@ -168,7 +190,8 @@ async fn f052_a_batch_ends_with_its_connection() {
 /// The second request is read while the answer to the first waits for room.
 async fn f054_a_client_that_reads_late_gets_everything() {
     let mut served = serve_unopened(&honest::server(), 256, 1 << 20);
-    let params = json!({"protocolVersion": LATEST, "capabilities": {}, "clientInfo": {"name": "far", "version": "1"}});
+    let params =
+        json!({"protocolVersion": LATEST, "capabilities": {}, "clientInfo": {"name": "far", "version": "1"}});
     served.far.say(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
     served.far.hear().await;
     for id in 1..=3 {
@@ -191,7 +214,9 @@ async fn f054_a_client_that_never_reads_is_not_served_and_is_lost() {
     let start = Instant::now();
     let mut taken = 0;
     // Each request is a hundred bytes, each answer a thousand.
-    while let Ok(()) = timeout(Duration::from_secs(1), far.say(&call(taken, "bytes", json!({"count": 1000})))).await {
+    while let Ok(()) =
+        timeout(Duration::from_secs(1), far.say(&call(taken, "bytes", json!({"count": 1000})))).await
+    {
         taken += 1;
     }
     // What the pipe holds both ways, what was read at once, and what waits.
@@ -211,7 +236,10 @@ async fn f054_log_messages_for_a_client_that_never_reads_are_not_kept() {
     for _ in 0..20_000 {
         tokio::task::yield_now().await;
     }
-    served.far.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    served
+        .far
+        .say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     let mut bytes = 0;
     while let Ok(line) = timeout(Duration::from_secs(1), served.far.line()).await {
         bytes += line.len();
@@ -240,7 +268,10 @@ async fn f071_a_cancellation_drops_the_handler_and_is_not_answered() {
     let honest = Honest::default();
     let mut served = serve(&honest.serve(ServerLimits::default()), LATEST).await;
     served.far.say(&call(1, "wait", json!({}))).await;
-    served.far.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    served
+        .far
+        .say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     served.far.say(&echo(2)).await;
     answered(&mut served, 2).await;
     while honest.waiting.load(Ordering::SeqCst) > 0 {
@@ -282,7 +313,8 @@ async fn f076_a_duplicate_in_a_batch_harms_nobody() {
 /// The revision of the first handshake stays: it has batches, that of the second has none.
 async fn f077_the_first_parameters_are_kept() {
     let mut served = serve(&honest::server(), BATCHES).await;
-    let params = json!({"protocolVersion": LATEST, "capabilities": {}, "clientInfo": {"name": "b", "version": "2"}});
+    let params =
+        json!({"protocolVersion": LATEST, "capabilities": {}, "clientInfo": {"name": "b", "version": "2"}});
     served.far.say(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
     assert_eq!(served.far.hear().await["error"]["code"], -32600);
     served.far.say(&json!([echo(2)])).await;
@@ -301,7 +333,10 @@ async fn f078_one_request_too_many_is_answered_to_its_id() {
     assert_eq!(refused["id"], 1025);
     assert!(refused["error"]["code"].is_i64());
     assert_eq!(honest.waiting.load(Ordering::SeqCst), 1024);
-    served.far.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})).await;
+    served
+        .far
+        .say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}))
+        .await;
     served.far.say(&echo(1026)).await;
     answered(&mut served, 1026).await;
     served.leave().await;

@@ -9,8 +9,8 @@ use switchboard::session::Peer;
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::{ChildHandle, StopLadder, spawn};
 use switchboard::{
-    CallError, ChildCommand, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Tap, Way,
-    json,
+    CallError, ChildCommand, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Tap,
+    Way, json,
 };
 
 use crate::faultd;
@@ -46,7 +46,8 @@ fn trial<F: Future<Output = ()>>(
     // Functions are named f039_..., rows F039.
     let name = name.replacen('f', "F", usize::from(name.starts_with("f0")));
     Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(paused).build()?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(paused).build()?;
         runtime.block_on(async {
             let most = if is_long() { 40 * MOST } else { MOST };
             let most = if paused { Duration::from_secs(7200) } else { most };
@@ -88,7 +89,9 @@ pub(crate) const QUICK: StopLadder = StopLadder {
 
 /// This program as the misbehaving server of this name.
 pub(crate) fn faultd(fault: &str) -> ChildCommand {
-    ChildCommand::new(std::env::current_exe().unwrap()).env(faultd::FAULT, fault).inherit_env("SWITCHBOARD_LONG")
+    ChildCommand::new(std::env::current_exe().unwrap())
+        .env(faultd::FAULT, fault)
+        .inherit_env("SWITCHBOARD_LONG")
 }
 
 /// A server in shell that shakes hands and then runs this.
@@ -120,12 +123,15 @@ pub(crate) fn peer_limits(change: impl FnOnce(&mut PeerLimits)) -> PeerLimits {
     limits
 }
 
+/// A link that was made, and its process.
+type Started = (Weak<Peer>, ChildHandle);
+
 /// Starts a command, and remembers every link and process it made and every message that went by.
 #[derive(Clone)]
 pub(crate) struct Watched {
     command: ChildCommand,
     limits: PeerLimits,
-    links: Arc<Mutex<Vec<(Weak<Peer>, ChildHandle)>>>,
+    links: Arc<Mutex<Vec<Started>>>,
     said: Arc<Mutex<Vec<(Way, String)>>>,
 }
 
@@ -141,7 +147,13 @@ impl Watched {
 
     /// Requests under way on all links.
     pub(crate) fn pending(&self) -> usize {
-        self.links.lock().unwrap().iter().filter_map(|(link, _)| link.upgrade()).map(|link| link.pending()).sum()
+        self.links
+            .lock()
+            .unwrap()
+            .iter()
+            .filter_map(|(link, _)| link.upgrade())
+            .map(|link| link.pending())
+            .sum()
     }
 
     /// The processes that were started.
@@ -170,7 +182,9 @@ impl Watched {
         let (pipe, child) = spawn(&self.command)?;
         let said = Arc::clone(&self.said);
         let tap = Tap::new(move |way, bytes| {
-            said.lock().unwrap().push((way, String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned()));
+            said.lock()
+                .unwrap()
+                .push((way, String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned()));
         });
         let peer = Peer::start(pipe.with_tap(tap), self.limits.clone());
         self.links.lock().unwrap().push((Arc::downgrade(&peer), child));

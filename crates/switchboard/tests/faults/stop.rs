@@ -86,7 +86,8 @@ async fn f017_a_grandchild_of_another_session_ends_too() {
 
 /// A host of its own with a server whose sleepers live.
 async fn host(part: &str, token: &str) -> Child {
-    let script = format!("trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {token}' & sleep {token}; sleep {token}");
+    let script =
+        format!("trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {token}' & sleep {token}; sleep {token}");
     let host = cast(part, &[(SCRIPT, &script)]).spawn().unwrap();
     until_alive(token, 2, Duration::from_secs(10)).await;
     host
@@ -160,7 +161,7 @@ fn interrupt(host: &Child) {
 
 async fn f026_an_interrupt_reaches_only_the_host() {
     let token = token();
-    let script = format!("trap 'exit 42' INT; sleep {token} & cat; exit 0");
+    let script = format!("trap 'exit 42' INT; sleep {token} & cat >/dev/null; exit 0");
     let mut host = cast("terminal", &[(SCRIPT, &script)]).process_group(0).spawn().unwrap();
     until_alive(&token, 1, Duration::from_secs(10)).await;
     let start = Instant::now();

@@ -73,9 +73,7 @@ async fn f007_a_server_that_never_speaks_times_out_while_starting() {
         let start = Instant::now();
         let outcome = session.initialize().await;
         let minute = Duration::from_secs(60);
-        let is_startup = |error: &CallError| {
-            matches!(error, CallError::TimedOut { phase: Phase::Startup, after, .. } if *after == minute)
-        };
+        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: Phase::Startup, after, .. } if *after == minute);
         assert!(is_startup(&outcome.unwrap_err()));
         assert!(start.elapsed() >= minute && start.elapsed() < minute + Duration::from_millis(250));
         assert!(matches!(session.state(), State::Failed(error) if is_startup(&error)));
@@ -89,7 +87,8 @@ async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     let peer = Peer::start(pipe, PeerLimits::default());
     let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
         let request = far.hear_of("initialize").await;
-        let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": "2025-11-25"}});
+        let answer =
+            json!({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": "2025-11-25"}});
         far.write(format!("{answer:#}\n").as_bytes()).await;
     });
     let error = session.unwrap_err();
@@ -133,7 +132,10 @@ async fn f054_a_server_that_never_reads_overloads_then_loses_the_connection() {
             }
             Err(CallError::Link(LinkError::Lost { sent, .. })) => {
                 let stall = PeerLimits::default().write_stall + PeerLimits::default().write_failed_grace;
-                assert!(took >= Duration::from_secs(30) && took < stall + Duration::from_millis(250), "{took:?}");
+                assert!(
+                    took >= Duration::from_secs(30) && took < stall + Duration::from_millis(250),
+                    "{took:?}"
+                );
                 lost += 1;
                 unsent += usize::from(!sent);
             }

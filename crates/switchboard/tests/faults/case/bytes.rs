@@ -17,7 +17,9 @@ const LIMIT: usize = 64 * KIB;
 pub(super) const CASES: &[Case] = &[
     Case {
         hello: b"server v1.2 listening on stdio\n",
-        ..case("F029_a_banner_between_messages_is_skipped", Say::Text("[info] called\n$OK\nbye\n"), ok, |c| c.junk = 3)
+        ..case("F029_a_banner_between_messages_is_skipped", Say::Text("[info] called\n$OK\nbye\n"), ok, |c| {
+            c.junk = 3
+        })
     },
     case("F030_a_flood_of_junk_hides_no_answer", Say::Bytes(junk_flood), ok, |c| c.junk = 2 * junk_lines()),
     Case {
@@ -37,7 +39,9 @@ pub(super) const CASES: &[Case] = &[
     case("F036_two_values_on_one_line_fail_the_first", Say::Text("$OK$OK\n"), trailing, |c| c.malformed = 1),
     Case {
         within: SHORT,
-        ..case("F037_pretty_printed_json_times_out_with_a_hint", Say::Bytes(pretty), pretty_hint, |c| c.junk = 12)
+        ..case("F037_pretty_printed_json_times_out_with_a_hint", Say::Bytes(pretty), pretty_hint, |c| {
+            c.junk = 12
+        })
     },
     Case {
         line_limit: Some(LIMIT),
@@ -47,9 +51,14 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         line_limit: Some(LIMIT),
-        ..case("F039_an_oversized_line_with_its_id_first_too", Say::Bytes(oversized_id_first), too_large, |c| {
-            c.too_large = 1;
-        })
+        ..case(
+            "F039_an_oversized_line_with_its_id_first_too",
+            Say::Bytes(oversized_id_first),
+            too_large,
+            |c| {
+                c.too_large = 1;
+            },
+        )
     },
     Case {
         line_limit: Some(LIMIT),
@@ -60,46 +69,119 @@ pub(super) const CASES: &[Case] = &[
     case("F042_invalid_utf8_fails_its_own_call", Say::Bytes(not_utf8), not_utf8_fault, |c| c.malformed = 1),
     case(
         "F043_cuts_inside_characters_and_escapes_are_transparent",
-        Say::Dribble(r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"é😀\u00e9\ud83d\ude00"}]}}
-"#),
+        Say::Dribble(
+            r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"é😀\u00e9\ud83d\ude00"}]}}
+"#,
+        ),
         |outcome| matches!(outcome, Ok(result) if result.text() == "é😀é😀"),
         nothing,
     ),
     case(
         "F044_a_lone_surrogate_is_read_as_the_replacement_character",
-        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\\ud800b\"}],\"structuredContent\":{\"x\":\"\\udfff\"}}}\n"),
+        Say::Text(
+            "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\\ud800b\"}],\"structuredContent\":{\"x\":\"\\udfff\"}}}\n",
+        ),
         |outcome| matches!(outcome, Ok(result) if result.text() == "a\u{fffd}b"),
         nothing,
     ),
     case(
         "F045_extreme_numbers_are_kept_as_written",
-        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],\"structuredContent\":{\"rows\":[1e999,123456789012345678901234567890,-0]}}}\n"),
+        Say::Text(
+            "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],\"structuredContent\":{\"rows\":[1e999,123456789012345678901234567890,-0]}}}\n",
+        ),
         kept_numbers,
         nothing,
     ),
-    case("F046_nan_is_not_json", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":NaN}}\n"), unexpected, one),
-    case("F046_infinity_is_not_json", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":-Infinity}}\n"), unexpected, one),
-    case("F046_a_comment_is_not_json", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{/* none */}}\n"), unexpected, one),
-    case("F046_a_trailing_comma_is_not_json", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],}}\n"), unexpected, one),
-    case("F046_single_quotes_are_not_json", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{'content':[]}}\n"), unexpected, one),
+    case(
+        "F046_nan_is_not_json",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":NaN}}\n"),
+        unexpected,
+        one,
+    ),
+    case(
+        "F046_infinity_is_not_json",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":-Infinity}}\n"),
+        unexpected,
+        one,
+    ),
+    case(
+        "F046_a_comment_is_not_json",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{/* none */}}\n"),
+        unexpected,
+        one,
+    ),
+    case(
+        "F046_a_trailing_comma_is_not_json",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],}}\n"),
+        unexpected,
+        one,
+    ),
+    case(
+        "F046_single_quotes_are_not_json",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{'content':[]}}\n"),
+        unexpected,
+        one,
+    ),
     case("F047_nesting_200_deep_fails_its_own_call", Say::Bytes(|id, _| deep(id, 200)), too_deep, one),
     case("F047_nesting_10000_deep_fails_its_own_call", Say::Bytes(|id, _| deep(id, 10_000)), too_deep, one),
-    case("F047_nesting_1000000_deep_fails_its_own_call", Say::Bytes(|id, _| deep(id, 1_000_000)), too_deep, one),
-    case("F048_a_node_bomb_is_refused_before_it_is_typed", Say::Bytes(|id, _| nodes(id)), too_many_nodes, nothing),
-    case("F049_a_duplicate_id_is_malformed", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"id\":$ID,\"result\":{}}\n"), duplicate, one),
-    case("F049_a_duplicate_result_is_malformed", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{},\"result\":{}}\n"), duplicate, one),
-    case("F049_a_duplicate_written_with_escapes_is_malformed", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{},\"res\\u0075lt\":{}}\n"), duplicate, one),
+    case(
+        "F047_nesting_1000000_deep_fails_its_own_call",
+        Say::Bytes(|id, _| deep(id, 1_000_000)),
+        too_deep,
+        one,
+    ),
+    case(
+        "F048_a_node_bomb_is_refused_before_it_is_typed",
+        Say::Bytes(|id, _| nodes(id)),
+        too_many_nodes,
+        nothing,
+    ),
+    case(
+        "F049_a_duplicate_id_is_malformed",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"id\":$ID,\"result\":{}}\n"),
+        duplicate,
+        one,
+    ),
+    case(
+        "F049_a_duplicate_result_is_malformed",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{},\"result\":{}}\n"),
+        duplicate,
+        one,
+    ),
+    case(
+        "F049_a_duplicate_written_with_escapes_is_malformed",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{},\"res\\u0075lt\":{}}\n"),
+        duplicate,
+        one,
+    ),
     case(
         "F049_duplicates_inside_the_result_are_passed_on",
-        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],\"structuredContent\":{\"a\":1,\"a\":2}}}\n"),
+        Say::Text(
+            "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[],\"structuredContent\":{\"a\":1,\"a\":2}}}\n",
+        ),
         |outcome| structured(outcome, r#"{"a":1,"a":2}"#),
         nothing,
     ),
-    case("F050_a_raw_nul_in_a_string_is_malformed", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":\"a\0b\"}}\n"), unexpected, one),
-    case("F050_a_raw_control_character_is_malformed", Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":\"a\u{1b}[2Jb\"}}\n"), unexpected, one),
+    case(
+        "F050_a_raw_nul_in_a_string_is_malformed",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":\"a\0b\"}}\n"),
+        unexpected,
+        one,
+    ),
+    case(
+        "F050_a_raw_control_character_is_malformed",
+        Say::Text("{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"x\":\"a\u{1b}[2Jb\"}}\n"),
+        unexpected,
+        one,
+    ),
     Case {
         within: SHORT,
-        ..case("F051_utf16_is_junk_with_a_hint", Say::Bytes(utf16), |o| hinted(o, Hint::Utf16), |c| c.junk = 2)
+        ..case(
+            "F051_utf16_is_junk_with_a_hint",
+            Say::Bytes(utf16),
+            |o| hinted(o, Hint::Utf16),
+            |c| c.junk = 2,
+        )
     },
     Case {
         revision: Some("2025-03-26"),
@@ -112,7 +194,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         revision: Some("2025-06-18"),
-        ..case("F052_a_batch_is_dropped_where_there_are_none", Say::Text("[$OK]\n$OK\n"), ok, |c| c.batches = 1)
+        ..case("F052_a_batch_is_dropped_where_there_are_none", Say::Text("[$OK]\n$OK\n"), ok, |c| {
+            c.batches = 1
+        })
     },
     case(
         "F056_a_line_torn_by_a_grandchild_fails_its_own_call",
