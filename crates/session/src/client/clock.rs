@@ -56,6 +56,9 @@ impl Drop for Stopped<'_> {
     }
 }
 
+/// How far ahead a look at the watch is ever planned.
+const NO_BOUND: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The bounds of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -117,7 +120,8 @@ impl<'a> Watch<'a> {
         } else {
             (self.bounds.idle - idle).min(self.bounds.total - total)
         };
-        Reading::Until(now.at + left)
+        // No bound is a time nobody lives to see; adding it would overflow.
+        Reading::Until(now.at + left.min(NO_BOUND))
     }
 }
 

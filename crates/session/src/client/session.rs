@@ -28,7 +28,7 @@ use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
 use crate::client::{Limits, State};
 use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms};
-use crate::error::{CallError, Phase};
+use crate::error::CallError;
 use crate::link::{Dial, Ended, Link, Post};
 use crate::peer::{Counters, Counts};
 
@@ -105,14 +105,8 @@ impl ClientSession {
             return Err(error.clone());
         }
         let ids = AtomicI64::new(1);
-        let within = inner.limits.startup;
-        let opened = tokio::time::timeout(within, era::climb(&*inner.dial, &inner.opening, &ids)).await;
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(_) => Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint: None }),
-        };
-        let opened =
-            opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
+        let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
+        let opened = opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
         self.go_live(opened, ids);
         Ok(())
     }
@@ -404,9 +398,7 @@ impl ClientSession {
             Some(live) => live.link.close(within).await,
             None => Ended::Left,
         };
-        if let Some(attendant) = self.inner.attendant.lock().take() {
-            attendant.abort();
-        }
+        self.inner.stop();
         ended
     }
 
@@ -415,11 +407,21 @@ impl ClientSession {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
+impl Inner {
+    /// Stops hearing and answering the server.
+    fn stop(&self) {
         if let Some(attendant) = self.attendant.lock().take() {
             attendant.abort();
         }
+        if let Some(live) = self.live.get() {
+            live.answering.give_up();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

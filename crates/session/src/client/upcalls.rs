@@ -34,6 +34,7 @@ pub(crate) async fn attend(live: Weak<Live>, mut inbound: Inbound, stash: Stash)
     }
     if let Some(live) = live.upgrade() {
         live.link_ended();
+        live.answering.give_up();
     }
 }
 
@@ -185,8 +186,9 @@ impl Live {
     }
 }
 
-impl Drop for Answering {
-    fn drop(&mut self) {
+impl Answering {
+    /// Stops answering: nobody is there to hear it. Each task holds the session, so this is what lets it go.
+    pub(crate) fn give_up(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
     }
 }

@@ -22,6 +22,9 @@ use crate::peer::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, 
 /// Says which exchange a note belongs to, where it belongs to one.
 pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
 
+/// How long a far side may take to end that can no longer be spoken to.
+const LOST: Duration = Duration::from_secs(2);
+
 /// A link over a pipe.
 ///
 /// Dropping it ends the pipe and what keeps it, without waiting and without a runtime.
@@ -31,7 +34,7 @@ pub struct Peer {
     counters: Arc<Counters>,
     shared: Arc<Shared>,
     inbound: Mutex<Option<Inbound>>,
-    keeper: Option<Box<dyn Keeper>>,
+    keeper: Option<Arc<dyn Keeper>>,
     limits: PeerLimits,
     reader: AbortHandle,
     flusher: AbortHandle,
@@ -72,13 +75,21 @@ impl Peer {
             belongs,
             junk: Junk::default(),
         };
-        let (table, counted, grace) =
-            (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let (table, counted, grace) = (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let keeper: Option<Arc<dyn Keeper>> = keeper.map(Arc::from);
+        // Weak, so that dropping the peer ends the far side without waiting for this task.
+        let far_side = keeper.as_ref().map(Arc::downgrade);
         let reader = tokio::spawn(async move {
             let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
             tracing::debug!(%end, "the pipe has ended");
             table.end(&end);
             lane.close();
+            if let LinkError::Lost { .. } = end
+                && let Some(keeper) = far_side.and_then(|far_side| far_side.upgrade())
+            {
+                // Nothing can be said to it any more, so nothing keeps it.
+                keeper.leave(LOST).await;
+            }
         });
         Arc::new(Self {
             outbox,
@@ -113,6 +124,10 @@ impl Link for Peer {
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
         match post {
             Post::Note { method, params } => put_note(&self.outbox, method, params)?,
+            // A server that asks and never reads must not make us keep every answer.
+            Post::Answer { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
+                return Err(LinkError::Overloaded { what: "answers that wait to be written" });
+            }
             Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome)?,
         };
         Ok(())
