@@ -63,7 +63,7 @@ pub(crate) struct Target {
     #[command(flatten)]
     pub(crate) options: Options,
     /// The server: a program and its arguments, after `--`
-    #[arg(last = true, value_name = "CMD ARGS")]
+    #[arg(last = true, value_name = "CMD ARGS", help_heading = "Server")]
     pub(crate) command: Vec<OsString>,
 }
 

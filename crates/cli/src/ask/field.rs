@@ -130,8 +130,8 @@ fn check_text<'a>(field: &TextField, text: &'a str) -> Result<&'a str, String> {
     let (fits, like) = match field.format.as_deref() {
         Some("email") => (is_email(text), "name@example.com"),
         Some("uri") => (is_uri(text), "https://example.com/"),
-        Some("date") => (is_date(text), "2026-07-28"),
-        Some("date-time") => (is_date_time(text), "2026-07-28T12:00:00Z"),
+        Some("date") => (is_date(text), "1999-12-31"),
+        Some("date-time") => (is_date_time(text), "1999-12-31T23:59:00Z"),
         _ => (true, ""),
     };
     if fits { Ok(text) } else { Err(format!("write it like {like}")) }

@@ -1,5 +1,6 @@
 //! The demo server itself: who it is, what it offers, which file answers what.
 
+use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -88,6 +89,11 @@ pub(crate) async fn serve() -> Result<(), Failure> {
         )
         .build(Demo { state: Arc::clone(&state) });
     _ = state.publisher.set(server.publisher().clone());
+    if std::io::stdin().is_terminal() {
+        eprintln!(
+            "This is a server: it waits for a client on stdin. Try `switchboard tools -- switchboard demo-server`."
+        );
+    }
     tokio::select! {
         served = serve_stdio(&server) => Ok(served?),
         never = tick(&state, server.publisher()) => match never {},

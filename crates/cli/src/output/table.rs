@@ -68,7 +68,7 @@ impl Table {
             let first: String =
                 wrap(first, paper.width).iter().map(|line| format!("{}\n", paper.bold(line))).collect();
             let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-            Some(first + &indented(&rest.join(GAP), "    ", paper.width))
+            Some(first + &indented(&rest.join(" · "), "    ", paper.width))
         };
         self.rows.iter().filter_map(paragraph).collect()
     }

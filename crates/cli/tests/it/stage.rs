@@ -189,6 +189,10 @@ impl Terminal {
         self.keys.write_all(&[key]).unwrap();
     }
 
+    pub(crate) fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+    }
+
     /// Waits for the end: its exit code and all that was shown.
     pub(crate) fn end(mut self) -> (i32, String) {
         let code = wait(&mut self.child).code().unwrap();

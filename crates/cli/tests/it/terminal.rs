@@ -71,6 +71,14 @@ fn a_form_can_be_declined_or_left() {
 }
 
 #[test]
+fn ctrl_c_ends_a_question() {
+    let mut terminal = at_terminal(&["call", "order_pizza"]);
+    terminal.see("name)");
+    terminal.interrupt();
+    assert_eq!(terminal.end().0, 130);
+}
+
+#[test]
 fn a_url_is_shown_in_full_and_needs_consent() {
     for (typed, code, told) in [("y", 0, "The account is linked."), ("", 5, "did not want to visit")] {
         let mut terminal = at_terminal(&["call", "link_account"]);
