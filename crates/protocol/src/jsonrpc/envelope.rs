@@ -95,7 +95,10 @@ pub struct Malformed {
 impl Malformed {
     /// Whether the bytes are JSON at all: then the answer is -32600, else -32700.
     pub fn is_json(&self) -> bool {
-        matches!(self.fault.kind(), FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape)
+        matches!(
+            self.fault.kind(),
+            FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape | FaultKind::BatchTooLong
+        )
     }
 }
 
@@ -132,7 +135,8 @@ fn element(text: &ByteString) -> Result<Envelope, Malformed> {
 
 /// A lone string or number is JSON, and only no message.
 fn unless_scalar(text: &str, fault: Fault) -> Fault {
-    let is_scalar = !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let is_scalar =
+        !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
     if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
 }
 

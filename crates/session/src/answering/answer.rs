@@ -136,7 +136,7 @@ fn built_in(
             session.set_log_level(level);
         })),
         "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
-            server.handler().may_subscribe(&uri)?;
+            server.may_subscribe(&uri)?;
             session.subscribe(uri)
         })),
         "resources/unsubscribe" => {
@@ -183,13 +183,17 @@ fn hand_over(
     } else {
         footing
     };
-    let asking = Asking { may_ask: asks, ask_within: server.limits().ask };
+    let logs = server.capabilities().logging.is_some();
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs };
     let cx = Cx::new(id, footing.clone(), progress, back, asking);
     let cancel = cx.cancel();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
         .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));
     let handler: BoxFuture<'static, Reply> = match handled {
-        Handled::Now(reply) => return Ok(Answered::Now(footing.seal(server, reply))),
+        Handled::Now(reply) => {
+            cancel.finish();
+            return Ok(Answered::Now(footing.seal(server, reply)));
+        }
         Handled::Later(future) => future,
         Handled::Blocking(work) => {
             let method = method.to_owned();
@@ -257,8 +261,10 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let polled = self.future.as_mut().poll(cx);
-        if polled.is_ready() {
-            self.cancel = None;
+        if polled.is_ready()
+            && let Some(cancel) = self.cancel.take()
+        {
+            cancel.finish();
         }
         polled
     }

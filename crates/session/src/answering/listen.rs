@@ -33,7 +33,7 @@ pub(crate) fn listen(
     let id = id.clone();
     let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
     Box::pin(async move {
-        let mut over = server.publisher.over();
+        let mut ended = server.publisher.ended();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
         let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
@@ -44,7 +44,7 @@ pub(crate) fn listen(
             }
         });
         // Ends when the server says so; the client ends it by cancelling, which drops this.
-        let _ = over.wait_for(|over| *over).await;
+        let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.
         let mut cancelled = CancelledParams::new(id);
         cancelled.meta = Some(meta.clone());
@@ -70,7 +70,7 @@ fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<Li
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.handler().may_subscribe(uri)?;
+            server.may_subscribe(uri)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }

@@ -52,8 +52,10 @@ impl Server {
         let _cancel_all = CancelAll(Arc::clone(&connection));
         let mut attend = Attendant { connection: Arc::clone(&connection) };
         let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
-        connection.drain(self.limits().drain).await;
+        // Nobody will answer what was asked: handlers that wait for it may finish now.
         inflight.end(&end);
+        connection.drain(self.limits().drain).await;
+        outbox.close();
         drop(keeper);
         end
     }

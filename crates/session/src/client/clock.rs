@@ -102,6 +102,13 @@ impl<'a> Watch<'a> {
         self.last_word = mark(self.clock);
     }
 
+    /// How long the call may still take in all.
+    pub(crate) fn left(&self) -> Duration {
+        let now = mark(self.clock);
+        let ran = now.at.saturating_duration_since(self.started.at);
+        self.bounds.total.saturating_sub(ran.saturating_sub(now.stood_still - self.started.stood_still))
+    }
+
     pub(crate) fn read(&self) -> Reading {
         let now = mark(self.clock);
         let ran = |since: Mark| {

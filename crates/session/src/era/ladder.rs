@@ -112,7 +112,8 @@ impl Attempt {
 pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
     let climbing = Climbing::default();
     let within = opening.startup;
-    let climbed = tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
+    let climbed =
+        tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
     climbed.unwrap_or_else(|_| {
         let hint = climbing.0.lock().as_ref().and_then(|link| link.hint());
         Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint })
@@ -173,10 +174,16 @@ impl Ladder<'_> {
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
             let judged = match outcome {
                 Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
+                // An answer nobody can read is no answer of the modern era.
+                Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => Probed::Legacy(Vec::new()),
                 Ok(Err(error)) => return self.fell(Some(attempt), error).await,
-                Err(_) if self.may_fall_back() => {
+                Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    return self.legacy(attempt, Some(probe), SwitchBack::Done).await;
+                    return match self.legacy(attempt, Some(probe), SwitchBack::Allowed).await {
+                        // Slow to start, and then it died of the probe that was waiting for it.
+                        Err(CallError::Link(error)) => self.fell(None, error).await,
+                        other => other,
+                    };
                 }
                 Err(_) => {
                     let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
@@ -326,10 +333,11 @@ async fn first_of(
 ) -> Result<First, CallError> {
     let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
     let mut shaking = std::pin::pin!(shaking);
+    // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;
-        shaken = &mut shaking => return shaken.map(First::Shaken),
         late = probe.done() => late,
+        shaken = &mut shaking => return shaken.map(First::Shaken),
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

@@ -54,7 +54,7 @@ pub(crate) fn admit(
     match classify(params) {
         Classified::Legacy(said) => admit_legacy(server, session, method, params, said),
         Classified::Modern(said) => {
-            let progress = said.progress_token.clone();
+            let progress = said.progress_token();
             let admitted = modern::admit(server, said)?;
             let alone = Alone { admitted, asked: Arc::default() };
             Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), progress))
@@ -78,7 +78,7 @@ fn admit_legacy(
         "ping" if !server.offer().legacy().is_empty() => {
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token)),
+        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token())),
         // A server of the modern era alone misses what every request must say of itself.
         _ if server.offer().legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))

@@ -75,15 +75,18 @@ impl Peer {
             belongs,
             junk: Junk::default(),
         };
-        let (table, counted, grace) = (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let (table, counted, grace) =
+            (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
         let keeper: Option<Arc<dyn Keeper>> = keeper.map(Arc::from);
         // Weak, so that dropping the peer ends the far side without waiting for this task.
         let far_side = keeper.as_ref().map(Arc::downgrade);
         let reader = tokio::spawn(async move {
+            // However this task ends, whoever waits is told.
+            let ending = Ending { table: Arc::clone(&table), lane };
             let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
-            tracing::debug!(%end, "the pipe has ended");
+            tracing::debug!("the pipe has ended");
             table.end(&end);
-            lane.close();
+            drop(ending);
             if let LinkError::Lost { .. } = end
                 && let Some(keeper) = far_side.and_then(|far_side| far_side.upgrade())
             {
@@ -197,6 +200,20 @@ impl fmt::Debug for Peer {
     }
 }
 
+/// Ends everything that hangs on the reading task, even when that panics or is stopped.
+struct Ending {
+    table: Arc<Inflight>,
+    lane: Arc<Lane>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // The first end counts: this says nothing where the task has said how the pipe ended.
+        self.table.end(&LinkError::lost("reading from the server has stopped"));
+        self.lane.close();
+    }
+}
+
 /// What a client does with what its server starts: notes to their exchange or the lane, upcalls to the lane.
 struct Attendant {
     lane: Arc<Lane>,
@@ -232,15 +249,15 @@ impl Attend for Attendant {
             self.counters.unversioned();
         }
         let note = Note { method, params };
-        let left = match (self.belongs)(&note) {
-            Some(id) => {
-                self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None)
-            }
-            None => Some(Some(note)),
+        let unclaimed = match (self.belongs)(&note) {
+            Some(id) => self.inflight.note(&id, note).err(),
+            None => Some(note),
         };
-        if let Some(Some(note)) = left
-            && self.lane.push(Inward::Note(note))
-        {
+        let Some(note) = unclaimed else { return };
+        if &*note.method == "notifications/progress" {
+            // For a call that is over, or none of ours.
+            self.counters.stray_notes();
+        } else if self.lane.push(Inward::Note(note)) {
             self.counters.dropped_notes();
         }
     }
