@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::RequestId;
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response, Salvaged, Version};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::era::Whose;
 use crate::link::{
     Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note, Outbox,
     Pipe, Post, Upcall,
@@ -20,7 +20,7 @@ use crate::peer::{
 };
 
 /// Says which exchange a note belongs to, where it belongs to one.
-pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
+pub(crate) type Belongs = fn(&Note) -> Whose;
 
 /// A link over a pipe.
 ///
@@ -217,10 +217,16 @@ impl Attend for Attendant {
         }
         let note = Note { method, params };
         let left = match (self.belongs)(&note) {
-            Some(id) => self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None),
-            None => Some(Some(note)),
+            Whose::Request(id) => {
+                if self.inflight.note(&id, note).is_err() {
+                    self.counters.stray_notes();
+                }
+                return;
+            }
+            Whose::Listener(id) if self.inflight.listens(&id) => self.inflight.note(&id, note).err(),
+            Whose::Listener(_) | Whose::All => Some(note),
         };
-        if let Some(Some(note)) = left
+        if let Some(note) = left
             && self.lane.push(Inward::Note(note))
         {
             self.counters.dropped_notes();
