@@ -159,8 +159,10 @@ fn hand_over(
     let footing = if asks {
         let (responses, state) = round(&request);
         let resume = Resume { method, params: &text, responses, state };
-        let kept = footing.clone();
-        footing.resumed(server, resume).map_err(|error| (kept, error))?
+        match footing.resumed(server, resume) {
+            Ok(resumed) => resumed,
+            Err(error) => return Err((footing, error)),
+        }
     } else {
         footing
     };

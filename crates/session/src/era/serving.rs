@@ -192,11 +192,11 @@ impl Footing {
     ///
     /// # Errors
     /// When the state it hands back was changed, is for something else, or is too old.
-    pub(crate) fn resumed(self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
-        let Self::Modern(alone) = self else { return Ok(self) };
+    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
+        let Self::Modern(alone) = self else { return Ok(self.clone()) };
         let Resume { method, params, responses, state } = round;
         if responses.is_none() && state.is_none() {
-            return Ok(Self::Modern(alone));
+            return Ok(self.clone());
         }
         let carried = match state {
             Some(state) => {
@@ -205,9 +205,8 @@ impl Footing {
             }
             None => Default::default(),
         };
-        let Ok(alone) = Arc::try_unwrap(alone) else { return Err(RpcError::internal("already running")) };
         let asked = Arc::new(Asked::new(carried, responses.cloned().unwrap_or_default()));
-        Ok(Self::Modern(Arc::new(Alone { asked, ..alone })))
+        Ok(Self::Modern(Arc::new(Alone { admitted: alone.admitted.clone(), asked })))
     }
 
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
