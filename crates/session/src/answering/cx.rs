@@ -118,7 +118,14 @@ impl Cx {
 
     fn tell<T: Serialize>(&self, method: &str, params: &T) {
         if let Ok(params) = Raw::encode(params) {
-            self.inner.back.note(method, Some(&params));
+            self.note(method, Some(&params));
+        }
+    }
+
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        // A handler may run on for a moment on another thread; nothing may be said for it any more.
+        if !self.is_cancelled() {
+            self.inner.back.note(method, params);
         }
     }
 
@@ -177,7 +184,7 @@ impl Cx {
     /// Sends any notification that belongs to this request, where the revision has it.
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
         if self.inner.footing.may_tell(method) {
-            self.inner.back.note(method, params);
+            self.note(method, params);
         }
     }
 
@@ -233,7 +240,7 @@ impl Cancel {
         self.told.notify_waiters();
     }
 
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
 

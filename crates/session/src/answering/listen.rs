@@ -8,6 +8,7 @@ use switchboard_protocol::{
 };
 
 use crate::answering::answer::Outcome;
+use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
 use crate::answering::{Back, Server};
 use crate::era::serving::Footing;
@@ -20,25 +21,27 @@ pub(crate) fn listen(
     id: &RequestId,
     wanted: ListenFilter,
     back: &Arc<dyn Back>,
-) -> BoxFuture<'static, Outcome> {
+) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
+    let cancel: Arc<Cancel> = Arc::default();
     let accepted = match accept(server, footing, wanted) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
-            return Box::pin(async { refused });
+            return (Box::pin(async { refused }), cancel);
         }
     };
     let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
     let id = id.clone();
     let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
-    Box::pin(async move {
+    let cancelled = Arc::clone(&cancel);
+    let future = Box::pin(async move {
         let mut over = server.publisher.over();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
         if let Ok(params) = Raw::encode(&acknowledged) {
             back.note("notifications/subscriptions/acknowledged", Some(&params));
         }
-        let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
+        let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back), cancelled });
         let _registered = server.publisher.register(stream);
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = over.wait_for(|over| *over).await;
@@ -51,7 +54,8 @@ pub(crate) fn listen(
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
         footing.seal(&server, Ok(result.into()))
-    })
+    });
+    (future, cancel)
 }
 
 /// The part of a filter that this server can honour.
@@ -82,6 +86,7 @@ struct Stream {
     filter: ListenFilter,
     meta: Meta,
     back: Arc<dyn Back>,
+    cancelled: Arc<Cancel>,
 }
 
 impl Hears for Stream {
@@ -93,7 +98,8 @@ impl Hears for Stream {
             News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
             News::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
         };
-        if !wanted {
+        // After a cancellation nothing more may be said, even before the task of the stream is gone.
+        if !wanted || self.cancelled.is_set() {
             return;
         }
         let params = match news {

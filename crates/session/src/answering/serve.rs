@@ -15,6 +15,7 @@ use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, ResourceU
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
+use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
 use crate::answering::{Back, Server};
 use crate::era::serving::{PipeSession, tells};
@@ -90,13 +91,15 @@ struct Connection {
 enum Running {
     /// Being polled for the first time.
     Here,
-    /// A task of its own.
-    Task(AbortHandle),
+    /// A task of its own, with what tells its handler that it is over.
+    Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
 impl Running {
     fn abort(self) {
-        if let Self::Task(task) = self {
+        if let Self::Task(task, cancel) = self {
+            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            cancel.inspect(|cancel| cancel.set());
             task.abort();
         }
     }
@@ -290,7 +293,7 @@ impl Attendant {
             }
             return;
         }
-        let (owner, key) = (Arc::clone(connection), id.clone());
+        let (owner, key, cancel) = (Arc::clone(connection), id.clone(), answering.cancel());
         // Held until the handle is in the table, so that the task cannot leave before it has entered.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
@@ -299,7 +302,7 @@ impl Attendant {
                 owner.put(Some(&key), &outcome);
             }
         });
-        running.insert(id, Running::Task(task.abort_handle()));
+        running.insert(id, Running::Task(task.abort_handle(), cancel));
     }
 
     /// Begins to answer one element of a batch.
@@ -325,8 +328,9 @@ impl Attendant {
             Answered::Later(answering) => {
                 // Held until the handle is in the table, as for a request on its own.
                 let mut running = connection.running.lock();
+                let cancel = answering.cancel();
                 let task = tokio::spawn(answering);
-                running.insert(id.clone(), Running::Task(task.abort_handle()));
+                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
                 State::Running(task)
             }
         };
