@@ -97,9 +97,18 @@ pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -
     let modern = opening.offer.modern();
     if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
         let attempt = Attempt::dial(dial, Rung::Legacy, None).await?;
-        return ladder.legacy(attempt, None, SwitchBack::Allowed).await;
+        return ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed).await;
     }
     ladder.modern(modern[0]).await
+}
+
+/// What a probe has left for the handshake after it.
+#[derive(Default)]
+struct Hearsay {
+    /// The probe itself, which may still be answered.
+    probe: Option<Exchange>,
+    /// The revisions the server named; the newest that both speak is asked for first.
+    named: Vec<String>,
 }
 
 /// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
@@ -133,12 +142,17 @@ impl Ladder<'_> {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.answer());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
+            let mut refused = None;
             let judged = match outcome {
-                Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
+                Ok(Ok(outcome)) => {
+                    refused = outcome.as_ref().err().cloned();
+                    modern::judge(outcome, &self.opening.offer.modern())
+                }
                 Ok(Err(error)) => return self.fell(attempt, error).await,
                 Err(_) if self.may_fall_back() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    return self.legacy(attempt, Some(probe), SwitchBack::Done).await;
+                    let heard = Hearsay { probe: Some(probe), named: Vec::new() };
+                    return self.legacy(attempt, heard, SwitchBack::Allowed).await;
                 }
                 Err(_) => {
                     let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
@@ -149,10 +163,17 @@ impl Ladder<'_> {
                 Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
                 Probed::Again(named) => revision = named,
                 Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
-                Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
-                Probed::Legacy(_) => {
+                Probed::Legacy(theirs) if !self.may_fall_back() => {
+                    // One that is known to be modern and only says no is out of order, not of another era.
+                    let known = self.opening.known == Some(Verdict::Modern) && theirs.is_empty();
+                    return Err(match refused.filter(|_| known) {
+                        Some(error) => CallError::Remote(error),
+                        None => self.no_common(theirs),
+                    });
+                }
+                Probed::Legacy(named) => {
                     let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
-                    return self.legacy(attempt, None, SwitchBack::Allowed).await;
+                    return self.legacy(attempt, Hearsay { probe: None, named }, SwitchBack::Allowed).await;
                 }
             }
         }
@@ -171,7 +192,7 @@ impl Ladder<'_> {
         }
         tracing::debug!(%error, "the server ended on the probe; starting it again for a handshake");
         match Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await {
-            Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
+            Ok(again) => self.legacy(again, Hearsay::default(), SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
@@ -194,13 +215,17 @@ impl Ladder<'_> {
     async fn legacy(
         &self,
         mut attempt: Attempt,
-        mut probe: Option<Exchange>,
+        heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
+        let Hearsay { mut probe, named } = heard;
         let offer = self.opening.offer.legacy();
-        let Some(&newest) = offer.first() else { return Err(self.no_common(Vec::new())) };
+        let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
+        let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
+            return Err(self.no_common(Vec::new()));
+        };
         let mut stash = Stash::default();
-        let mut revision = newest;
+        let mut revision = first;
         // One more try when the server names a revision it would take.
         for _ in 0..2 {
             let answered = {
