@@ -11,8 +11,8 @@ use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{Once, pair};
 use switchboard::session::{Peer, PeerLimits};
 use switchboard::{
-    CallError, CallToolResult, ChildCommand, Client, ClientSession, Content, Cx, Handled, Handler, Implementation,
-    InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, json,
+    CallError, CallToolResult, ChildCommand, Client, ClientSession, Content, Cx, Handled, Handler,
+    Implementation, InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, json,
 };
 
 /// Names what the child serves.
@@ -87,7 +87,11 @@ async fn meet_pinned(binding: Binding) -> Result<(), String> {
     for ours in Revision::ALL {
         meet(binding, ours.as_str(), "dual", Ends::In(ours)).await?;
         for theirs in Revision::ALL {
-            let ends = if ours == theirs { Ends::In(ours) } else { Ends::Apart { ours: one(ours), theirs: one(theirs) } };
+            let ends = if ours == theirs {
+                Ends::In(ours)
+            } else {
+                Ends::Apart { ours: one(ours), theirs: one(theirs) }
+            };
             meet(binding, ours.as_str(), theirs.as_str(), ends).await?;
         }
     }
@@ -121,7 +125,10 @@ async fn meet(binding: Binding, ours: &str, theirs: &str, ends: Ends) -> Result<
             session.close().await;
             Ok(())
         }
-        (Err(CallError::NoCommonRevision { ours, theirs }), Ends::Apart { ours: expected, theirs: named }) => {
+        (
+            Err(CallError::NoCommonRevision { ours, theirs }),
+            Ends::Apart { ours: expected, theirs: named },
+        ) => {
             let named: Vec<_> = named.iter().map(|revision| revision.as_str().to_owned()).collect();
             if ours != expected || theirs != named {
                 return Err(told(format!("the error names {ours:?} and {theirs:?}")));

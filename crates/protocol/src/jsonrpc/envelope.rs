@@ -132,7 +132,8 @@ fn element(text: &ByteString) -> Result<Envelope, Malformed> {
 
 /// A lone string or number is JSON, and only no message.
 fn unless_scalar(text: &str, fault: Fault) -> Fault {
-    let is_scalar = !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let is_scalar =
+        !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
     if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
 }
 

@@ -109,6 +109,8 @@ struct Hearsay {
     probe: Option<Exchange>,
     /// The revisions the server named; the newest that both speak is asked for first.
     named: Vec<String>,
+    /// What the server started meanwhile.
+    stash: Stash,
 }
 
 /// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
@@ -142,16 +144,15 @@ impl Ladder<'_> {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.answer());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
-            let mut refused = None;
-            let judged = match outcome {
+            let (judged, refused) = match outcome {
                 Ok(Ok(outcome)) => {
-                    refused = outcome.as_ref().err().cloned();
-                    modern::judge(outcome, &self.opening.offer.modern())
+                    let refused = outcome.as_ref().err().cloned();
+                    (modern::judge(outcome, &self.opening.offer.modern()), refused)
                 }
                 Ok(Err(error)) => return self.fell(attempt, error).await,
                 Err(_) if self.may_fall_back() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    let heard = Hearsay { probe: Some(probe), named: Vec::new() };
+                    let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
                     return self.legacy(attempt, heard, SwitchBack::Allowed).await;
                 }
                 Err(_) => {
@@ -172,8 +173,12 @@ impl Ladder<'_> {
                     });
                 }
                 Probed::Legacy(named) => {
+                    let before = Arc::clone(&attempt.link);
                     let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
-                    return self.legacy(attempt, Hearsay { probe: None, named }, SwitchBack::Allowed).await;
+                    // What was started on another link is not answered on this one.
+                    let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
+                    let heard = Hearsay { named, stash, ..Hearsay::default() };
+                    return self.legacy(attempt, heard, SwitchBack::Allowed).await;
                 }
             }
         }
@@ -218,13 +223,12 @@ impl Ladder<'_> {
         heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
-        let Hearsay { mut probe, named } = heard;
+        let Hearsay { mut probe, named, mut stash } = heard;
         let offer = self.opening.offer.legacy();
         let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
         let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
             return Err(self.no_common(Vec::new()));
         };
-        let mut stash = Stash::default();
         let mut revision = first;
         // One more try when the server names a revision it would take.
         for _ in 0..2 {

@@ -56,5 +56,7 @@ fn collect(message: &Value, side: Side, into: &mut Vec<(String, Side)>) {
     let method = |value: &Value| value.get("method").and_then(Value::as_str).map(str::to_owned);
     into.extend(method(message).map(|method| (method, side)));
     let asked = message.pointer("/result/inputRequests").and_then(Value::as_object);
-    into.extend(asked.into_iter().flat_map(|asked| asked.values()).filter_map(method).map(|method| (method, side)));
+    into.extend(
+        asked.into_iter().flat_map(|asked| asked.values()).filter_map(method).map(|method| (method, side)),
+    );
 }

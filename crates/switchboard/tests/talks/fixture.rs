@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use switchboard::protocol::{
     CreateMessageParams, CreateTaskResult, DetailedTask, ElicitAction, ElicitParams, FormField, FormSchema,
-    SamplingMessage, ServerResult, TextField, Task, TaskStatus, UrlParams,
+    SamplingMessage, ServerResult, Task, TaskStatus, TextField, UrlParams,
 };
 use switchboard::{
-    AskError, CallToolParams, CallToolResult, Content, Cx, ErrorCode, Handled, Handler, Implementation, Level,
-    Publisher, Raw, Reply, RpcError, Server, ServerRequest, json,
+    AskError, CallToolParams, CallToolResult, Content, Cx, ErrorCode, Handled, Handler, Implementation,
+    Level, Publisher, Raw, Reply, RpcError, Server, ServerRequest, json,
 };
 
 use crate::verbs::offer;
@@ -54,10 +54,12 @@ impl Handler for Fixture {
                 let fixture = self.clone();
                 Handled::later(async move { fixture.call(params, cx).await })
             }
-            ServerRequest::ReadResource(params) if params.uri == "note://secret" => Handled::later(async move {
-                let name = name(&cx).await?;
-                Ok(lists::note(&params.uri, &format!("for {name} only")))
-            }),
+            ServerRequest::ReadResource(params) if params.uri == "note://secret" => {
+                Handled::later(async move {
+                    let name = name(&cx).await?;
+                    Ok(lists::note(&params.uri, &format!("for {name} only")))
+                })
+            }
             ServerRequest::GetPrompt(params) if params.name == "ask" => {
                 Handled::later(async move { lists::prompt(&[("name", &name(&cx).await?)]) })
             }
@@ -66,7 +68,11 @@ impl Handler for Fixture {
     }
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        if uri.starts_with("note://") { Ok(()) } else { Err(RpcError::invalid_params("only notes can change")) }
+        if uri.starts_with("note://") {
+            Ok(())
+        } else {
+            Err(RpcError::invalid_params("only notes can change"))
+        }
     }
 }
 
@@ -76,17 +82,23 @@ impl Fixture {
     }
 
     async fn call(&self, params: CallToolParams, cx: Cx) -> Reply {
-        let arguments: Value = params.arguments.as_ref().map_or(Value::Null, |raw| raw.decode().unwrap_or_default());
+        let arguments: Value =
+            params.arguments.as_ref().map_or(Value::Null, |raw| raw.decode().unwrap_or_default());
         let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
         match params.name.as_str() {
             "echo" => said(text("text")),
             "add" => {
-                let sum = arguments["a"].as_i64().unwrap_or_default() + arguments["b"].as_i64().unwrap_or_default();
+                let sum =
+                    arguments["a"].as_i64().unwrap_or_default() + arguments["b"].as_i64().unwrap_or_default();
                 let mut result = CallToolResult::new([Content::text(sum.to_string())]);
                 result.structured_content = Some(json!({ "sum": sum }).into());
                 Ok(result.into())
             }
-            "whoami" => said(format!("{} over {}", cx.client().map_or_else(String::new, |who| who.name), cx.revision())),
+            "whoami" => said(format!(
+                "{} over {}",
+                cx.client().map_or_else(String::new, |who| who.name),
+                cx.revision()
+            )),
             "fail" => Ok(CallToolResult::error("it did not work").into()),
             "refuse" => Err(RpcError::new(ErrorCode(1234), "not today")),
             // Without the hook, which would print.
@@ -110,7 +122,9 @@ impl Fixture {
                 self.publisher().end_subscriptions();
                 said("ended")
             }
-            "ask" | "visit" | "sample" | "roots" | "trip" | "relay" => ask(&params.name, &arguments, &cx).await,
+            "ask" | "visit" | "sample" | "roots" | "trip" | "relay" => {
+                ask(&params.name, &arguments, &cx).await
+            }
             "job" => self.tasks.start(&params, &arguments, &cx),
             "tell" => {
                 self.tasks.tell(&text("task"), &cx, self.publisher());
@@ -155,19 +169,26 @@ async fn ask(tool: &str, arguments: &Value, cx: &Cx) -> Reply {
             Err(error) => return Ok(CallToolResult::error(error.message).into()),
         },
         "visit" => {
-            let page = UrlParams::new("Sign in", "https://example.com/sign-in").with_elicitation_id("visit-1");
+            let page =
+                UrlParams::new("Sign in", "https://example.com/sign-in").with_elicitation_id("visit-1");
             let answer = cx.elicit("visit", ElicitParams::Url(page)).await;
-            cx.notify("notifications/elicitation/complete", Some(&json!({ "elicitationId": "visit-1" }).into()));
+            cx.notify(
+                "notifications/elicitation/complete",
+                Some(&json!({ "elicitationId": "visit-1" }).into()),
+            );
             answer.map(|answer| format!("{:?}", answer.action))
         }
         "sample" => {
             let question = SamplingMessage::new(switchboard::protocol::Role::User, [Content::text("hi")]);
             let answer = cx.sample("model", CreateMessageParams::new([question], 10)).await;
-            answer.map(|answer| answer.content.first().and_then(Content::as_text).unwrap_or_default().to_owned())
+            answer.map(|answer| {
+                answer.content.first().and_then(Content::as_text).unwrap_or_default().to_owned()
+            })
         }
-        "roots" => cx.roots("roots").await.map(|roots| {
-            roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join(" ")
-        }),
+        "roots" => cx
+            .roots("roots")
+            .await
+            .map(|roots| roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join(" ")),
         "trip" => trip(cx).await,
         _ => {
             let params: Raw = arguments["params"].clone().into();
@@ -185,14 +206,18 @@ async fn ask(tool: &str, arguments: &Value, cx: &Cx) -> Reply {
 async fn trip(cx: &Cx) -> Result<String, AskError> {
     let schema = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
     let answer = cx.elicit("first", ElicitParams::form("Where from?", schema.clone())).await?;
-    let from: String = answer.content.as_ref().and_then(|it| it.get("name")?.decode().ok()).unwrap_or_default();
+    let from: String =
+        answer.content.as_ref().and_then(|it| it.get("name")?.decode().ok()).unwrap_or_default();
     let ticket = cx.step("ticket", async || Ok::<_, RpcError>(format!("ticket from {from}"))).await?;
     cx.elicit("second", ElicitParams::form("Where to?", schema)).await?;
     Ok(ticket.unwrap_or_default())
 }
 
 fn detailed(id: &str, status: TaskStatus) -> DetailedTask {
-    let task = Task::new(id, "2026-01-01T00:00:00Z").with_status(status).with_ttl_ms(60_000u64).with_poll_interval_ms(20u64);
+    let task = Task::new(id, "2026-01-01T00:00:00Z")
+        .with_status(status)
+        .with_ttl_ms(60_000u64)
+        .with_poll_interval_ms(20u64);
     DetailedTask::new(task)
 }
 

@@ -35,7 +35,8 @@ fn main() -> ExitCode {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/talks");
     let (talks, broken) = load(&root);
-    let mut trials: Vec<Trial> = talks.iter().flat_map(|talk| Binding::ALL.map(|binding| trial(talk, binding))).collect();
+    let mut trials: Vec<Trial> =
+        talks.iter().flat_map(|talk| Binding::ALL.map(|binding| trial(talk, binding))).collect();
     trials.push(Trial::test("every_talk_can_be_read", move || {
         if broken.is_empty() { Ok(()) } else { Err(broken.join("\n").into()) }
     }));

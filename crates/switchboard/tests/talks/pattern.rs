@@ -43,14 +43,21 @@ impl Bound {
         }
     }
 
-    fn members(&mut self, path: &str, line: &Map<String, Value>, got: &Map<String, Value>) -> Result<(), String> {
+    fn members(
+        &mut self,
+        path: &str,
+        line: &Map<String, Value>,
+        got: &Map<String, Value>,
+    ) -> Result<(), String> {
         for (key, value) in line.iter().filter(|(key, _)| *key != "...") {
             let found = got.get(key).ok_or_else(|| format!("{path}.{key}: missing; expected {value}"))?;
             self.at(&format!("{path}.{key}"), value, found)?;
         }
         let mut more = got.keys().filter(|key| !line.contains_key(*key));
         match more.next() {
-            Some(key) if !line.contains_key("...") => Err(format!("{path}.{key}: not expected: {}", got[key])),
+            Some(key) if !line.contains_key("...") => {
+                Err(format!("{path}.{key}: not expected: {}", got[key]))
+            }
             _ => Ok(()),
         }
     }
@@ -61,7 +68,9 @@ impl Bound {
             return self.0.get(name).cloned().ok_or_else(|| format!("nothing is bound to {name:?} yet"));
         }
         Ok(match line {
-            Value::Array(items) => items.iter().map(|item| self.fill(item)).collect::<Result<Vec<_>, _>>()?.into(),
+            Value::Array(items) => {
+                items.iter().map(|item| self.fill(item)).collect::<Result<Vec<_>, _>>()?.into()
+            }
             Value::Object(members) => {
                 let filled = members.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
                 Value::Object(filled.collect::<Result<Map<_, _>, String>>()?)

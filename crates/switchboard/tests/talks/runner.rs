@@ -106,7 +106,8 @@ fn neighbours<'a>(
 /// Hears as many lines as are expected, in any order.
 async fn hear(wire: &mut Wire, bound: &mut Bound, mut expected: Vec<&Message>) -> Result<(), String> {
     while !expected.is_empty() {
-        let wanted = || expected.iter().map(|message| message.json.to_string()).collect::<Vec<_>>().join("\n     or ");
+        let wanted =
+            || expected.iter().map(|message| message.json.to_string()).collect::<Vec<_>>().join("\n     or ");
         let line = wire.line().await.map_err(|error| format!("{error}\n  wanted {}", wanted()))?;
         let line = line.ok_or_else(|| format!("the connection ended\n  wanted {}", wanted()))?;
         let got: Value = serde_json::from_str(&line).map_err(|error| format!("{error} in {line}"))?;
@@ -173,7 +174,9 @@ impl Play {
                 }
                 detail.as_ref().map_or(Ok(()), |detail| self.bound.compare(detail, &got))
             }
-            (Expected::Value(expected), Err(error)) => Err(format!("expected {expected}, got the error: {error}")),
+            (Expected::Value(expected), Err(error)) => {
+                Err(format!("expected {expected}, got the error: {error}"))
+            }
             (Expected::Error { kind, .. }, Ok(got)) => Err(format!("expected the error {kind}, got {got}")),
         }
     }

@@ -31,7 +31,8 @@ impl Ours {
         if let Some(probe) = talk.settings.get("probe") {
             limits.probe = Duration::from_millis(probe.parse().map_err(|error| format!("probe: {error}"))?);
         }
-        let mut client = Client::new().with_limits(limits).with_offer(offer(talk.settings.get("pin").unwrap_or("any"))?);
+        let mut client =
+            Client::new().with_limits(limits).with_offer(offer(talk.settings.get("pin").unwrap_or("any"))?);
         if let Some((name, version)) = talk.settings.get("name").and_then(|name| name.split_once(' ')) {
             client = client.with_name(name, version);
         }
@@ -110,7 +111,12 @@ impl Ours {
         Ok(json!({ "revision": terms.revision.as_str(), "server": server }))
     }
 
-    async fn call_tool(&self, name: &str, arguments: Value, task: Option<TaskParams>) -> Result<Value, CallError> {
+    async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Value,
+        task: Option<TaskParams>,
+    ) -> Result<Value, CallError> {
         let told = self.told.clone();
         let mut call = self.session.call_tool(name, arguments).on_progress(move |progress| {
             let shown = json!({
