@@ -63,7 +63,7 @@ pub(crate) fn answer(
     if let Some(built_in) = built_in(server, session, &footing, (&id, &method), params.as_ref(), &back) {
         return match built_in {
             BuiltIn::Replied(reply) => Answered::Now(footing.seal(server, reply)),
-            BuiltIn::Listens(future) => Answered::Later(Answering { future, cancel: None }),
+            BuiltIn::Listens(future, cancel) => Answered::Later(Answering { future, cancel: Some(cancel) }),
         };
     }
     match hand_over(server, footing, (id, progress), &method, params, back) {
@@ -114,7 +114,7 @@ fn offers(has: &ServerCapabilities, path: &str) -> bool {
 
 enum BuiltIn {
     Replied(Reply),
-    Listens(BoxFuture<'static, Outcome>),
+    Listens(BoxFuture<'static, Outcome>, Arc<Cancel>),
 }
 
 /// The methods that need no handler.
@@ -143,7 +143,10 @@ fn built_in(
             done(read(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
         }
         "subscriptions/listen" => match read::<ListenParams>(method, params) {
-            Ok(params) => BuiltIn::Listens(listen(server, footing, id, params.notifications, back)),
+            Ok(params) => {
+                let (future, cancel) = listen(server, footing, id, params.notifications, back);
+                BuiltIn::Listens(future, cancel)
+            }
             Err(error) => BuiltIn::Replied(Err(error)),
         },
         _ => return None,
@@ -254,6 +257,13 @@ impl Future for Guarded {
 pub struct Answering {
     future: BoxFuture<'static, Outcome>,
     cancel: Option<Arc<Cancel>>,
+}
+
+impl Answering {
+    /// What tells its handler that it is cancelled, before its task is dropped.
+    pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
+        self.cancel.clone()
+    }
 }
 
 impl Future for Answering {

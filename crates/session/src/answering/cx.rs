@@ -135,7 +135,14 @@ impl Cx {
             return;
         }
         if let Ok(params) = Raw::encode(params) {
-            self.inner.back.note(method, Some(&params));
+            self.note(method, Some(&params));
+        }
+    }
+
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        // A handler may run on for a moment on another thread; nothing may be said for it any more.
+        if !self.is_cancelled() {
+            self.inner.back.note(method, params);
         }
     }
 
@@ -200,7 +207,7 @@ impl Cx {
     /// Sends any notification that belongs to this request, where the revision has it.
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
         if self.inner.footing.may_tell(method) {
-            self.inner.back.note(method, params);
+            self.note(method, params);
         }
     }
 
@@ -275,7 +282,7 @@ impl Cancel {
         self.told.notify_waiters();
     }
 
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
 

@@ -18,6 +18,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
+use crate::answering::cx::Cancel;
 use crate::answering::{Back, Server};
 use crate::era::{Classified, classify};
 use crate::link::{Claim, Exchange, Life, LinkError, Outbox, Pipe};
@@ -99,13 +100,15 @@ struct Connection {
 enum Running {
     /// Being polled for the first time.
     Here,
-    /// A task of its own.
-    Task(AbortHandle),
+    /// A task of its own, with what tells its handler that it is over.
+    Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
 impl Running {
     fn abort(self) {
-        if let Self::Task(task) = self {
+        if let Self::Task(task, cancel) = self {
+            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            cancel.inspect(|cancel| cancel.set());
             task.abort();
         }
     }
@@ -303,7 +306,7 @@ impl Attendant {
             }
             return;
         }
-        let (owner, key) = (Arc::clone(connection), id.clone());
+        let (owner, key, cancel) = (Arc::clone(connection), id.clone(), answering.cancel());
         // Held until the handle is in the table, so that the task cannot leave before it has entered.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
@@ -312,7 +315,7 @@ impl Attendant {
                 owner.put(Some(&key), &outcome);
             }
         });
-        running.insert(id, Running::Task(task.abort_handle()));
+        running.insert(id, Running::Task(task.abort_handle(), cancel));
     }
 
     /// An answer of the client that cannot be read: whoever waits for it is told.
@@ -347,8 +350,12 @@ impl Attendant {
             Answered::Refused(error) => Element::Answered(id, Err(error)),
             Answered::Now(outcome) => Element::Answered(id, outcome),
             Answered::Later(answering) => {
+                // Held until the handle is in the table, as for a request on its own.
+                let mut running = connection.running.lock();
+                let cancel = answering.cancel();
                 let task = tokio::spawn(answering);
-                connection.running.lock().insert(id.clone(), Running::Task(task.abort_handle()));
+                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
+                drop(running);
                 Element::Running(id, task)
             }
         }

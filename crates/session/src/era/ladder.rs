@@ -129,9 +129,20 @@ async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
     let modern = opening.offer.modern();
     if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
         let attempt = ladder.dial(Rung::Legacy, None).await?;
-        return ladder.legacy(attempt, None, SwitchBack::Allowed).await;
+        return ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed).await;
     }
     ladder.modern(modern[0]).await
+}
+
+/// What a probe has left for the handshake after it.
+#[derive(Default)]
+struct Hearsay {
+    /// The probe itself, which may still be answered.
+    probe: Option<Exchange>,
+    /// The revisions the server named; the newest that both speak is asked for first.
+    named: Vec<String>,
+    /// What the server started meanwhile.
+    stash: Stash,
 }
 
 /// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
@@ -172,14 +183,20 @@ impl Ladder<'_> {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
-            let judged = match outcome {
-                Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
+            let (judged, refused) = match outcome {
+                Ok(Ok(outcome)) => {
+                    let refused = outcome.as_ref().err().cloned();
+                    (modern::judge(outcome, &self.opening.offer.modern()), refused)
+                }
                 // An answer nobody can read is no answer of the modern era.
-                Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => Probed::Legacy(Vec::new()),
+                Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
+                    (Probed::Legacy(Vec::new()), None)
+                }
                 Ok(Err(error)) => return self.fell(Some(attempt), error).await,
                 Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    return match self.legacy(attempt, Some(probe), SwitchBack::Allowed).await {
+                    let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
+                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
                         // Slow to start, and then it died of the probe that was waiting for it.
                         Err(CallError::Link(error)) => self.fell(None, error).await,
                         other => other,
@@ -195,10 +212,21 @@ impl Ladder<'_> {
                 Probed::Again(named) => revision = named,
                 Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
                 Probed::Refused(error) => return Err(CallError::Remote(error)),
-                Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
-                Probed::Legacy(_) => {
+                Probed::Legacy(theirs) if !self.may_fall_back() => {
+                    // One that is known to be modern and only says no is out of order, not of another era.
+                    let known = self.opening.known == Some(Verdict::Modern) && theirs.is_empty();
+                    return Err(match refused.filter(|_| known) {
+                        Some(error) => CallError::Remote(error),
+                        None => self.no_common(theirs),
+                    });
+                }
+                Probed::Legacy(named) => {
+                    let before = Arc::clone(&attempt.link);
                     let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
-                    return match self.legacy(attempt, None, SwitchBack::Allowed).await {
+                    // What was started on another link is not answered on this one.
+                    let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
+                    let heard = Hearsay { named, stash, ..Hearsay::default() };
+                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
                         // It said what it made of the probe, and died of it all the same.
                         Err(CallError::Link(error)) => self.fell(None, error).await,
                         other => other,
@@ -223,7 +251,7 @@ impl Ladder<'_> {
         }
         tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
         match self.dial(Rung::Legacy, attempt).await {
-            Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
+            Ok(again) => self.legacy(again, Hearsay::default(), SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
@@ -247,14 +275,14 @@ impl Ladder<'_> {
     async fn legacy(
         &self,
         attempt: Attempt,
-        probe: Option<Exchange>,
+        heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
-        match self.shake(attempt, probe, switch_back).await {
+        match self.shake(attempt, heard, switch_back).await {
             Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
                 tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
-                let attempt = Attempt::dial(self.dial, Rung::Oldest, None).await?;
-                self.shake(attempt, None, SwitchBack::Done).await
+                let attempt = self.dial(Rung::Oldest, None).await?;
+                self.shake(attempt, Hearsay::default(), SwitchBack::Done).await
             }
             other => other,
         }
@@ -263,13 +291,16 @@ impl Ladder<'_> {
     async fn shake(
         &self,
         mut attempt: Attempt,
-        mut probe: Option<Exchange>,
+        heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
+        let Hearsay { mut probe, named, mut stash } = heard;
         let offer = self.opening.offer.legacy();
-        let Some(&newest) = offer.first() else { return Err(self.no_common(Vec::new())) };
-        let mut stash = Stash::default();
-        let mut revision = newest;
+        let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
+        let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
+            return Err(self.no_common(Vec::new()));
+        };
+        let mut revision = first;
         // One more try when the server names a revision it would take.
         for _ in 0..2 {
             let answered = {

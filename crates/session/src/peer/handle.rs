@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::RequestId;
 use switchboard_protocol::jsonrpc::{
     Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::era::Whose;
 use crate::link::{
     Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note,
     Outbox, Pipe, Post, Upcall,
@@ -20,7 +20,7 @@ use crate::link::{
 use crate::peer::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read};
 
 /// Says which exchange a note belongs to, where it belongs to one.
-pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
+pub(crate) type Belongs = fn(&Note) -> Whose;
 
 /// How long a far side may take to end that can no longer be spoken to.
 const LOST: Duration = Duration::from_secs(2);
@@ -249,15 +249,19 @@ impl Attend for Attendant {
             self.counters.unversioned();
         }
         let note = Note { method, params };
-        let unclaimed = match (self.belongs)(&note) {
-            Some(id) => self.inflight.note(&id, note).err(),
-            None => Some(note),
+        let left = match (self.belongs)(&note) {
+            Whose::Request(id) => {
+                if self.inflight.note(&id, note).is_err() {
+                    self.counters.stray_notes();
+                }
+                return;
+            }
+            Whose::Listener(id) if self.inflight.listens(&id) => self.inflight.note(&id, note).err(),
+            Whose::Listener(_) | Whose::All => Some(note),
         };
-        let Some(note) = unclaimed else { return };
-        if &*note.method == "notifications/progress" {
-            // For a call that is over, or none of ours.
-            self.counters.stray_notes();
-        } else if self.lane.push(Inward::Note(note)) {
+        if let Some(note) = left
+            && self.lane.push(Inward::Note(note))
+        {
             self.counters.dropped_notes();
         }
     }

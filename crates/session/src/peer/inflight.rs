@@ -142,6 +142,11 @@ impl Inflight {
         Ok(())
     }
 
+    /// Whether a listener of this id is under way.
+    pub(crate) fn listens(&self, id: &RequestId) -> bool {
+        self.table.lock().slots.get(id).is_some_and(|slot| slot.life == Life::Listen)
+    }
+
     /// Ends every request under way, and every later one, with this error. The first end counts.
     pub(crate) fn end(&self, error: &LinkError) {
         let mut table = self.table.lock();

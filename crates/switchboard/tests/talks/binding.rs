@@ -51,7 +51,7 @@ pub(crate) struct Stage {
 #[derive(Clone)]
 pub(crate) enum AnyDial {
     Memory(UnboundedSender<Wire>),
-    Stdio(Stdio),
+    Stdio(Box<Stdio>),
 }
 
 impl Stage {
@@ -72,7 +72,7 @@ impl Stage {
             }
         });
         let command = ChildCommand::new(std::env::current_exe()?).env(CARRY, socket);
-        Ok(Self { dial: AnyDial::Stdio(Stdio::new(command)), wires, _folder: Some(folder) })
+        Ok(Self { dial: AnyDial::Stdio(Box::new(Stdio::new(command))), wires, _folder: Some(folder) })
     }
 }
 

@@ -34,8 +34,7 @@ async fn run_client(talk: &Talk, binding: Binding) -> Result<(), String> {
             Line::Do(action) if action == "drop" => doing.pop().iter().for_each(JoinHandle::abort),
             Line::Do(action) => {
                 let (ours, action) = (ours.clone(), action.clone());
-                // A local task: the first of it runs before anything is awaited here only by chance, and no
-                // talk may count on that.
+                // When it first runs is not told: a talk waits for what the verb sends.
                 doing.push(tokio::spawn(ours.act(action)));
             }
             Line::Gives(expected) => {

@@ -94,6 +94,7 @@ impl Ours {
             "subscribe" => self.keep(session.subscribe(rest).await).await,
             "unlisten" => Ok(self.listening.lock().await.pop().is_some().into()),
             "next_change" => Ok(self.next_change().await),
+            "next_heard" => Ok(self.next_heard().await),
             "next_progress" => Ok(self.progress.lock().await.recv().await.unwrap_or_default()),
             "close" => {
                 session.close().await;
@@ -137,21 +138,33 @@ impl Ours {
         Ok(accepted)
     }
 
+    /// What the session as a whole is told next.
     async fn next_change(&self) -> Value {
         let mut changes = self.changes.lock().await;
         let Some(changes) = changes.as_mut() else { return Value::Null };
-        match changes.next().await {
-            Some(Change::Tools) => json!("tools"),
-            Some(Change::Prompts) => json!("prompts"),
-            Some(Change::Resources) => json!("resources"),
-            Some(Change::Resource { uri }) => json!({ "resource": uri }),
-            Some(Change::Log(message)) => json!({ "log": message }),
-            Some(Change::Task(task)) => json!({ "task": task }),
-            Some(Change::ElicitationDone { id }) => json!({ "elicitation": id }),
-            Some(Change::Ended) => json!("ended"),
-            Some(other) => json!(format!("{other:?}")),
-            None => Value::Null,
-        }
+        told(changes.next().await)
+    }
+
+    /// What the newest subscription is told next.
+    async fn next_heard(&self) -> Value {
+        let mut listening = self.listening.lock().await;
+        let Some(newest) = listening.last_mut() else { return Value::Null };
+        told(newest.next().await)
+    }
+}
+
+fn told(change: Option<Change>) -> Value {
+    match change {
+        Some(Change::Tools) => json!("tools"),
+        Some(Change::Prompts) => json!("prompts"),
+        Some(Change::Resources) => json!("resources"),
+        Some(Change::Resource { uri }) => json!({ "resource": uri }),
+        Some(Change::Log(message)) => json!({ "log": message }),
+        Some(Change::Task(task)) => json!({ "task": task }),
+        Some(Change::ElicitationDone { id }) => json!({ "elicitation": id }),
+        Some(Change::Ended) => json!("ended"),
+        Some(other) => json!(format!("{other:?}")),
+        None => Value::Null,
     }
 }
 
