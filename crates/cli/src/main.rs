@@ -1,3 +1,43 @@
-//! The `switchboard` command.
+//! The `switchboard` command: look at MCP servers, call them, and be one, from a terminal.
+//!
+//! ```text
+//!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
+//!                            └─ ask (questions of the server), trace (its traffic)
+//! ```
+//!
+//! Invariant: text a server wrote reaches the terminal through [`sanitize`] only.
 
-fn main() {}
+mod args;
+mod arguments;
+mod ask;
+mod command;
+mod connect;
+mod demo;
+mod failure;
+mod output;
+mod sanitize;
+mod signals;
+mod trace;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // First of all: this process may be the one that looks after a server.
+    switchboard::enter_if_asked();
+    let command = match args::read() {
+        Ok(command) => command,
+        Err(code) => return code,
+    };
+    let style = command.error_style();
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return failure::Failure::from(error).tell(style),
+    };
+    let done = runtime.block_on(command::run(command));
+    // Not waited for: a thread may still be reading a line that nobody will type.
+    runtime.shutdown_background();
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(style),
+    }
+}

@@ -82,7 +82,7 @@
 //!     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
 //!         match ready!(self.0.poll_recv(cx)) {
 //!             Some(frame) => into.push(Frame::Message(frame)),
-//!             None => return Poll::Ready(Err(LinkError::Closed)),
+//!             None => return Poll::Ready(Err(LinkError::lost("the other side is gone"))),
 //!         }
 //!         Poll::Ready(Ok(()))
 //!     }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde::de::IgnoredAny;
 
 use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::id::RequestId;
@@ -94,7 +95,10 @@ pub struct Malformed {
 impl Malformed {
     /// Whether the bytes are JSON at all: then the answer is -32600, else -32700.
     pub fn is_json(&self) -> bool {
-        matches!(self.fault.kind(), FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape)
+        matches!(
+            self.fault.kind(),
+            FaultKind::Duplicate(_) | FaultKind::BadMember(_) | FaultKind::NoShape | FaultKind::BatchTooLong
+        )
     }
 }
 
@@ -112,7 +116,7 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
         }
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    match scan::top(text.as_bytes(), 0).map_err(malformed)? {
+    match scan::top(text.as_bytes(), 0).map_err(|fault| malformed(unless_scalar(&text, fault)))? {
         Top::Object(members) => shape(&text, &members).map(Message::Single).map_err(malformed),
         Top::Array(elements) => {
             Ok(Message::Batch(elements.into_iter().map(|span| element(&slice(&text, &span))).collect()))
@@ -123,10 +127,17 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
 /// Reads one element of a batch.
 fn element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    match scan::top(text.as_bytes(), 1).map_err(malformed)? {
+    match scan::top(text.as_bytes(), 1).map_err(|fault| malformed(unless_scalar(text, fault)))? {
         Top::Object(members) => shape(text, &members).map_err(malformed),
         Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
     }
+}
+
+/// A lone string or number is JSON, and only no message.
+fn unless_scalar(text: &str, fault: Fault) -> Fault {
+    let is_scalar =
+        !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
 }
 
 fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {

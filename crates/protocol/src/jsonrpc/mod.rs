@@ -12,4 +12,4 @@ pub use envelope::{
 };
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use salvage::{Salvaged, Salvager, salvage};
-pub use scan::{Fault, FaultKind};
+pub use scan::{Fault, FaultKind, MAX_BATCH};

@@ -12,6 +12,8 @@ pub struct Salvaged {
     pub id: Option<RequestId>,
     /// Whether a top-level `method` was seen: then it was a request or a notification, not an answer.
     pub has_method: bool,
+    /// Whether a top-level `result` or `error` was seen: then it was meant as an answer.
+    pub has_outcome: bool,
 }
 
 /// The state machine. Feed it the bytes, then [`Salvager::finish`].
@@ -106,6 +108,7 @@ impl Salvager {
                 self.token.pop();
                 self.place = if self.token == b"\"id\"" { Place::IdValue } else { Place::OtherValue };
                 self.found.has_method |= self.token == b"\"method\"";
+                self.found.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
                 self.token.clear();
             }
             b',' if self.depth == 1 => {
@@ -157,6 +160,8 @@ mod tests {
         }
         assert!(salvage(br#"{"id":1,"method":"x"}"#).has_method);
         assert!(!salvage(br#"{"id":1,"result":{"method":"x"}}"#).has_method);
+        assert!(salvage(br#"{"id":1,"error":{"#).has_outcome);
+        assert!(!salvage(br#"{"id":1,"params":{"result":1}}"#).has_outcome);
     }
 
     proptest! {

@@ -35,7 +35,12 @@ pub enum FaultKind {
     BadMember(&'static str),
     /// Neither a request, a notification nor a response.
     NoShape,
+    /// An array of more than [`MAX_BATCH`] messages.
+    BatchTooLong,
 }
+
+/// The most messages in one batch: each costs far more than its bytes.
+pub const MAX_BATCH: usize = 1024;
 
 impl Fault {
     pub(crate) fn new(kind: FaultKind, at: usize) -> Self {
@@ -65,6 +70,7 @@ impl fmt::Display for Fault {
             FaultKind::Duplicate(name) => write!(f, "the member {name:?} stands twice"),
             FaultKind::BadMember(name) => write!(f, "the member {name:?} has the wrong type or size"),
             FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),
+            FaultKind::BatchTooLong => write!(f, "a batch of more than {MAX_BATCH} messages"),
         }
     }
 }
@@ -274,6 +280,9 @@ impl Cursor<'_> {
             self.peek()?;
             let start = self.at;
             self.value(depth + 1)?;
+            if elements.len() == MAX_BATCH {
+                return self.fault(FaultKind::BatchTooLong);
+            }
             elements.push(start..self.at);
             match self.peek()? {
                 b',' => self.at += 1,

@@ -63,7 +63,7 @@ pub(crate) fn answer(
     if let Some(built_in) = built_in(server, session, &footing, (&id, &method), params.as_ref(), &back) {
         return match built_in {
             BuiltIn::Replied(reply) => Answered::Now(footing.seal(server, reply)),
-            BuiltIn::Listens(future) => Answered::Later(Answering { future, cancel: None }),
+            BuiltIn::Listens(future, cancel) => Answered::Later(Answering { future, cancel: Some(cancel) }),
         };
     }
     match hand_over(server, footing, (id, progress), &method, params, back) {
@@ -114,7 +114,7 @@ fn offers(has: &ServerCapabilities, path: &str) -> bool {
 
 enum BuiltIn {
     Replied(Reply),
-    Listens(BoxFuture<'static, Outcome>),
+    Listens(BoxFuture<'static, Outcome>, Arc<Cancel>),
 }
 
 /// The methods that need no handler.
@@ -136,14 +136,17 @@ fn built_in(
             session.set_log_level(level);
         })),
         "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
-            server.handler().may_subscribe(&uri)?;
+            server.may_subscribe(&uri)?;
             session.subscribe(uri)
         })),
         "resources/unsubscribe" => {
             done(read(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
         }
         "subscriptions/listen" => match read::<ListenParams>(method, params) {
-            Ok(params) => BuiltIn::Listens(listen(server, footing, id, params.notifications, back)),
+            Ok(params) => {
+                let (future, cancel) = listen(server, footing, id, params.notifications, back);
+                BuiltIn::Listens(future, cancel)
+            }
             Err(error) => BuiltIn::Replied(Err(error)),
         },
         _ => return None,
@@ -176,18 +179,24 @@ fn hand_over(
     let footing = if asks {
         let (responses, state) = round(&request);
         let resume = Resume { method, params: &text, responses, state };
-        let kept = footing.clone();
-        footing.resumed(server, resume).map_err(|error| (kept, error))?
+        match footing.resumed(server, resume) {
+            Ok(resumed) => resumed,
+            Err(error) => return Err((footing, error)),
+        }
     } else {
         footing
     };
-    let asking = Asking { may_ask: asks, ask_within: server.limits().ask };
+    let logs = server.capabilities().logging.is_some();
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs };
     let cx = Cx::new(id, footing.clone(), progress, back, asking);
     let cancel = cx.cancel();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
         .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));
     let handler: BoxFuture<'static, Reply> = match handled {
-        Handled::Now(reply) => return Ok(Answered::Now(footing.seal(server, reply))),
+        Handled::Now(reply) => {
+            cancel.finish();
+            return Ok(Answered::Now(footing.seal(server, reply)));
+        }
         Handled::Later(future) => future,
         Handled::Blocking(work) => {
             let method = method.to_owned();
@@ -250,13 +259,22 @@ pub struct Answering {
     cancel: Option<Arc<Cancel>>,
 }
 
+impl Answering {
+    /// What tells its handler that it is cancelled, before its task is dropped.
+    pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
+        self.cancel.clone()
+    }
+}
+
 impl Future for Answering {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let polled = self.future.as_mut().poll(cx);
-        if polled.is_ready() {
-            self.cancel = None;
+        if polled.is_ready()
+            && let Some(cancel) = self.cancel.take()
+        {
+            cancel.finish();
         }
         polled
     }

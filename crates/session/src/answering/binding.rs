@@ -3,6 +3,7 @@
 //! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself asks [`says`] what a request says
 //! of itself, hands it to [`Server::answer`], and registers each session with [`Server::tell`].
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::{Notification, Request};
@@ -75,9 +76,21 @@ impl Server {
     /// Hears a notification of a client that concerns no request.
     pub fn hear(&self, note: &Notification) {
         match &*note.method {
-            "notifications/roots/list_changed" => self.handler().roots_changed(),
+            "notifications/roots/list_changed" => {
+                // A panic of the author's code ends nothing but itself.
+                let heard = catch_unwind(AssertUnwindSafe(|| self.handler().roots_changed()));
+                if heard.is_err() {
+                    tracing::error!("the handler panicked on changed roots");
+                }
+            }
             other => tracing::trace!(method = other, "a notification needs nothing done"),
         }
+    }
+
+    /// Whether a resource may be subscribed to.
+    pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe(uri)))
+            .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
     /// The input schema of a tool whose arguments are mirrored.

@@ -32,6 +32,7 @@ struct Inner {
     progress: Mutex<Told>,
     may_ask: bool,
     ask_within: Duration,
+    logs: bool,
 }
 
 struct Told {
@@ -43,6 +44,8 @@ struct Told {
 pub(crate) struct Asking {
     pub(crate) may_ask: bool,
     pub(crate) ask_within: Duration,
+    /// Whether the server declares that it logs.
+    pub(crate) logs: bool,
 }
 
 /// Progress is told at most this often, but for its end.
@@ -56,7 +59,7 @@ impl Cx {
         back: Arc<dyn Back>,
         asking: Asking,
     ) -> Self {
-        let Asking { may_ask, ask_within } = asking;
+        let Asking { may_ask, ask_within, logs } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
         let inner = Inner {
             id,
@@ -67,6 +70,7 @@ impl Cx {
             progress,
             may_ask,
             ask_within,
+            logs,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -116,7 +120,7 @@ impl Cx {
 
     /// Sends a log message, if the client wants messages of this level.
     pub fn log(&self, level: Level, logger: Option<&str>, data: impl Serialize) {
-        if !self.inner.footing.wants_log(level) {
+        if !self.inner.logs || !self.inner.footing.wants_log(level) {
             return;
         }
         let Ok(data) = Raw::encode(&data) else { return };
@@ -126,8 +130,19 @@ impl Cx {
     }
 
     fn tell<T: Serialize>(&self, method: &str, params: &T) {
+        // After the answer, or once it is cancelled, nothing more may be said about a request.
+        if self.inner.cancel.is_over() {
+            return;
+        }
         if let Ok(params) = Raw::encode(params) {
-            self.inner.back.note(method, Some(&params));
+            self.note(method, Some(&params));
+        }
+    }
+
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        // A handler may run on for a moment on another thread; nothing may be said for it any more.
+        if !self.is_cancelled() {
+            self.inner.back.note(method, params);
         }
     }
 
@@ -192,7 +207,7 @@ impl Cx {
     /// Sends any notification that belongs to this request, where the revision has it.
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
         if self.inner.footing.may_tell(method) {
-            self.inner.back.note(method, params);
+            self.note(method, params);
         }
     }
 
@@ -248,16 +263,26 @@ impl std::fmt::Debug for Cx {
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     set: AtomicBool,
+    over: AtomicBool,
     told: Notify,
 }
 
 impl Cancel {
+    /// The request is answered.
+    pub(crate) fn finish(&self) {
+        self.over.store(true, Ordering::Release);
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire) || self.is_set()
+    }
+
     pub(crate) fn set(&self) {
         self.set.store(true, Ordering::Release);
         self.told.notify_waiters();
     }
 
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
 

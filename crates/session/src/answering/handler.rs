@@ -1,5 +1,7 @@
 //! What a server author writes: one request in, one reply out. No era in sight.
 
+use std::sync::Arc;
+
 use switchboard_protocol::{
     CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError,
     ServerResult, TaskIdParams, UpdateTaskParams,
@@ -34,6 +36,24 @@ pub trait Handler: Send + Sync + 'static {
 
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
+}
+
+impl<H: Handler + ?Sized> Handler for Arc<H> {
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+        (**self).handle(request, cx)
+    }
+
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        (**self).may_subscribe(uri)
+    }
+
+    fn input_schema(&self, tool: &str) -> Option<Raw> {
+        (**self).input_schema(tool)
+    }
+
+    fn roots_changed(&self) {
+        (**self).roots_changed();
+    }
 }
 
 /// How a request is handled.

@@ -9,6 +9,7 @@ use switchboard_protocol::{
 };
 
 use crate::answering::answer::Outcome;
+use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
 use crate::answering::{Back, Server};
 use crate::era::serving::Footing;
@@ -21,22 +22,25 @@ pub(crate) fn listen(
     id: &RequestId,
     wanted: ListenFilter,
     back: &Arc<dyn Back>,
-) -> BoxFuture<'static, Outcome> {
+) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
+    let cancel: Arc<Cancel> = Arc::default();
     let accepted = match accept(server, footing, wanted) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
-            return Box::pin(async { refused });
+            return (Box::pin(async { refused }), cancel);
         }
     };
     let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
     let id = id.clone();
     let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
-    Box::pin(async move {
-        let mut over = server.publisher.over();
+    let cancelled = Arc::clone(&cancel);
+    let future = Box::pin(async move {
+        let mut ended = server.publisher.ended();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
-        let stream = Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back) });
+        let stream =
+            Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back), cancelled });
         // Nothing may come before the acknowledgement, and nothing after it may be missed.
         let _registered = server.publisher.register_after(stream, || {
             if let Ok(params) = Raw::encode(&acknowledged) {
@@ -44,7 +48,7 @@ pub(crate) fn listen(
             }
         });
         // Ends when the server says so; the client ends it by cancelling, which drops this.
-        let _ = over.wait_for(|over| *over).await;
+        let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.
         let mut cancelled = CancelledParams::new(id);
         cancelled.meta = Some(meta.clone());
@@ -54,7 +58,8 @@ pub(crate) fn listen(
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
         footing.seal(&server, Ok(result.into()))
-    })
+    });
+    (future, cancel)
 }
 
 /// The part of a filter that this server can honour.
@@ -70,7 +75,7 @@ fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<Li
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.handler().may_subscribe(uri)?;
+            server.may_subscribe(uri)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
@@ -85,6 +90,7 @@ struct Stream {
     filter: ListenFilter,
     meta: Meta,
     back: Arc<dyn Back>,
+    cancelled: Arc<Cancel>,
 }
 
 impl Hears for Stream {
@@ -96,7 +102,8 @@ impl Hears for Stream {
             News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
             News::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
         };
-        if !wanted {
+        // After a cancellation nothing more may be said, even before the task of the stream is gone.
+        if !wanted || self.cancelled.is_set() {
             return;
         }
         let params = match news {

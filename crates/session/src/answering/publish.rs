@@ -17,7 +17,8 @@ pub struct Publisher {
 struct Inner {
     listeners: Mutex<HashMap<u64, Arc<dyn Hears>>>,
     next: AtomicU64,
-    over: watch::Sender<bool>,
+    /// Goes up whenever all subscriptions end.
+    ended: watch::Sender<u64>,
 }
 
 /// What can have changed.
@@ -64,7 +65,7 @@ impl Publisher {
 
     /// Ends every subscription in order: clients are told.
     pub fn end_subscriptions(&self) {
-        self.inner.over.send_replace(true);
+        self.inner.ended.send_modify(|times| *times += 1);
     }
 
     fn publish(&self, news: &News) {
@@ -89,16 +90,16 @@ impl Publisher {
         Registered { inner: Arc::downgrade(&self.inner), key }
     }
 
-    /// Resolves when subscriptions are to end.
-    pub(crate) fn over(&self) -> watch::Receiver<bool> {
-        self.inner.over.subscribe()
+    /// Changes when the subscriptions of now are to end.
+    pub(crate) fn ended(&self) -> watch::Receiver<u64> {
+        self.inner.ended.subscribe()
     }
 }
 
 impl Default for Publisher {
     fn default() -> Self {
-        let over = watch::Sender::new(false);
-        Self { inner: Arc::new(Inner { listeners: Mutex::default(), next: AtomicU64::new(0), over }) }
+        let ended = watch::Sender::new(0);
+        Self { inner: Arc::new(Inner { listeners: Mutex::default(), next: AtomicU64::new(0), ended }) }
     }
 }
 

@@ -14,14 +14,15 @@ use switchboard_protocol::jsonrpc::{
     Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
 };
 use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, RpcError};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome, answer};
+use crate::answering::cx::Cancel;
 use crate::answering::{Back, Server};
 use crate::era::{Classified, classify};
 use crate::link::{Claim, Exchange, Life, LinkError, Outbox, Pipe};
-use crate::peer::{Attend, Counters, Inflight, put_answer, put_note, put_request, read};
+use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
 
 impl Server {
     /// Serves one connection until it ends, and says how it did: [`LinkError::Closed`] is the ordinary end.
@@ -43,16 +44,19 @@ impl Server {
             ids: AtomicI64::new(1),
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
+            counters: Arc::clone(&counters),
+            most_waiting: limits.queued_bytes as u64,
         });
         let _told = self.tell(&connection.session, Arc::clone(&connection) as Arc<dyn Back>);
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
-        let mut attend =
-            Attendant { connection: Arc::clone(&connection), most_waiting: limits.queued_bytes as u64 };
+        let mut attend = Attendant { connection: Arc::clone(&connection) };
         let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
-        connection.drain(self.limits().drain).await;
+        // Nobody will answer what was asked: handlers that wait for it may finish now.
         inflight.end(&end);
+        connection.drain(self.limits().drain).await;
+        outbox.close();
         drop(keeper);
         end
     }
@@ -87,18 +91,24 @@ struct Connection {
     running: Mutex<HashMap<RequestId, Running>>,
     /// Told whenever a request is done.
     idle: tokio::sync::Notify,
+    counters: Arc<Counters>,
+    /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
+    /// not read is not served.
+    most_waiting: u64,
 }
 
 enum Running {
-    /// Being polled for the first time, or answered as part of a batch.
+    /// Being polled for the first time.
     Here,
-    /// A task of its own.
-    Task(AbortHandle),
+    /// A task of its own, with what tells its handler that it is over.
+    Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
 impl Running {
     fn abort(self) {
-        if let Self::Task(task) = self {
+        if let Self::Task(task, cancel) = self {
+            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            cancel.inspect(|cancel| cancel.set());
             task.abort();
         }
     }
@@ -164,6 +174,10 @@ impl Connection {
 
 impl Back for Connection {
     fn note(&self, method: &str, params: Option<&Raw>) {
+        if self.outbox.waiting() > self.most_waiting {
+            self.counters.dropped_notes();
+            return;
+        }
         let _ = put_note(&self.outbox, method, params.map(Raw::as_str));
     }
 
@@ -178,8 +192,6 @@ impl Back for Connection {
 /// What a server does with what its client starts.
 struct Attendant {
     connection: Arc<Connection>,
-    /// Reading stops while more than this waits to be written: a client that does not read is not served.
-    most_waiting: u64,
 }
 
 impl Attend for Attendant {
@@ -234,37 +246,49 @@ impl Attend for Attendant {
                 Ok(Envelope::Request(request)) => answers.push(self.element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) => answers
-                    .push(Element { id: malformed.salvaged.id.clone(), state: Err(unreadable(&malformed)) }),
+                Err(malformed) if is_answer(&malformed.salvaged) => self.damaged(malformed),
+                Err(malformed) => {
+                    answers.push(Element::Refused(malformed.salvaged.id.clone(), unreadable(&malformed)));
+                }
             }
         }
         if !answers.is_empty() {
+            // Ends by itself: everything it waits for is answered, cancelled or ended with the connection.
             tokio::spawn(answer_batch(connection, answers));
         }
         responses
     }
 
     fn unreadable(&mut self, _frame: &[u8], malformed: Malformed) {
-        // Only a request is answered: what cannot be told from an answer of the client to us might loop.
-        let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
-        self.connection.put(id.as_ref(), &Err(unreadable(&malformed)));
+        if is_answer(&malformed.salvaged) {
+            self.damaged(malformed);
+        } else {
+            self.connection.put(malformed.salvaged.id.as_ref(), &Err(unreadable(&malformed)));
+        }
     }
 
     fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
-        if salvaged.has_method || salvaged.id.is_none() {
-            let refused = RpcError::invalid_request(error.to_string());
-            self.connection.put(salvaged.id.as_ref(), &Err(refused));
-        } else {
-            self.connection.inflight.complete(salvaged.id, Err(error));
+        match salvaged.id {
+            Some(id) if is_answer(&salvaged) => self.connection.inflight.complete(Some(id), Err(error)),
+            Some(id) => self.connection.put(Some(&id), &Err(RpcError::invalid_request(error.to_string()))),
+            // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
+            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
         }
     }
 
     async fn passed(&mut self) {
         self.connection.outbox.flush_now();
-        while self.connection.outbox.waiting() > self.most_waiting {
+        let Connection { outbox, most_waiting, .. } = &*self.connection;
+        while outbox.waiting() > *most_waiting && !outbox.is_closed() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
+}
+
+/// Whether this was meant as the client's answer to a question of ours. Its id is then ours, and must not go back
+/// in an error: the client would take it for one of its own.
+fn is_answer(salvaged: &Salvaged) -> bool {
+    salvaged.has_outcome && !salvaged.has_method
 }
 
 fn unreadable(malformed: &Malformed) -> RpcError {
@@ -282,7 +306,7 @@ impl Attendant {
             }
             return;
         }
-        let (owner, key) = (Arc::clone(connection), id.clone());
+        let (owner, key, cancel) = (Arc::clone(connection), id.clone(), answering.cancel());
         // Held until the handle is in the table, so that the task cannot leave before it has entered.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
@@ -291,14 +315,25 @@ impl Attendant {
                 owner.put(Some(&key), &outcome);
             }
         });
-        running.insert(id, Running::Task(task.abort_handle()));
+        running.insert(id, Running::Task(task.abort_handle(), cancel));
+    }
+
+    /// An answer of the client that cannot be read: whoever waits for it is told.
+    fn damaged(&self, malformed: Malformed) {
+        match malformed.salvaged.id.clone() {
+            Some(id) => self.connection.inflight.complete(Some(id), Err(LinkError::Malformed(malformed))),
+            None => _ = self.connection.counters.late_or_unknown(),
+        }
     }
 
     /// Begins to answer one element of a batch.
     fn element(&self, request: Request) -> Element {
         let connection = &self.connection;
         let id = request.id.clone();
-        let refused = |error| Element { id: Some(id.clone()), state: Err(error) };
+        let refused = |error| Element::Refused(Some(id.clone()), error);
+        if request.version == Version::Other {
+            return refused(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
+        }
         if &*request.method == "initialize" {
             return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
@@ -311,40 +346,56 @@ impl Attendant {
             return refused(error);
         }
         let back = Arc::clone(connection) as Arc<dyn Back>;
-        let answered = answer(&connection.server, &connection.session, request, back);
-        Element { id: Some(id), state: Ok(answered) }
+        match answer(&connection.server, &connection.session, request, back) {
+            Answered::Refused(error) => Element::Answered(id, Err(error)),
+            Answered::Now(outcome) => Element::Answered(id, outcome),
+            Answered::Later(answering) => {
+                // Held until the handle is in the table, as for a request on its own.
+                let mut running = connection.running.lock();
+                let cancel = answering.cancel();
+                let task = tokio::spawn(answering);
+                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
+                drop(running);
+                Element::Running(id, task)
+            }
+        }
     }
 }
 
 /// One element of a batch on its way to an answer.
-struct Element {
-    id: Option<RequestId>,
-    state: Result<Answered, RpcError>,
+enum Element {
+    /// It was never entered.
+    Refused(Option<RequestId>, RpcError),
+    /// It is entered, and answered.
+    Answered(RequestId, Outcome),
+    /// It is entered, and being answered.
+    Running(RequestId, JoinHandle<Outcome>),
 }
 
-/// Answers a batch with one array, when all its elements are answered.
+/// Answers a batch with one array, when all its elements are answered. One that was cancelled is left out.
 async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     let mut answers = Vec::new();
-    for Element { id, state } in elements {
-        let outcome = match state {
-            Ok(Answered::Refused(error)) => Err(error),
-            Ok(Answered::Now(outcome)) => outcome,
-            Ok(Answered::Later(answering)) => answering.await,
-            Err(error) => Err(error),
+    let mut entered = Vec::new();
+    for element in elements {
+        let (id, outcome) = match element {
+            Element::Refused(id, error) => (id, Err(error)),
+            Element::Answered(id, outcome) => {
+                entered.push(id.clone());
+                (Some(id), outcome)
+            }
+            Element::Running(id, task) => {
+                let Ok(outcome) = task.await else { continue };
+                entered.push(id.clone());
+                (Some(id), outcome)
+            }
         };
-        let entered = id.as_ref().is_none_or(|id| connection.leave(id) || outcome.is_err());
-        if entered {
-            answers.push(match outcome {
-                Ok(result) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string(),
-                Err(error) => match id {
-                    Some(id) => serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }),
-                    None => serde_json::json!({ "jsonrpc": "2.0", "error": error }),
-                }
-                .to_string(),
-            });
-        }
+        answers.push(answer_text(id.as_ref(), outcome.as_ref()));
     }
     if !answers.is_empty() {
-        let _ = connection.outbox.put(&[b"[", answers.join(",").as_bytes(), b"]"], Claim::Exempt);
+        let _ = connection.outbox.put(&[b"[", &answers.join(&b','), b"]"], Claim::Exempt);
+    }
+    // Only now: whoever waits for the last request to be done may then rely on its answer being put.
+    for id in &entered {
+        connection.leave(id);
     }
 }

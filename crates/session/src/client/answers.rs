@@ -4,7 +4,7 @@
 //! (modern) cannot be seen from here.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams,
@@ -54,6 +54,28 @@ pub trait Answers: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
         let _ = (request, asker);
         Box::pin(async { Err(Refusal::new("no model is here to ask")) })
+    }
+}
+
+impl<A: Answers + ?Sized> Answers for Arc<A> {
+    fn abilities(&self) -> Abilities {
+        (**self).abilities()
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        (**self).elicit(request, asker)
+    }
+
+    fn sample<'a>(
+        &'a self,
+        request: CreateMessageParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        (**self).sample(request, asker)
     }
 }
 
@@ -123,7 +145,8 @@ pub struct Asker {
 #[derive(Clone)]
 pub(crate) struct Report {
     pub(crate) token: RequestId,
-    pub(crate) link: Arc<dyn Link>,
+    // Weak: whoever keeps an asker does not keep the server alive.
+    pub(crate) link: Weak<dyn Link>,
     pub(crate) revision: Revision,
 }
 
@@ -134,9 +157,15 @@ impl fmt::Debug for Report {
 }
 
 impl Asker {
+    /// Whoever this is; for tests of [`Answers`].
+    pub fn new(server: Option<Implementation>) -> Self {
+        Self { server, report: None }
+    }
+
     /// Tells the server how far the answer is. Does nothing when it did not ask for that.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(Report { token, link, revision }) = &self.report else { return };
+        let Some(link) = link.upgrade() else { return };
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;
         params.message = message.map(str::to_owned);

@@ -151,6 +151,7 @@ impl Client {
             legacy_capabilities,
             modern_capabilities,
             probe_timeout: self.limits.probe,
+            startup: self.limits.startup,
         }
     }
 }

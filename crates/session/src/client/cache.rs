@@ -59,7 +59,8 @@ impl Cache {
 
     /// Keeps an answer as long as its hints say, unless something made it stale since `epoch`.
     pub(crate) fn keep(&self, method: &'static str, params: &str, answer: &Raw, epoch: u64, limits: &Limits) {
-        let Some(ttl) = ttl(answer.decode().unwrap_or_default(), limits) else { return };
+        let lifetime = lifetime(answer.decode().unwrap_or_default(), limits);
+        let Some(ttl) = lifetime.filter(|ttl| !ttl.is_zero()) else { return };
         let mut kept = self.kept.lock();
         if kept.epoch != epoch || answer.len() > limits.cache_bytes {
             return;
@@ -70,8 +71,10 @@ impl Cache {
         }
         let key = Key { method, params: params.to_owned() };
         kept.remove(&key);
+        // Copied, because a slice would keep the whole read buffer it came in.
+        let Ok(answer) = Raw::parse(answer.as_str().to_owned()) else { return };
         kept.bytes += answer.len();
-        kept.entries.insert(key, Entry { answer: answer.clone(), until: now + ttl });
+        kept.entries.insert(key, Entry { answer, until: now + ttl });
     }
 
     /// Forgets the answers of these methods.
@@ -105,10 +108,9 @@ impl Kept {
     }
 }
 
-/// How long an answer may be kept; `None` when not at all.
-pub(crate) fn ttl(hints: CacheHints, limits: &Limits) -> Option<Duration> {
-    let ttl = Duration::from_millis(hints.ttl_ms?).min(limits.cache_ttl);
-    (!ttl.is_zero()).then_some(ttl)
+/// How long the server says an answer may be kept, within our bound; `None` when it does not say.
+pub(crate) fn lifetime(hints: CacheHints, limits: &Limits) -> Option<Duration> {
+    Some(Duration::from_millis(hints.ttl_ms?).min(limits.cache_ttl))
 }
 
 #[cfg(test)]

@@ -149,12 +149,13 @@ impl Live {
                         teller.finish();
                         return Ok(outcome);
                     }
-                    Event::Note(note) => {
+                    Event::Note(note) if &*note.method == "notifications/progress" => {
                         watch.word();
-                        if teller.hear(&note) {
-                            alarm.as_mut().reset(self.next_look(watch, teller)?);
-                        }
+                        teller.hear(&note);
+                        // Looked at with every word: a flood of them must not outrun the total.
+                        alarm.as_mut().reset(self.next_look(watch, teller)?);
                     }
+                    Event::Note(note) => _ = self.heard(note),
                     Event::Upcall(upcall) => self.refuse_upcall(&upcall),
                 },
                 () = &mut alarm => {
@@ -242,24 +243,18 @@ impl Teller {
         Self { tell, gap, last: f64::NEG_INFINITY, told_at: None, held: None }
     }
 
-    /// Hears a note; returns whether something is now held back for later.
-    fn hear(&mut self, note: &Note) -> bool {
-        if self.tell.is_none() || &*note.method != "notifications/progress" {
-            return false;
+    /// Hears of progress.
+    fn hear(&mut self, note: &Note) {
+        if self.tell.is_none() {
+            return;
         }
-        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else {
-            return false;
-        };
+        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else { return };
         if progress.progress <= self.last {
-            return false;
+            return;
         }
         self.last = progress.progress;
         self.held = Some(progress);
-        if self.due().is_some_and(|due| due > Instant::now()) {
-            return true;
-        }
         self.tell_held();
-        false
     }
 
     /// When what is held back may be told.

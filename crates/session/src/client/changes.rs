@@ -2,10 +2,12 @@
 //!
 //! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
 
-use switchboard_protocol::{LogMessage, Raw};
+use parking_lot::Mutex;
+use switchboard_protocol::{ListenFilter, LogMessage, Raw};
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 
+use crate::client::subscribe::Subscribed;
 use crate::link::Note;
 
 /// How many changes may wait for one listener.
@@ -82,6 +84,38 @@ fn decode<T: serde::de::DeserializeOwned>(params: Option<&Raw>) -> Option<T> {
     params.and_then(|params| params.decode().ok())
 }
 
+/// Where changes are told: to everybody who takes them, until the session is over.
+#[derive(Debug)]
+pub(crate) struct Hub {
+    sender: Mutex<Option<broadcast::Sender<Change>>>,
+}
+
+impl Hub {
+    pub(crate) fn new() -> Self {
+        Self { sender: Mutex::new(Some(broadcast::Sender::new(LANE))) }
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
+        match &*self.sender.lock() {
+            Some(sender) => sender.subscribe(),
+            // Nobody tells any more: the receiver ends at once.
+            None => broadcast::channel(1).1,
+        }
+    }
+
+    pub(crate) fn tell(&self, change: Change) {
+        if let Some(sender) = &*self.sender.lock() {
+            // Nobody may be listening, and that is fine.
+            let _ = sender.send(change);
+        }
+    }
+
+    /// Says that nothing more will come.
+    pub(crate) fn close(&self) {
+        self.sender.lock().take();
+    }
+}
+
 /// The changes from now on.
 #[derive(Debug)]
 pub struct Changes {
@@ -103,18 +137,17 @@ impl Changes {
 #[derive(Debug)]
 pub struct Listening {
     pub(crate) changes: Changes,
-    pub(crate) accepted: switchboard_protocol::ListenFilter,
-    pub(crate) _hold: Hold,
+    pub(crate) accepted: ListenFilter,
+    pub(crate) hold: Hold,
 }
 
-/// What ends a subscription when it is dropped.
+/// What ends a subscription when it is dropped, and whose changes it sees.
 #[derive(Debug)]
 pub(crate) enum Hold {
-    /// The task that holds the exchange.
+    /// The task that holds the exchange: a stream of its own.
     Exchange(AbortHandle),
-    /// Subscriptions to take back.
-    #[expect(dead_code, reason = "held for what its drop does")]
-    Resources(crate::client::subscribe::Subscribed),
+    /// Subscriptions to take back; the changes are those of the whole session.
+    Resources(#[expect(dead_code, reason = "held for what its drop does")] Subscribed),
 }
 
 impl Drop for Hold {
@@ -126,13 +159,33 @@ impl Drop for Hold {
 }
 
 impl Listening {
-    /// The next change, or `None` when the session is over.
+    /// The next change that was asked for, or `None` when the subscription or the session is over.
     pub async fn next(&mut self) -> Option<Change> {
-        self.changes.next().await
+        loop {
+            let change = self.changes.next().await?;
+            if matches!(self.hold, Hold::Exchange(_)) || self.asked_for(&change) {
+                return Some(change);
+            }
+        }
     }
 
     /// What the server agreed to tell.
-    pub fn accepted(&self) -> &switchboard_protocol::ListenFilter {
+    pub fn accepted(&self) -> &ListenFilter {
         &self.accepted
+    }
+
+    fn asked_for(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.accepted.tools_list_changed,
+            Change::Prompts => self.accepted.prompts_list_changed,
+            Change::Resources => self.accepted.resources_list_changed,
+            // It may be a part of the one subscribed to.
+            Change::Resource { uri } => {
+                self.accepted.resource_subscriptions.iter().any(|asked| uri.starts_with(asked.as_str()))
+            }
+            Change::Task(_) => !self.accepted.task_ids.is_empty(),
+            Change::Missed(_) => true,
+            _ => false,
+        }
     }
 }

@@ -56,6 +56,9 @@ impl Drop for Stopped<'_> {
     }
 }
 
+/// How far ahead a look at the watch is ever planned.
+const NO_BOUND: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The bounds of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
@@ -99,6 +102,13 @@ impl<'a> Watch<'a> {
         self.last_word = mark(self.clock);
     }
 
+    /// How long the call may still take in all.
+    pub(crate) fn left(&self) -> Duration {
+        let now = mark(self.clock);
+        let ran = now.at.saturating_duration_since(self.started.at);
+        self.bounds.total.saturating_sub(ran.saturating_sub(now.stood_still - self.started.stood_still))
+    }
+
     pub(crate) fn read(&self) -> Reading {
         let now = mark(self.clock);
         let ran = |since: Mark| {
@@ -117,7 +127,8 @@ impl<'a> Watch<'a> {
         } else {
             (self.bounds.idle - idle).min(self.bounds.total - total)
         };
-        Reading::Until(now.at + left)
+        // No bound is a time nobody lives to see; adding it would overflow.
+        Reading::Until(now.at + left.min(NO_BOUND))
     }
 }
 

@@ -5,7 +5,6 @@
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -120,20 +119,37 @@ impl<'a, T> IntoIterator for &'a Listing<T> {
 /// One list of a server, kept while it is good.
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
-    kept: Mutex<Option<Kept<T>>>,
-    /// The last list there was, good or not: what is known of an entry when it is used.
-    last: Mutex<Option<Arc<Listing<T>>>>,
-    /// Goes up when the server says the list has changed, so that one under way then is not kept.
-    epoch: AtomicU64,
+    state: Mutex<ShelfState<T>>,
     /// Held while the list is fetched, so that many callers cost one fetch.
     fetching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Kept<T> {
+struct ShelfState<T> {
+    /// The last list there was, good or not: what is known of an entry when it is used.
+    last: Option<Fetched<T>>,
+    /// How long the last list is good.
+    good: Good,
+    /// Goes up when the server says the list has changed, so that one under way then is not kept.
+    epoch: u64,
+}
+
+#[derive(Debug)]
+struct Fetched<T> {
     listing: Arc<Listing<T>>,
-    /// `None`: until the server says it has changed.
-    until: Option<Instant>,
+    /// When its fetch began.
+    began: Instant,
+}
+
+/// How long a list is good.
+#[derive(Debug, Clone, Copy)]
+enum Good {
+    /// Not at all.
+    No,
+    /// Until then.
+    Until(Instant),
+    /// Until the server says it has changed.
+    UntilTold,
 }
 
 /// Whether a kept list may be used.
@@ -156,72 +172,73 @@ pub(crate) enum Holding {
 
 impl<T> Default for Shelf<T> {
     fn default() -> Self {
-        Self {
-            kept: Mutex::new(None),
-            last: Mutex::new(None),
-            epoch: AtomicU64::new(0),
-            fetching: tokio::sync::Mutex::new(()),
-        }
+        let state = ShelfState { last: None, good: Good::No, epoch: 0 };
+        Self { state: Mutex::new(state), fetching: tokio::sync::Mutex::new(()) }
     }
 }
 
 impl<T: Entry> Shelf<T> {
-    /// Forgets what is kept.
+    /// What is kept is no longer good.
     pub(crate) fn forget(&self) {
-        self.epoch.fetch_add(1, Ordering::AcqRel);
-        *self.kept.lock() = None;
+        let mut state = self.state.lock();
+        state.epoch += 1;
+        state.good = Good::No;
     }
 
     /// The last list there was.
     pub(crate) fn last(&self) -> Option<Arc<Listing<T>>> {
-        self.last.lock().clone()
+        self.state.lock().last.as_ref().map(|fetched| Arc::clone(&fetched.listing))
     }
 
-    fn fresh(&self) -> Option<Arc<Listing<T>>> {
-        let kept = self.kept.lock();
-        let kept = kept.as_ref().filter(|kept| kept.until.is_none_or(|until| until > Instant::now()))?;
-        Some(Arc::clone(&kept.listing))
+    /// The list, if it is good, or if its fetch began after `asked`.
+    fn fresh(&self, freshness: Freshness, asked: Instant) -> Option<Arc<Listing<T>>> {
+        let state = self.state.lock();
+        let fetched = state.last.as_ref()?;
+        let is_good = freshness == Freshness::Kept
+            && match state.good {
+                Good::No => false,
+                Good::Until(until) => until > Instant::now(),
+                Good::UntilTold => true,
+            };
+        (is_good || fetched.began > asked).then(|| Arc::clone(&fetched.listing))
     }
 
-    /// The list: as it is kept, or from the server.
+    /// The list: as it is kept, or from the server. Waiting for another's fetch counts as waiting for the list.
     pub(crate) async fn get(
         &self,
         live: &Live,
         what: &List,
         freshness: Freshness,
     ) -> Result<Arc<Listing<T>>, CallError> {
-        if freshness == Freshness::Kept
-            && let Some(listing) = self.fresh()
-        {
+        let asked = Instant::now();
+        if let Some(listing) = self.fresh(freshness, asked) {
             return Ok(listing);
         }
-        let _fetching = self.fetching.lock().await;
-        // Somebody may have fetched it while we waited for our turn.
-        if freshness == Freshness::Kept
-            && let Some(listing) = self.fresh()
-        {
-            return Ok(listing);
-        }
-        let epoch = self.epoch.load(Ordering::Acquire);
         let within = live.limits.list;
-        let fetched = tokio::time::timeout(within, fetch(live, what)).await;
-        let (listing, ttl) = fetched.map_err(|_| CallError::TimedOut {
-            phase: Phase::List,
-            after: within,
-            hint: live.link.hint(),
-        })??;
+        let got = tokio::time::timeout(within, async {
+            let _fetching = self.fetching.lock().await;
+            // Somebody may have fetched it while we waited for our turn.
+            match self.fresh(freshness, asked) {
+                Some(listing) => Ok(listing),
+                None => self.fetch(live, what).await,
+            }
+        });
+        let late = || CallError::TimedOut { phase: Phase::List, after: within, hint: live.link.hint() };
+        got.await.map_err(|_| late())?
+    }
+
+    async fn fetch(&self, live: &Live, what: &List) -> Result<Arc<Listing<T>>, CallError> {
+        let (began, epoch) = (Instant::now(), self.state.lock().epoch);
+        let (listing, ttl) = fetch(live, what).await?;
         let listing = Arc::new(listing);
-        *self.last.lock() = Some(Arc::clone(&listing));
-        let keep = match (ttl, live.holding(what)) {
-            (Some(ttl), _) => Some(Some(Instant::now() + ttl)),
-            (None, Holding::UntilTold) => Some(None),
-            (None, Holding::Never) => None,
+        let mut state = self.state.lock();
+        state.last = Some(Fetched { listing: Arc::clone(&listing), began });
+        state.good = match (ttl, live.holding(what)) {
+            _ if state.epoch != epoch => Good::No,
+            (Some(ttl), _) => Good::Until(Instant::now() + ttl),
+            (None, Holding::UntilTold) => Good::UntilTold,
+            (None, Holding::Never) => Good::No,
         };
-        if let Some(until) = keep
-            && self.epoch.load(Ordering::Acquire) == epoch
-        {
-            *self.kept.lock() = Some(Kept { listing: Arc::clone(&listing), until });
-        }
         Ok(listing)
     }
 }
@@ -280,9 +297,9 @@ async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
         let raw = one_page(live, what, cursor.as_deref()).await?;
         let found = decode_entries::<T>(&raw, what.field)
             .map_err(|error| Stumble::Failed(CallError::protocol(what.method, error)))?;
-        // The list is good for as long as its shortest-lived page.
-        let page_ttl = cache::ttl(found.hints, limits);
-        ttl = if page == 0 { page_ttl } else { ttl.zip(page_ttl).map(|(a, b)| a.min(b)) };
+        // The list is good for as long as its shortest-lived page; one without a word is no shorter.
+        let page_ttl = cache::lifetime(found.hints, limits);
+        ttl = [ttl, page_ttl].into_iter().flatten().min();
         listing.rejected.extend(found.rejected);
         for (index, entry) in found.items.into_iter().enumerate() {
             if let Err(reason) = entry.vet(&*live.link) {

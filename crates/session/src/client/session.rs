@@ -1,5 +1,6 @@
 //! One session with one server: the typed verbs of the protocol, with no era in sight.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -12,13 +13,13 @@ use switchboard_protocol::{
     OrderedMap, Prompt, Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root,
     SetLevelParams, Tool,
 };
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
-use crate::client::changes::{Change, Changes, LANE, Listening};
+use crate::client::changes::{Changes, Hub, Listening};
 use crate::client::clock::Clock;
 use crate::client::lists::{
     Entry, Freshness, Holding, List, ListKind, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS,
@@ -27,8 +28,8 @@ use crate::client::subscribe::HeardLists;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
 use crate::client::{Limits, State};
-use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms};
-use crate::error::{CallError, Phase};
+use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms, Verdict};
+use crate::error::CallError;
 use crate::link::{Dial, Ended, Link, Post};
 use crate::peer::{Counters, Counts};
 
@@ -66,7 +67,9 @@ pub(crate) struct Live {
     pub(crate) resources: Shelf<Resource>,
     pub(crate) templates: Shelf<ResourceTemplate>,
     pub(crate) cache: Cache,
-    pub(crate) changes: broadcast::Sender<Change>,
+    pub(crate) changes: Hub,
+    /// How many listen to each resource that is subscribed to.
+    pub(crate) subscribed: Mutex<HashMap<String, usize>>,
     pub(crate) heard_lists: Mutex<HeardLists>,
     state: Arc<watch::Sender<State>>,
 }
@@ -101,23 +104,19 @@ impl ClientSession {
         if inner.live.get().is_some() {
             return Ok(());
         }
-        if let State::Failed(error) = &*inner.state.borrow() {
-            return Err(error.clone());
+        match &*inner.state.borrow() {
+            State::Failed(error) => return Err(error.clone()),
+            State::Closed => return Err(CallError::Closed),
+            State::Created | State::Ready => {}
         }
         let ids = AtomicI64::new(1);
-        let within = inner.limits.startup;
-        let opened = tokio::time::timeout(within, era::climb(&*inner.dial, &inner.opening, &ids)).await;
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(_) => Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint: None }),
-        };
+        let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
         let opened =
             opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
-        self.go_live(opened, ids);
-        Ok(())
+        self.go_live(opened, ids).await
     }
 
-    fn go_live(&self, opened: Opened, ids: AtomicI64) {
+    async fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), CallError> {
         let inner = &*self.inner;
         let Opened { link, dialect, terms, inbound, stash } = opened;
         let live = Arc::new(Live {
@@ -135,17 +134,31 @@ impl ClientSession {
             resources: Shelf::default(),
             templates: Shelf::default(),
             cache: Cache::default(),
-            changes: broadcast::Sender::new(LANE),
+            changes: Hub::new(),
+            subscribed: Mutex::default(),
             heard_lists: Mutex::default(),
             state: Arc::clone(&inner.state),
         });
-        inner.state.send_replace(State::Ready);
         if let Some(inbound) = inbound {
             let attending = tokio::spawn(upcalls::attend(Arc::downgrade(&live), inbound, stash));
             *inner.attendant.lock() = Some(attending.abort_handle());
         }
+        let link = Arc::clone(&live.link);
         let was_open = inner.live.set(live).is_err();
         debug_assert!(!was_open, "opened by one caller at a time");
+        // It may have been closed while it was being opened.
+        let is_ready = inner.state.send_if_modified(|state| {
+            let opens = matches!(state, State::Created);
+            if opens {
+                *state = State::Ready;
+            }
+            opens
+        });
+        if is_ready {
+            return Ok(());
+        }
+        link.close(inner.limits.close).await;
+        Err(CallError::Closed)
     }
 
     fn live(&self) -> Result<&Arc<Live>, CallError> {
@@ -161,6 +174,14 @@ impl ClientSession {
     /// When it is not open.
     pub fn terms(&self) -> Result<&Terms, CallError> {
         Ok(&self.live()?.terms)
+    }
+
+    /// What this session found out about the server, for the next one to open faster with.
+    ///
+    /// # Errors
+    /// When the session is not open.
+    pub fn verdict(&self) -> Result<Verdict, CallError> {
+        Ok(self.live()?.dialect.verdict())
     }
 
     /// How the session is.
@@ -254,8 +275,8 @@ impl ClientSession {
     }
 
     /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
-    pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool<'_> {
-        CallTool::new(self, name.into(), Raw::encode(&arguments))
+    pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool {
+        CallTool::new(self.clone(), name.into(), Raw::encode(&arguments))
     }
 
     /// Reads a resource.
@@ -293,12 +314,14 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server does not offer completion, or the connection fails.
-    pub async fn complete(&self, params: CompleteParams) -> Result<CompleteResult, CallError> {
+    pub async fn complete(&self, mut params: CompleteParams) -> Result<CompleteResult, CallError> {
         let live = self.live()?;
+        let meta = params.meta.take();
         let offered = live.terms.capabilities.completions.is_some() || !live.dialect.guards_completion();
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
-        let call = Call::new("completion/complete", params.as_str()).within(live.limits.complete);
+        let mut call = Call::new("completion/complete", params.as_str()).within(live.limits.complete);
+        call.meta = meta.as_ref();
         decode("completion/complete", &live.call(call).await?)
     }
 
@@ -318,9 +341,14 @@ impl ClientSession {
         let live = self.live()?;
         let mut members: OrderedMap<Raw> =
             params.decode().map_err(|error| CallError::Parameters(error.to_string()))?;
-        let meta = members.remove("_meta").and_then(|meta| meta.decode().ok());
+        let meta = members.remove("_meta").map(|meta| meta.decode()).transpose();
+        let meta = meta.map_err(|error| CallError::Parameters(error.to_string()))?;
+        // What the request is about, for bindings that say it outside the message too.
+        let subject =
+            ["name", "uri", "taskId"].iter().find_map(|key| members.get(key)?.decode::<String>().ok());
         let body = Raw::encode(&members)?;
-        live.call(Call { meta: meta.as_ref(), ..Call::new(method, body.as_str()) }).await
+        live.call(Call { meta: meta.as_ref(), name: subject.as_deref(), ..Call::new(method, body.as_str()) })
+            .await
     }
 
     /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.
@@ -404,9 +432,7 @@ impl ClientSession {
             Some(live) => live.link.close(within).await,
             None => Ended::Left,
         };
-        if let Some(attendant) = self.inner.attendant.lock().take() {
-            attendant.abort();
-        }
+        self.inner.stop();
         ended
     }
 
@@ -415,11 +441,22 @@ impl ClientSession {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
+impl Inner {
+    /// Stops hearing and answering the server.
+    fn stop(&self) {
         if let Some(attendant) = self.attendant.lock().take() {
             attendant.abort();
         }
+        if let Some(live) = self.live.get() {
+            live.changes.close();
+            live.answering.give_up();
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 
@@ -511,6 +548,7 @@ impl Live {
 
     /// The link is gone: the session has failed, unless it was closed.
     pub(crate) fn link_ended(&self) {
+        self.changes.close();
         let Some(error) = self.link.ended() else { return };
         self.state.send_if_modified(|state| {
             let was_ready = matches!(state, State::Ready);

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use switchboard_protocol::{Acknowledged, ListenFilter, ListenParams, Raw, SubscribeParams};
 
+use tokio::sync::broadcast;
+
 use crate::client::call::Call;
-use crate::client::changes::{Change, Changes, Hold, Listening};
+use crate::client::changes::{Change, Changes, Hold, LANE, Listening};
 use crate::client::session::Live;
 use crate::era::{Extras, Hearing};
 use crate::error::{CallError, Phase};
@@ -25,13 +27,14 @@ impl Live {
         if !filter.resource_subscriptions.is_empty() && !self.offers_subscriptions() {
             return Err(CallError::Unsupported { what: "resource subscriptions" });
         }
-        let changes = Changes { lane: self.changes.subscribe() };
         match self.dialect.hearing() {
             Hearing::Standing => {
+                // Taken before anything is subscribed to, so that no change is missed.
+                let changes = Changes { lane: self.changes.subscribe() };
                 let hold = Hold::Resources(self.subscribe(&filter.resource_subscriptions).await?);
-                Ok(Listening { changes, accepted: filter, _hold: hold })
+                Ok(Listening { changes, accepted: filter, hold })
             }
-            Hearing::OnRequest => self.open_stream(filter, changes).await,
+            Hearing::OnRequest => self.open_stream(filter).await,
         }
     }
 
@@ -39,19 +42,19 @@ impl Live {
     async fn subscribe(self: &Arc<Self>, uris: &[String]) -> Result<Subscribed, CallError> {
         let mut subscribed = Subscribed { live: Arc::downgrade(self), uris: Vec::new() };
         for uri in uris {
-            let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
-            self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits.read)).await?;
+            // Counted, because the server keeps one subscription for a resource, however many listen.
+            if !self.subscribed.lock().contains_key(uri) {
+                let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
+                self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits.read)).await?;
+            }
+            *self.subscribed.lock().entry(uri.clone()).or_default() += 1;
             subscribed.uris.push(uri.clone());
         }
         Ok(subscribed)
     }
 
     /// Opens a listen stream and waits for its acknowledgement.
-    async fn open_stream(
-        self: &Arc<Self>,
-        filter: ListenFilter,
-        changes: Changes,
-    ) -> Result<Listening, CallError> {
+    async fn open_stream(self: &Arc<Self>, filter: ListenFilter) -> Result<Listening, CallError> {
         let body = Raw::encode(&ListenParams::new(filter))?;
         let params = self.dialect.dress(body.as_str(), &Extras::default());
         let mirror = self.mirror(None, None);
@@ -70,16 +73,28 @@ impl Live {
             })??;
         let accepted = acknowledged.notifications;
         self.listened(&accepted, Tally::Up);
-        let (live, held) = (Arc::downgrade(self), accepted.clone());
-        let task = tokio::spawn(hear_stream(live, exchange, held));
-        Ok(Listening { changes, accepted, _hold: Hold::Exchange(task.abort_handle()) })
+        // Made before the task, so that the count goes down even if the task never runs.
+        let heard = Heard { live: Arc::downgrade(self), accepted: accepted.clone() };
+        let (sender, lane) = broadcast::channel(LANE);
+        let task = tokio::spawn(hear_stream(heard, exchange, sender));
+        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task.abort_handle()) })
+    }
+
+    /// One listener less; true when it was the last for this resource.
+    fn unsubscribed(&self, uri: &str) -> bool {
+        let mut subscribed = self.subscribed.lock();
+        let Some(count) = subscribed.get_mut(uri) else { return false };
+        *count -= 1;
+        let was_last = *count == 0;
+        if was_last {
+            subscribed.remove(uri);
+        }
+        was_last
     }
 
     fn listened(&self, accepted: &ListenFilter, tally: Tally) {
-        // What may have changed before anybody listened is not known.
-        if tally == Tally::Up {
-            self.forget_lists();
-        }
+        // What may have changed before anybody listened is not known, nor what will when nobody does any more.
+        self.forget_lists();
         let mut heard = self.heard_lists.lock();
         heard.tools = tally.count(heard.tools, accepted.tools_list_changed);
         heard.prompts = tally.count(heard.prompts, accepted.prompts_list_changed);
@@ -143,42 +158,47 @@ impl Drop for Heard {
     }
 }
 
-async fn hear_stream(live: Weak<Live>, mut exchange: Exchange, accepted: ListenFilter) {
-    let heard = Heard { live, accepted };
+async fn hear_stream(heard: Heard, mut exchange: Exchange, own: broadcast::Sender<Change>) {
     while let Ok(event) = exchange.event().await {
         let Some(live) = heard.live.upgrade() else { return };
         match event {
             // The server takes the subscription back, in either of its two ways.
             Event::Note(note) if &*note.method == "notifications/cancelled" => {
-                let (within, _) = (live.limits.read, live.changes.send(Change::Ended));
-                drop(live);
+                let within = live.limits.read;
+                drop((live, heard));
+                let _ = own.send(Change::Ended);
+                drop(own);
                 // The other way may follow. Leaving before it comes would cancel what is over already.
                 let _ = tokio::time::timeout(within, exchange.done()).await;
                 return;
             }
             Event::Done(_) => break,
-            Event::Note(note) => live.heard(note),
+            Event::Note(note) => {
+                let change = live.heard(note);
+                // Whoever listens may be gone already.
+                let _ = change.map(|change| own.send(change));
+            }
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }
-    if let Some(live) = heard.live.upgrade() {
-        let _ = live.changes.send(Change::Ended);
-    }
+    let _ = own.send(Change::Ended);
 }
 
 impl Drop for Subscribed {
     fn drop(&mut self) {
         let Some(live) = self.live.upgrade() else { return };
         for uri in self.uris.drain(..) {
+            if !live.unsubscribed(&uri) {
+                continue;
+            }
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
             let params = live.dialect.dress(body.as_str(), &Extras::default());
-            // Nobody waits for the answer; a handshake's life says no cancellation follows.
             let ask = Ask {
                 id: live.next_id(),
                 method: "resources/unsubscribe",
                 params: &params,
                 mirror: live.mirror(None, None),
-                life: Life::Handshake,
+                life: Life::Detached,
             };
             drop(live.link.open(ask));
         }

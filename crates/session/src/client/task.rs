@@ -13,7 +13,7 @@ use crate::client::clock::{Reading, Watch};
 use crate::client::session::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};
 use crate::error::CallError;
-use crate::link::{Ask, Life};
+use crate::link::{Ask, Life, LinkError};
 
 /// How often a task is asked after when the server does not say.
 const POLL: Duration = Duration::from_secs(1);
@@ -43,7 +43,7 @@ impl Drop for Following<'_> {
             method: "tasks/cancel",
             params: &params,
             mirror,
-            life: Life::Handshake,
+            life: Life::Detached,
         }));
     }
 }
@@ -56,9 +56,13 @@ impl Live {
             TaskWays::Core => self.follow_core(&ticket, watch).await,
             TaskWays::Extension => self.follow_extension(&ticket, watch).await,
         };
-        // An answer or an error of the server ends the task; running out of time does not.
-        following.over = !matches!(outcome, Err(CallError::TimedOut { .. } | CallError::InputRefused(_)));
-        outcome
+        // Only a word of the server ends a task, or its end; anything else leaves it running, to be cancelled.
+        following.over = match &outcome {
+            Ok(_) | Err(CallError::Remote(_) | CallError::Cancelled | CallError::Closed) => true,
+            Err(CallError::Link(error)) => error.ends_connection(),
+            Err(_) => false,
+        };
+        outcome.map_err(Self::begun)
     }
 
     /// 2025-11-25: ask after the task until it is over or wants input, then ask for its result.
@@ -74,7 +78,7 @@ impl Live {
             }
         }
         // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
-        self.call_boxed(Call::new("tasks/result", id.as_str()).about(&ticket.id)).await
+        self.call_boxed(Call::new("tasks/result", id.as_str()).about(&ticket.id).within(watch.left())).await
     }
 
     /// The extension: the state carries the result, and questions are answered with an update.
@@ -124,6 +128,15 @@ impl Live {
         Ok(())
     }
 
+    /// An error of a later step: the call itself has begun, so it is not one to simply repeat.
+    fn begun(error: CallError) -> CallError {
+        match error {
+            CallError::Link(LinkError::Overloaded { what }) => CallError::Link(LinkError::lost(what)),
+            CallError::Link(LinkError::Lost { reason, .. }) => CallError::Link(LinkError::lost(reason)),
+            other => other,
+        }
+    }
+
     async fn ask<T: serde::de::DeserializeOwned>(
         &self,
         method: &'static str,
@@ -140,10 +153,11 @@ impl Live {
         Box::pin(self.call(call))
     }
 
-    /// Waits until it is time to ask again. Hearing from the task counts as a word on the call.
+    /// Waits until it is time to ask again.
     async fn pause(&self, interval_ms: Option<u64>, watch: &mut Watch<'_>) -> Result<(), CallError> {
         let wait = interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_LEAST, POLL_MOST);
-        tokio::time::sleep(wait).await;
+        tokio::time::sleep(wait.min(watch.left())).await;
+        // What is bounded here is the whole; each question has a bound of its own.
         watch.word();
         match watch.read() {
             Reading::Until(_) => Ok(()),

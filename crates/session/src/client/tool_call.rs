@@ -13,8 +13,8 @@ use crate::error::CallError;
 use crate::link::BoxFuture;
 
 /// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
-pub struct CallTool<'a> {
-    session: &'a ClientSession,
+pub struct CallTool {
+    session: ClientSession,
     name: String,
     arguments: Result<Raw, EncodeError>,
     meta: Option<Meta>,
@@ -24,8 +24,8 @@ pub struct CallTool<'a> {
     task: Option<TaskParams>,
 }
 
-impl<'a> CallTool<'a> {
-    pub(crate) fn new(session: &'a ClientSession, name: String, arguments: Result<Raw, EncodeError>) -> Self {
+impl CallTool {
+    pub(crate) fn new(session: ClientSession, name: String, arguments: Result<Raw, EncodeError>) -> Self {
         Self { session, name, arguments, meta: None, idle: None, total: None, on_progress: None, task: None }
     }
 
@@ -109,16 +109,16 @@ impl<'a> CallTool<'a> {
     }
 }
 
-impl<'a> IntoFuture for CallTool<'a> {
+impl IntoFuture for CallTool {
     type Output = Result<CallToolResult, CallError>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async { decode("tools/call", &self.raw().await?) })
     }
 }
 
-impl std::fmt::Debug for CallTool<'_> {
+impl std::fmt::Debug for CallTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CallTool").field("name", &self.name).finish_non_exhaustive()
     }

@@ -34,12 +34,13 @@ pub(crate) async fn attend(live: Weak<Live>, mut inbound: Inbound, stash: Stash)
     }
     if let Some(live) = live.upgrade() {
         live.link_ended();
+        live.answering.give_up();
     }
 }
 
 fn hear(live: &Arc<Live>, inward: Inward) {
     match inward {
-        Inward::Note(note) => live.heard(note),
+        Inward::Note(note) => _ = live.heard(note),
         Inward::Upcall(upcall) if !live.dialect.may_be_asked() => {
             // The revision forbids the server to ask, and forbids us to answer.
             live.count(|counters| counters.forbidden_upcalls());
@@ -110,7 +111,8 @@ impl Live {
         token: Option<RequestId>,
     ) -> Result<Raw, CallError> {
         let abilities = self.answers.abilities();
-        let report = |token| Report { token, link: Arc::clone(&self.link), revision: self.terms.revision };
+        let report =
+            |token| Report { token, link: Arc::downgrade(&self.link), revision: self.terms.revision };
         let asker = Asker { server: self.terms.server.clone(), report: token.map(report) };
         let refused = |refusal: crate::client::Refusal| CallError::InputRefused(refusal.to_string());
         match request {
@@ -149,10 +151,10 @@ impl Live {
     }
 
     /// Takes in news: forgets what it makes stale, then passes it on.
-    pub(crate) fn heard(&self, note: Note) {
+    pub(crate) fn heard(&self, note: Note) -> Option<Change> {
         if &*note.method == "notifications/cancelled" {
             self.take_back(&note);
-            return;
+            return None;
         }
         let change = Change::read(note);
         match &change {
@@ -166,8 +168,8 @@ impl Live {
             Change::Resource { .. } => self.cache.forget(&["resources/read"]),
             _ => {}
         }
-        // Nobody may be listening, and that is fine.
-        let _ = self.changes.send(change);
+        self.changes.tell(change.clone());
+        Some(change)
     }
 
     /// The server no longer wants an answer.
@@ -185,8 +187,9 @@ impl Live {
     }
 }
 
-impl Drop for Answering {
-    fn drop(&mut self) {
+impl Answering {
+    /// Stops answering: nobody is there to hear it. Each task holds the session, so this is what lets it go.
+    pub(crate) fn give_up(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
     }
 }

@@ -9,6 +9,7 @@ use crate::link::Note;
 #[serde(rename_all = "camelCase")]
 struct Tokens {
     progress_token: Option<RequestId>,
+    request_id: Option<RequestId>,
     #[serde(rename = "_meta")]
     meta: Option<Subscription>,
 }
@@ -19,11 +20,29 @@ struct Subscription {
     id: Option<RequestId>,
 }
 
-/// The id of the request this note belongs to, where it says so. The progress token of a call is its id.
-pub(crate) fn belongs(note: &Note) -> Option<RequestId> {
-    let tokens: Tokens = note.params.as_ref()?.decode().ok()?;
-    match &*note.method {
+/// Whose a note is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Of the request with this id, and of nobody if that is over.
+    Request(RequestId),
+    /// Of the listener with this id if there is one. Otherwise the id is the server's own, and the note is for all.
+    Listener(RequestId),
+    /// Of no request.
+    All,
+}
+
+/// Says whose a note is. The progress token of a call is its id.
+pub(crate) fn belongs(note: &Note) -> Whose {
+    let Some(Ok(tokens)) = note.params.as_ref().map(|params| params.decode::<Tokens>()) else {
+        return Whose::All;
+    };
+    let subscription = tokens.meta.and_then(|meta| meta.id);
+    let request = match &*note.method {
         "notifications/progress" => tokens.progress_token,
-        _ => tokens.meta?.id,
-    }
+        "notifications/cancelled" if subscription.is_none() => {
+            return tokens.request_id.map_or(Whose::All, Whose::Listener);
+        }
+        _ => subscription,
+    };
+    request.map_or(Whose::All, Whose::Request)
 }

@@ -14,8 +14,9 @@ pub(crate) struct Said {
     pub(crate) client: Option<Raw>,
     #[serde(rename = "io.modelcontextprotocol/logLevel")]
     pub(crate) log_level: Option<Raw>,
+    // As text: one that is no token must not make the rest unreadable.
     #[serde(rename = "progressToken")]
-    pub(crate) progress_token: Option<RequestId>,
+    progress_token: Option<Raw>,
 }
 
 /// What a request that stands alone must say of itself.
@@ -28,6 +29,11 @@ pub(crate) struct Envelope {
 }
 
 impl Said {
+    /// The token under which progress is to be reported, when there is a usable one.
+    pub(crate) fn progress_token(&self) -> Option<RequestId> {
+        RequestId::from_json(self.progress_token.as_ref()?.as_str())
+    }
+
     /// Checks what was said.
     ///
     /// # Errors

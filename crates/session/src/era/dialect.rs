@@ -2,7 +2,7 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::era::{legacy, modern};
+use crate::era::{Verdict, legacy, modern};
 use crate::error::CallError;
 
 /// How this session speaks.
@@ -89,6 +89,14 @@ impl ClientDialect {
                 modern.stamp_log_level(level);
                 None
             }
+        }
+    }
+
+    /// What this session says about its server.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self {
+            Self::Legacy(_) => Verdict::Legacy,
+            Self::Modern(_) => Verdict::Modern,
         }
     }
 

@@ -3,16 +3,18 @@
 //! The rules are those of spec 2026-07-28, basic/versioning. Falling back is keyed to no one error code; a server
 //! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
 use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
 use crate::era::{ClientDialect, Offer, Terms, Verdict};
-use crate::error::CallError;
+use crate::error::{CallError, Phase};
 use crate::link::{Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
 
 /// What a client brings to the opening.
@@ -26,6 +28,8 @@ pub(crate) struct Opening {
     /// What is declared with every request of the modern era.
     pub(crate) modern_capabilities: ClientCapabilities,
     pub(crate) probe_timeout: Duration,
+    /// How long all of it may take.
+    pub(crate) startup: Duration,
 }
 
 /// An open session.
@@ -37,9 +41,12 @@ pub(crate) struct Opened {
     pub(crate) stash: Stash,
 }
 
-/// What the server started while the session was being opened.
+/// What the server started while the session was being opened. Bounded: the oldest gives way, and is counted.
 #[derive(Debug, Default)]
-pub(crate) struct Stash(pub(crate) Vec<Inward>);
+pub(crate) struct Stash(pub(crate) VecDeque<Inward>);
+
+/// What is kept for an open session.
+const MOST_STASHED: usize = 1024;
 
 impl Stash {
     /// Waits for `answer`, keeping what arrives meanwhile. Pings are answered at once: servers may check on us.
@@ -60,11 +67,21 @@ impl Stash {
                     Some(Inward::Upcall(upcall)) if &*upcall.method == "ping" => {
                         let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
                     }
-                    Some(inward) => self.0.push(inward),
+                    Some(inward) => self.keep(link, inward),
                     None => ended = true,
                 },
             }
         }
+    }
+}
+
+impl Stash {
+    fn keep(&mut self, link: &dyn Link, inward: Inward) {
+        if self.0.len() == MOST_STASHED {
+            self.0.pop_front();
+            link.counters().inspect(|counters| _ = counters.dropped_notes());
+        }
+        self.0.push_back(inward);
     }
 }
 
@@ -93,13 +110,39 @@ impl Attempt {
 /// # Errors
 /// When nothing can be reached, or no revision is shared.
 pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
-    let ladder = Ladder { dial, opening, ids };
+    let climbing = Climbing::default();
+    let within = opening.startup;
+    let climbed =
+        tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
+    climbed.unwrap_or_else(|_| {
+        let hint = climbing.0.lock().as_ref().and_then(|link| link.hint());
+        Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint })
+    })
+}
+
+/// The link being tried, for what it knows of a server that does not answer.
+#[derive(Default)]
+struct Climbing(Mutex<Option<Arc<dyn Link>>>);
+
+async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
+    let Ladder { opening, .. } = ladder;
     let modern = opening.offer.modern();
     if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
-        let attempt = Attempt::dial(dial, Rung::Legacy, None).await?;
-        return ladder.legacy(attempt, None, SwitchBack::Allowed).await;
+        let attempt = ladder.dial(Rung::Legacy, None).await?;
+        return ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed).await;
     }
     ladder.modern(modern[0]).await
+}
+
+/// What a probe has left for the handshake after it.
+#[derive(Default)]
+struct Hearsay {
+    /// The probe itself, which may still be answered.
+    probe: Option<Exchange>,
+    /// The revisions the server named; the newest that both speak is asked for first.
+    named: Vec<String>,
+    /// What the server started meanwhile.
+    stash: Stash,
 }
 
 /// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
@@ -113,9 +156,16 @@ struct Ladder<'a> {
     dial: &'a dyn Dial,
     opening: &'a Opening,
     ids: &'a AtomicI64,
+    climbing: &'a Climbing,
 }
 
 impl Ladder<'_> {
+    async fn dial(&self, rung: Rung, previous: Option<Attempt>) -> Result<Attempt, CallError> {
+        let attempt = Attempt::dial(self.dial, rung, previous).await?;
+        *self.climbing.0.lock() = Some(Arc::clone(&attempt.link));
+        Ok(attempt)
+    }
+
     fn next_id(&self) -> RequestId {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
@@ -125,7 +175,7 @@ impl Ladder<'_> {
     }
 
     async fn modern(&self, revision: Revision) -> Result<Opened, CallError> {
-        let mut attempt = Attempt::dial(self.dial, Rung::Modern, None).await?;
+        let mut attempt = self.dial(Rung::Modern, None).await?;
         let mut stash = Stash::default();
         let mut revision = revision;
         // One more try when the server names another revision, or the same one again.
@@ -133,16 +183,28 @@ impl Ladder<'_> {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
             let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
-            let judged = match outcome {
-                Ok(Ok(outcome)) => modern::judge(outcome, &self.opening.offer.modern()),
-                Ok(Err(error)) => return self.fell(attempt, error).await,
-                Err(_) if self.may_fall_back() => {
+            let (judged, refused) = match outcome {
+                Ok(Ok(outcome)) => {
+                    let refused = outcome.as_ref().err().cloned();
+                    (modern::judge(outcome, &self.opening.offer.modern()), refused)
+                }
+                // An answer nobody can read is no answer of the modern era.
+                Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
+                    (Probed::Legacy(Vec::new()), None)
+                }
+                Ok(Err(error)) => return self.fell(Some(attempt), error).await,
+                Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    return self.legacy(attempt, Some(probe), SwitchBack::Done).await;
+                    let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
+                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
+                        // Slow to start, and then it died of the probe that was waiting for it.
+                        Err(CallError::Link(error)) => self.fell(None, error).await,
+                        other => other,
+                    };
                 }
                 Err(_) => {
                     let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
-                    return Err(CallError::TimedOut { phase: crate::error::Phase::Startup, after, hint });
+                    return Err(CallError::TimedOut { phase: Phase::Startup, after, hint });
                 }
             };
             match judged {
@@ -150,10 +212,25 @@ impl Ladder<'_> {
                 Probed::Again(named) => revision = named,
                 Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
                 Probed::Refused(error) => return Err(CallError::Remote(error)),
-                Probed::Legacy(theirs) if !self.may_fall_back() => return Err(self.no_common(theirs)),
-                Probed::Legacy(_) => {
-                    let attempt = Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await?;
-                    return self.legacy(attempt, None, SwitchBack::Allowed).await;
+                Probed::Legacy(theirs) if !self.may_fall_back() => {
+                    // One that is known to be modern and only says no is out of order, not of another era.
+                    let known = self.opening.known == Some(Verdict::Modern) && theirs.is_empty();
+                    return Err(match refused.filter(|_| known) {
+                        Some(error) => CallError::Remote(error),
+                        None => self.no_common(theirs),
+                    });
+                }
+                Probed::Legacy(named) => {
+                    let before = Arc::clone(&attempt.link);
+                    let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
+                    // What was started on another link is not answered on this one.
+                    let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
+                    let heard = Hearsay { named, stash, ..Hearsay::default() };
+                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
+                        // It said what it made of the probe, and died of it all the same.
+                        Err(CallError::Link(error)) => self.fell(None, error).await,
+                        other => other,
+                    };
                 }
             }
         }
@@ -165,7 +242,7 @@ impl Ladder<'_> {
     }
 
     /// The link broke under the probe: a legacy server may have died of it.
-    async fn fell(&self, attempt: Attempt, error: LinkError) -> Result<Opened, CallError> {
+    async fn fell(&self, attempt: Option<Attempt>, error: LinkError) -> Result<Opened, CallError> {
         // A refusal without words of the protocol is how an old server answers what it does not know.
         let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
             && self.dial.may_die_of_the_probe();
@@ -173,8 +250,8 @@ impl Ladder<'_> {
             return Err(error.into());
         }
         tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
-        match Attempt::dial(self.dial, Rung::Legacy, Some(attempt)).await {
-            Ok(again) => self.legacy(again, None, SwitchBack::Done).await,
+        match self.dial(Rung::Legacy, attempt).await {
+            Ok(again) => self.legacy(again, Hearsay::default(), SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
@@ -198,14 +275,14 @@ impl Ladder<'_> {
     async fn legacy(
         &self,
         attempt: Attempt,
-        probe: Option<Exchange>,
+        heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
-        match self.shake(attempt, probe, switch_back).await {
+        match self.shake(attempt, heard, switch_back).await {
             Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
                 tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
-                let attempt = Attempt::dial(self.dial, Rung::Oldest, None).await?;
-                self.shake(attempt, None, SwitchBack::Done).await
+                let attempt = self.dial(Rung::Oldest, None).await?;
+                self.shake(attempt, Hearsay::default(), SwitchBack::Done).await
             }
             other => other,
         }
@@ -214,13 +291,16 @@ impl Ladder<'_> {
     async fn shake(
         &self,
         mut attempt: Attempt,
-        mut probe: Option<Exchange>,
+        heard: Hearsay,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
+        let Hearsay { mut probe, named, mut stash } = heard;
         let offer = self.opening.offer.legacy();
-        let Some(&newest) = offer.first() else { return Err(self.no_common(Vec::new())) };
-        let mut stash = Stash::default();
-        let mut revision = newest;
+        let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
+        let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
+            return Err(self.no_common(Vec::new()));
+        };
+        let mut revision = first;
         // One more try when the server names a revision it would take.
         for _ in 0..2 {
             let answered = {
@@ -284,10 +364,11 @@ async fn first_of(
 ) -> Result<First, CallError> {
     let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
     let mut shaking = std::pin::pin!(shaking);
+    // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;
-        shaken = &mut shaking => return shaken.map(First::Shaken),
         late = probe.done() => late,
+        shaken = &mut shaking => return shaken.map(First::Shaken),
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

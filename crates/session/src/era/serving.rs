@@ -54,7 +54,7 @@ pub(crate) fn admit(
     match classify(params) {
         Classified::Legacy(said) => admit_legacy(server, session, method, params, said),
         Classified::Modern(said) => {
-            let progress = said.progress_token.clone();
+            let progress = said.progress_token();
             let admitted = modern::admit(server, said)?;
             let alone = Alone { admitted, asked: Arc::default() };
             Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), progress))
@@ -78,7 +78,7 @@ fn admit_legacy(
         "ping" if !server.offer().legacy().is_empty() => {
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token)),
+        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token())),
         // A server of the modern era alone misses what every request must say of itself.
         _ if server.offer().legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
@@ -200,11 +200,11 @@ impl Footing {
     ///
     /// # Errors
     /// When the state it hands back was changed, is for something else, or is too old.
-    pub(crate) fn resumed(self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
-        let Self::Modern(alone) = self else { return Ok(self) };
+    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
+        let Self::Modern(alone) = self else { return Ok(self.clone()) };
         let Resume { method, params, responses, state } = round;
         if responses.is_none() && state.is_none() {
-            return Ok(Self::Modern(alone));
+            return Ok(self.clone());
         }
         let carried = match state {
             Some(state) => {
@@ -213,9 +213,8 @@ impl Footing {
             }
             None => Default::default(),
         };
-        let Ok(alone) = Arc::try_unwrap(alone) else { return Err(RpcError::internal("already running")) };
         let asked = Arc::new(Asked::new(carried, responses.cloned().unwrap_or_default()));
-        Ok(Self::Modern(Arc::new(Alone { asked, ..alone })))
+        Ok(Self::Modern(Arc::new(Alone { admitted: alone.admitted.clone(), asked })))
     }
 
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.

@@ -42,6 +42,24 @@ pub trait Dial: Send + Sync + 'static {
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>>;
 }
 
+impl<D: Dial + ?Sized> Dial for Arc<D> {
+    fn may_die_of_the_probe(&self) -> bool {
+        (**self).may_die_of_the_probe()
+    }
+
+    fn has_oldest(&self) -> bool {
+        (**self).has_oldest()
+    }
+
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        (**self).dial(rung, previous)
+    }
+}
+
 /// Hands out one link that exists already; there is no second.
 pub struct Once(Mutex<Option<Arc<dyn Link>>>);
 

@@ -1,6 +1,6 @@
 //! In one process: a call runs the handler in the caller's own task. No queue, no task, no bytes copied.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use switchboard_protocol::{Raw, RpcError};
 
 use crate::answering::{Answered, Answering, Back, Outcome, Server, ServerSession, answer};
 use crate::link::{
-    Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Link, LinkError, Note, Post, Rung, pair,
+    Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
+    pair,
 };
 use crate::peer::{Peer, PeerLimits};
 
@@ -87,7 +88,8 @@ struct Gate {
 #[derive(Debug, Default)]
 struct GateState {
     closed: bool,
-    waiting: Vec<Waker>,
+    waiting: HashMap<u64, Waker>,
+    next: u64,
 }
 
 impl Direct {
@@ -113,6 +115,23 @@ impl Direct {
     }
 }
 
+impl Direct {
+    fn direction(&self, stage: Stage, notes: Arc<Notes>) -> Direction {
+        let mut gate = self.gate.state.lock();
+        gate.next += 1;
+        Direction { stage, notes, gate: Arc::clone(&self.gate), key: gate.next }
+    }
+
+    /// Runs a request that nobody waits for.
+    fn detach(&self, stage: Stage, notes: Arc<Notes>) -> Exchange {
+        if let (Stage::Running(answering), Ok(runtime)) = (stage, tokio::runtime::Handle::try_current()) {
+            // Ends by itself: it is one request, with the bounds of its handler.
+            runtime.spawn(answering);
+        }
+        Exchange::Own(Box::pin(self.direction(Stage::Over, notes)))
+    }
+}
+
 impl Link for Direct {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         let notes = Arc::new(Notes::default());
@@ -122,7 +141,10 @@ impl Link for Direct {
             Ok(Answered::Later(answering)) => Stage::Running(answering),
             Err(error) => Stage::Done(Err(error)),
         };
-        Exchange::Own(Box::pin(Direction { stage, notes, gate: Arc::clone(&self.gate) }))
+        if ask.life == Life::Detached {
+            return self.detach(stage, notes);
+        }
+        Exchange::Own(Box::pin(self.direction(stage, notes)))
     }
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
@@ -151,7 +173,7 @@ impl Gate {
         state.closed = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_values().for_each(Waker::wake);
     }
 }
 
@@ -195,6 +217,14 @@ struct Direction {
     stage: Stage,
     notes: Arc<Notes>,
     gate: Arc<Gate>,
+    /// Its place among those who wait at the gate.
+    key: u64,
+}
+
+impl Drop for Direction {
+    fn drop(&mut self) {
+        self.gate.state.lock().waiting.remove(&self.key);
+    }
 }
 
 enum Stage {
@@ -220,9 +250,7 @@ impl Flow for Direction {
         if let Stage::Running(_) = self.stage {
             let mut gate = self.gate.state.lock();
             if !gate.closed {
-                if !gate.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-                    gate.waiting.push(cx.waker().clone());
-                }
+                gate.waiting.insert(self.key, cx.waker().clone());
                 return Poll::Pending;
             }
             drop(gate);

@@ -101,6 +101,8 @@ pub enum Life {
     Call,
     /// Until its answer; dropping it says nothing, because this request may not be cancelled.
     Handshake,
+    /// Nobody waits for the answer; dropping it says nothing.
+    Detached,
     /// Open-ended: what is said meanwhile is the point. Dropping it ends it.
     Listen,
 }

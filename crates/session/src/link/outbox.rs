@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -67,13 +68,15 @@ struct Writer {
     outlet: Box<dyn Outlet>,
     writing: Queue,
     frames: usize,
+    /// The flusher waits for the outlet, which keeps one waker: polling it now would take the flusher's away.
+    awaited: bool,
 }
 
 impl Outbox {
     pub(crate) fn new(outlet: Box<dyn Outlet>, room: Room, tap: Option<Tap>) -> Self {
         Self {
             state: Mutex::default(),
-            writer: Mutex::new(Writer { outlet, writing: Queue::default(), frames: 0 }),
+            writer: Mutex::new(Writer { outlet, writing: Queue::default(), frames: 0, awaited: false }),
             written: AtomicU64::new(0),
             room,
             tap,
@@ -83,9 +86,6 @@ impl Outbox {
     /// Adds one frame, given in parts. Waits for nothing and makes no system call.
     pub(crate) fn put(&self, parts: &[&[u8]], claim: Claim) -> Result<Ticket, LinkError> {
         let len = parts.iter().map(|part| part.len()).sum::<usize>() + 1;
-        if let Some(tap) = &self.tap {
-            tap.see(Way::Out, &parts.concat());
-        }
         let mut state = self.state.lock();
         if let Some(error) = &state.closed {
             return Err(error.clone().unsent());
@@ -108,6 +108,10 @@ impl Outbox {
         state.frames += 1;
         let waker = state.flusher.take();
         drop(state);
+        // Only what is really put: a frame that was refused never leaves.
+        if let Some(tap) = &self.tap {
+            tap.see(Way::Out, &parts.concat());
+        }
         waker.inspect(Waker::wake_by_ref);
         Ok(ticket)
     }
@@ -117,6 +121,11 @@ impl Outbox {
         ticket.0 < self.written.load(Ordering::Acquire)
     }
 
+    /// Whether nothing that waits will ever leave.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state.lock().closed.is_some()
+    }
+
     /// How many bytes wait.
     pub(crate) fn waiting(&self) -> u64 {
         self.state.lock().put - self.written.load(Ordering::Relaxed)
@@ -124,7 +133,12 @@ impl Outbox {
 
     /// Writes what has gathered, as far as it goes without waiting; the flusher does the rest.
     pub(crate) fn flush_now(&self) {
-        let done = self.poll_flush(&mut Context::from_waker(Waker::noop()));
+        let mut writer = self.writer.lock();
+        if writer.awaited {
+            return;
+        }
+        let done = self.poll_flush(&mut writer, &mut Context::from_waker(Waker::noop()));
+        drop(writer);
         let mut state = self.state.lock();
         match done {
             Poll::Ready(Ok(())) => return,
@@ -171,14 +185,28 @@ impl Outbox {
 
     /// Writes until nothing is left; an error when the far side took not one byte for as long as `stall`.
     async fn flush(&self, stall: Duration) -> Result<(), LinkError> {
-        loop {
-            let before = self.written.load(Ordering::Relaxed);
-            match tokio::time::timeout(stall, poll_fn(|cx| self.poll_flush(cx))).await {
-                Ok(done) => return done,
-                Err(_) if self.written.load(Ordering::Relaxed) > before => {}
-                Err(_) => return Err(LinkError::lost(format!("the peer has read nothing for {stall:?}"))),
+        let mut patience = pin!(tokio::time::sleep(stall));
+        let mut before = self.written.load(Ordering::Relaxed);
+        poll_fn(|cx| {
+            {
+                let mut writer = self.writer.lock();
+                let done = self.poll_flush(&mut writer, cx);
+                writer.awaited = done.is_pending();
+                if done.is_ready() {
+                    return done;
+                }
             }
-        }
+            let written = self.written.load(Ordering::Relaxed);
+            if written > before {
+                before = written;
+                patience.set(tokio::time::sleep(stall));
+            }
+            patience.as_mut().poll(cx).map(|()| {
+                self.writer.lock().awaited = false;
+                Err(LinkError::lost(format!("the peer has read nothing for {stall:?}")))
+            })
+        })
+        .await
     }
 
     fn poll_work(&self, cx: &mut Context<'_>) -> Poll<Work> {
@@ -193,9 +221,8 @@ impl Outbox {
         Poll::Pending
     }
 
-    fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
-        let mut writer = self.writer.lock();
-        let Writer { outlet, writing, frames } = &mut *writer;
+    fn poll_flush(&self, writer: &mut Writer, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
+        let Writer { outlet, writing, frames, .. } = writer;
         loop {
             if writing.is_empty() {
                 let mut state = self.state.lock();

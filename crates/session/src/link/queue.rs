@@ -38,11 +38,11 @@ impl Queue {
         if len > LARGE {
             self.seal();
             let mut piece = BytesMut::with_capacity(len);
-            parts.iter().for_each(|part| piece.extend_from_slice(part));
+            parts.iter().for_each(|part| extend_in_one_line(&mut piece, part));
             piece.extend_from_slice(b"\n");
             self.pieces.push_back(piece.freeze());
         } else {
-            parts.iter().for_each(|part| self.tail.extend_from_slice(part));
+            parts.iter().for_each(|part| extend_in_one_line(&mut self.tail, part));
             self.tail.extend_from_slice(b"\n");
         }
     }
@@ -112,6 +112,17 @@ impl Queue {
     }
 }
 
+/// Appends JSON text. A newline in it is white space between tokens (strings escape theirs), so a space does as well.
+fn extend_in_one_line(into: &mut BytesMut, json: &[u8]) {
+    let start = into.len();
+    into.extend_from_slice(json);
+    let mut at = start;
+    while let Some(found) = memchr::memchr(b'\n', &into[at..]) {
+        at += found;
+        into[at] = b' ';
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +147,15 @@ mod tests {
         assert_eq!(bytes(&queue)[0], b'\n');
         queue.advance(queue.len() - 1);
         assert_eq!(bytes(&queue), b"\n");
+    }
+
+    #[test]
+    fn a_frame_holds_no_newline_but_its_own() {
+        let mut queue = Queue::default();
+        queue.push(&[b"{\n\"a\":", b"\n1\n}"]);
+        queue.push(&[b"[\n", &vec![b' '; LARGE], b"]"]);
+        assert_eq!(bytes(&queue).iter().filter(|byte| **byte == b'\n').count(), 2);
+        assert_eq!(&queue.pop_frame().unwrap()[..], br#"{ "a": 1 }"#);
     }
 
     #[test]

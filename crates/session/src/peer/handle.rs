@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::RequestId;
 use switchboard_protocol::jsonrpc::{
     Envelope, FaultKind, Malformed, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use crate::era::Whose;
 use crate::link::{
     Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note,
     Outbox, Pipe, Post, Upcall,
@@ -20,7 +20,10 @@ use crate::link::{
 use crate::peer::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read};
 
 /// Says which exchange a note belongs to, where it belongs to one.
-pub(crate) type Belongs = fn(&Note) -> Option<RequestId>;
+pub(crate) type Belongs = fn(&Note) -> Whose;
+
+/// How long a far side may take to end that can no longer be spoken to.
+const LOST: Duration = Duration::from_secs(2);
 
 /// A link over a pipe.
 ///
@@ -31,7 +34,7 @@ pub struct Peer {
     counters: Arc<Counters>,
     shared: Arc<Shared>,
     inbound: Mutex<Option<Inbound>>,
-    keeper: Option<Box<dyn Keeper>>,
+    keeper: Option<Arc<dyn Keeper>>,
     limits: PeerLimits,
     reader: AbortHandle,
     flusher: AbortHandle,
@@ -74,11 +77,22 @@ impl Peer {
         };
         let (table, counted, grace) =
             (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
+        let keeper: Option<Arc<dyn Keeper>> = keeper.map(Arc::from);
+        // Weak, so that dropping the peer ends the far side without waiting for this task.
+        let far_side = keeper.as_ref().map(Arc::downgrade);
         let reader = tokio::spawn(async move {
+            // However this task ends, whoever waits is told.
+            let ending = Ending { table: Arc::clone(&table), lane };
             let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
-            tracing::debug!(%end, "the pipe has ended");
+            tracing::debug!("the pipe has ended");
             table.end(&end);
-            lane.close();
+            drop(ending);
+            if let LinkError::Lost { .. } = end
+                && let Some(keeper) = far_side.and_then(|far_side| far_side.upgrade())
+            {
+                // Nothing can be said to it any more, so nothing keeps it.
+                keeper.leave(LOST).await;
+            }
         });
         Arc::new(Self {
             outbox,
@@ -113,6 +127,10 @@ impl Link for Peer {
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
         match post {
             Post::Note { method, params } => put_note(&self.outbox, method, params)?,
+            // A server that asks and never reads must not make us keep every answer.
+            Post::Answer { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
+                return Err(LinkError::Overloaded { what: "answers that wait to be written" });
+            }
             Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome)?,
         };
         Ok(())
@@ -182,6 +200,20 @@ impl fmt::Debug for Peer {
     }
 }
 
+/// Ends everything that hangs on the reading task, even when that panics or is stopped.
+struct Ending {
+    table: Arc<Inflight>,
+    lane: Arc<Lane>,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // The first end counts: this says nothing where the task has said how the pipe ended.
+        self.table.end(&LinkError::lost("reading from the server has stopped"));
+        self.lane.close();
+    }
+}
+
 /// What a client does with what its server starts: notes to their exchange or the lane, upcalls to the lane.
 struct Attendant {
     lane: Arc<Lane>,
@@ -218,12 +250,16 @@ impl Attend for Attendant {
         }
         let note = Note { method, params };
         let left = match (self.belongs)(&note) {
-            Some(id) => {
-                self.inflight.note(&id, note).map_err(|_| self.counters.stray_notes()).err().map(|_| None)
+            Whose::Request(id) => {
+                if self.inflight.note(&id, note).is_err() {
+                    self.counters.stray_notes();
+                }
+                return;
             }
-            None => Some(Some(note)),
+            Whose::Listener(id) if self.inflight.listens(&id) => self.inflight.note(&id, note).err(),
+            Whose::Listener(_) | Whose::All => Some(note),
         };
-        if let Some(Some(note)) = left
+        if let Some(note) = left
             && self.lane.push(Inward::Note(note))
         {
             self.counters.dropped_notes();

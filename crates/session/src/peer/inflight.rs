@@ -122,7 +122,9 @@ impl Inflight {
     /// Hands a note to the exchange it belongs to. Gives it back when that is over.
     pub(crate) fn note(&self, id: &RequestId, note: Note) -> Result<(), Note> {
         let mut table = self.table.lock();
-        let Some(slot) = table.slots.get_mut(id).filter(|slot| slot.outcome.is_none()) else {
+        let is_end = &*note.method == "notifications/cancelled";
+        let takes = |slot: &&mut Slot| slot.outcome.is_none() && (!is_end || slot.life == Life::Listen);
+        let Some(slot) = table.slots.get_mut(id).filter(takes) else {
             return Err(note);
         };
         // A call wants the latest word on its progress; a listener wants every change, up to a bound.
@@ -138,6 +140,11 @@ impl Inflight {
         drop(table);
         waker.inspect(Waker::wake_by_ref);
         Ok(())
+    }
+
+    /// Whether a listener of this id is under way.
+    pub(crate) fn listens(&self, id: &RequestId) -> bool {
+        self.table.lock().slots.get(id).is_some_and(|slot| slot.life == Life::Listen)
     }
 
     /// Ends every request under way, and every later one, with this error. The first end counts.

@@ -83,6 +83,19 @@ pub(crate) fn put_answer(
     id: Option<&RequestId>,
     outcome: Result<&Raw, &RpcError>,
 ) -> Result<Ticket, LinkError> {
+    with_answer(id, outcome, |parts| outbox.put(parts, Claim::Exempt))
+}
+
+/// The text of an answer, for one element of a batch.
+pub(crate) fn answer_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
+    with_answer(id, outcome, |parts| parts.concat())
+}
+
+fn with_answer<T>(
+    id: Option<&RequestId>,
+    outcome: Result<&Raw, &RpcError>,
+    take: impl FnOnce(&[&[u8]]) -> T,
+) -> T {
     let id = id.map(IdText::new);
     let (head, id): (&[u8], &[u8]) = match &id {
         Some(id) => (br#"{"jsonrpc":"2.0","id":"#, id.as_bytes()),
@@ -90,12 +103,10 @@ pub(crate) fn put_answer(
         None => (br#"{"jsonrpc":"2.0""#, b""),
     };
     match outcome {
-        Ok(result) => {
-            outbox.put(&[head, id, br#","result":"#, result.as_str().as_bytes(), b"}"], Claim::Exempt)
-        }
+        Ok(result) => take(&[head, id, br#","result":"#, result.as_str().as_bytes(), b"}"]),
         Err(error) => {
             let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
-            outbox.put(&[head, id, br#","error":"#, error.as_str().as_bytes(), b"}"], Claim::Exempt)
+            take(&[head, id, br#","error":"#, error.as_str().as_bytes(), b"}"])
         }
     }
 }

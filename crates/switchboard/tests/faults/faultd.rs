@@ -141,11 +141,11 @@ impl Faultd {
             return;
         }
         match self.fault.as_str() {
-            "segv" => {
+            // More than once: the first is caught, to look for a stack overflow.
+            "segv" => loop {
                 let us = rustix::process::getpid();
                 rustix::process::kill_process(us, rustix::process::Signal::SEGV).unwrap();
-                forever();
-            }
+            },
             "closes-stdout" => {
                 // Also what the descriptor is shared with: nothing but closing it ends the stream.
                 rustix::stdio::dup2_stdout(std::fs::File::open("/dev/null").unwrap()).unwrap();

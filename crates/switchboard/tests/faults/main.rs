@@ -1,16 +1,36 @@
 //! The fault rows F001 to F078: what a session does when the other side misbehaves.
 //!
-//! Each row is one or more named tests. The program is its own shim and, by a variable, plays the misbehaving server
-//! ([`faultd`]), an honest server on its own stdio, or a host that is about to be killed ([`part`]).
+//! Each row is one or more named tests; [`index`] is the table. The program is its own shim and, by a variable, plays
+//! the misbehaving server ([`faultd`]), an honest server on its own stdio, or a host about to be killed ([`part`]).
 
 #![expect(
     clippy::unwrap_used,
     reason = "a test fails by panicking; without the usual harness clippy cannot tell"
 )]
 
+mod stage;
+
 mod case;
 mod faultd;
-mod stage;
+mod part;
+
+mod far;
+mod framing;
+mod lists;
+mod progress;
+mod semantics;
+mod timing;
+
+mod crowd;
+mod lifecycle;
+mod stop;
+
+mod honest;
+mod own_stdio;
+mod served;
+mod serving;
+
+mod index;
 
 use std::process::ExitCode;
 
@@ -22,6 +42,27 @@ fn main() -> ExitCode {
         faultd::play(&fault);
         return ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> = [case::trials()].into_iter().flatten().collect();
+    if let Ok(part) = std::env::var(part::PART) {
+        part::play(&part);
+        return ExitCode::SUCCESS;
+    }
+    let mut trials: Vec<Trial> = [
+        case::trials(),
+        framing::trials(),
+        lists::trials(),
+        progress::trials(),
+        semantics::trials(),
+        timing::trials(),
+        crowd::trials(),
+        lifecycle::trials(),
+        stop::trials(),
+        own_stdio::trials(),
+        served::trials(),
+        serving::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    trials.push(index::trial(&trials));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -123,12 +123,15 @@ pub(crate) fn peer_limits(change: impl FnOnce(&mut PeerLimits)) -> PeerLimits {
     limits
 }
 
+/// A link that was made, and its process.
+type Started = (Weak<Peer>, ChildHandle);
+
 /// Starts a command, and remembers every link and process it made and every message that went by.
 #[derive(Clone)]
 pub(crate) struct Watched {
     command: ChildCommand,
     limits: PeerLimits,
-    links: Arc<Mutex<Vec<(Weak<Peer>, ChildHandle)>>>,
+    links: Arc<Mutex<Vec<Started>>>,
     said: Arc<Mutex<Vec<(Way, String)>>>,
 }
 

@@ -58,6 +58,8 @@ impl Client {
             |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
         match ResultType::of(&result) {
             ResultType::Complete => Ok(Settled::Done(result)),
+            // Some servers answer a question about a task with the type of what it is about.
+            ResultType::Task if method == "tasks/get" => Ok(Settled::Done(result)),
             ResultType::InputRequired if may_ask(method) => {
                 let input: InputRequired =
                     result.decode().map_err(|error| CallError::protocol(method, error))?;
@@ -159,7 +161,8 @@ enum Named {
 fn mutual(named: &[String], offer: &[Revision]) -> Named {
     match offer.iter().find(|revision| named.iter().any(|name| name == revision.as_str())) {
         Some(revision) => Named::Mutual(*revision),
-        None if named.iter().any(|name| is_modern_name(name)) => Named::Foreign,
-        None => Named::LegacyOnly,
+        // What it speaks beside revisions we do not know may still be one we do.
+        None if named.is_empty() || named.iter().any(|name| !is_modern_name(name)) => Named::LegacyOnly,
+        None => Named::Foreign,
     }
 }

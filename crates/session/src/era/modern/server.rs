@@ -13,7 +13,7 @@ use crate::era::modern::seal::{Bound, seal};
 use crate::era::unsupported_version;
 
 /// What an admitted request said of its client.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) revision: Revision,
     pub(crate) capabilities: Raw,

@@ -1,0 +1,295 @@
+//! The command line as the user wrote it. Decides nothing but what is well formed.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use switchboard::Revision;
+
+use crate::failure::{ErrorStyle, Failure};
+
+const EXAMPLES: &str = "\
+Examples:
+  switchboard demo                                          see it work, without any server of your own
+  switchboard tools -- npx -y @modelcontextprotocol/server-everything
+  switchboard call add a=1 b=2 -- switchboard demo-server   arguments take the types of the tool's schema
+  switchboard call echo --args @args.json --json -- CMD     the result exactly as the server wrote it
+  switchboard read file:///etc/hosts --trace -- CMD         and the traffic on stderr
+
+Exit codes:
+  0 fine   1 any other failure   2 usage   3 authentication   4 unreachable or protocol   5 the tool failed";
+
+/// Look at MCP servers, call their tools, read their resources.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show who a server is, what it speaks and what it offers
+    Info(Target),
+    /// List the tools of a server, as signatures
+    Tools(Target),
+    /// List the resources and resource templates of a server
+    Resources(Target),
+    /// List the prompts of a server
+    Prompts(Target),
+    /// Call a tool
+    Call(CallArgs),
+    /// Read a resource
+    Read(ReadArgs),
+    /// Get a prompt, filled in
+    Prompt(PromptArgs),
+    /// Ask for values that complete an argument of a prompt or of a resource template
+    Complete(CompleteArgs),
+    /// Print what a server tells of changes, as it comes
+    Listen(ListenArgs),
+    /// Start the demo server, connect to it, and show what it can do
+    Demo(DemoArgs),
+    /// Be a small MCP server on stdin and stdout
+    DemoServer,
+}
+
+/// The server, and how to talk to it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Target {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    /// The server: a program and its arguments, after `--`
+    #[arg(last = true, value_name = "CMD ARGS", help_heading = "Server")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// How to talk to a server.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct Options {
+    /// Print the specification's own JSON, as the server wrote it; errors as one JSON object on stderr
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long to wait for the server to start, and then for each answer
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// Show the traffic on stderr, secrets masked
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Speak this revision of the protocol and no other, like 2025-06-18
+    #[arg(long, value_name = "REV", value_parser = revision)]
+    pub(crate) revision: Option<Revision>,
+    /// Give the server a variable
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Let the server see a variable of this environment; most are withheld
+    #[arg(long, value_name = "NAME")]
+    pub(crate) inherit_env: Vec<String>,
+    /// Start the server in this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Answer the server's questions from this instead of asking: an object keyed by field name
+    #[arg(long, value_name = "FILE.json|JSON")]
+    pub(crate) answers: Option<String>,
+    /// Say more: how the session opened, log messages, details of lists
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Arguments:
+  key=value   takes the type the tool's schema says; anything else is text. Repeat a key to fill a list.
+  key:=json   is JSON as it stands: n:=1  tags:='[\"a\",\"b\"]'
+
+Examples:
+  switchboard call add a=1 b=2 -- switchboard demo-server
+  switchboard call order_pizza --answers '{\"size\":\"large\"}' -- switchboard demo-server
+  echo '{\"text\":\"hi\"}' | switchboard call echo --args - -- switchboard demo-server")]
+pub(crate) struct CallArgs {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its arguments
+    #[arg(value_name = "key=value | key:=json")]
+    pub(crate) pairs: Vec<String>,
+    /// All arguments as one JSON object: the text itself, @FILE, or - for stdin. Pairs are put on top
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub(crate) args: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  switchboard read demo://readme -- switchboard demo-server")]
+pub(crate) struct ReadArgs {
+    /// The URI of the resource
+    pub(crate) uri: String,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  switchboard prompt translate language=French text=hello -- switchboard demo-server"
+)]
+pub(crate) struct PromptArgs {
+    /// The prompt
+    pub(crate) name: String,
+    /// Its arguments, always text
+    #[arg(value_name = "key=value", value_parser = pair)]
+    pub(crate) arguments: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  switchboard complete --prompt translate language fr -- switchboard demo-server
+  switchboard complete --resource 'demo://city/{name}' name o -- switchboard demo-server")]
+#[group(skip)]
+pub(crate) struct CompleteArgs {
+    /// The prompt whose argument it is
+    #[arg(long, value_name = "NAME", conflicts_with = "resource", required_unless_present = "resource")]
+    pub(crate) prompt: Option<String>,
+    /// The resource template whose variable it is
+    #[arg(long, value_name = "URI")]
+    pub(crate) resource: Option<String>,
+    /// The argument
+    #[arg(value_name = "ARG")]
+    pub(crate) argument: String,
+    /// What is typed so far; may be empty
+    pub(crate) value: String,
+    /// An argument that is filled in already
+    #[arg(long, value_name = "k=v", value_parser = pair)]
+    pub(crate) context: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without a choice, everything the server offers to tell is listened for.
+
+Example:
+  switchboard listen --resource demo://clock --count 3 -- switchboard demo-server")]
+pub(crate) struct ListenArgs {
+    /// Updates of this resource
+    #[arg(long = "resource", value_name = "URI")]
+    pub(crate) uris: Vec<String>,
+    /// Changes of the list of tools
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// Changes of the list of prompts
+    #[arg(long)]
+    pub(crate) prompts: bool,
+    /// Changes of the list of resources
+    #[arg(long)]
+    pub(crate) resources: bool,
+    /// Stop after this many
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoArgs {
+    /// Show the traffic on stderr
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Speak this revision of the protocol, like 2025-06-18
+    #[arg(long, value_name = "REV", value_parser = revision)]
+    pub(crate) revision: Option<Revision>,
+}
+
+impl Command {
+    /// How this command's failures are to be told.
+    pub(crate) fn error_style(&self) -> ErrorStyle {
+        let target = match self {
+            Self::Info(target) | Self::Tools(target) | Self::Resources(target) | Self::Prompts(target) => {
+                target
+            }
+            Self::Call(args) => &args.target,
+            Self::Read(args) => &args.target,
+            Self::Prompt(args) => &args.target,
+            Self::Complete(args) => &args.target,
+            Self::Listen(args) => &args.target,
+            Self::Demo(_) | Self::DemoServer => return ErrorStyle::People,
+        };
+        if target.options.json { ErrorStyle::Json } else { ErrorStyle::People }
+    }
+}
+
+/// Reads the command line of this process; what is left to do when there is no command is done here.
+pub(crate) fn read() -> Result<Command, ExitCode> {
+    match Args::try_parse() {
+        Ok(Args { command: Some(command) }) => Ok(command),
+        // Like cargo: a program called by its bare name says what it can do.
+        Ok(Args { command: None }) => {
+            _ = Args::command().print_help();
+            Err(ExitCode::SUCCESS)
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            _ = error.print();
+            Err(ExitCode::SUCCESS)
+        }
+        Err(error) => Err(refuse(&error)),
+    }
+}
+
+fn refuse(error: &clap::Error) -> ExitCode {
+    // What could not be parsed cannot say how it wants to be told; look for the flag before the server's own part.
+    let wants_json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    if !wants_json {
+        _ = error.print();
+        return ExitCode::from(2);
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    Failure::usage(message).hint("see `switchboard --help`").tell(ErrorStyle::Json)
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 =
+        text.parse().map_err(|_| "a number of seconds is needed, like 30 or 0.5".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("a time-out must be longer than nothing".to_owned()),
+    }
+}
+
+fn revision(text: &str) -> Result<Revision, String> {
+    let known = Revision::ALL.map(Revision::as_str).join(", ");
+    text.parse().map_err(|_| format!("the revisions are {known}"))
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as NAME=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_servers() {
+        let args =
+            Args::try_parse_from(["switchboard", "call", "t", "a=1", "--json", "--", "srv", "--json", "b=2"]);
+        let Some(Command::Call(call)) = args.expect("well formed").command else { panic!("a call") };
+        assert_eq!(call.pairs, ["a=1"]);
+        assert_eq!(call.target.command, ["srv", "--json", "b=2"]);
+    }
+}

@@ -1,0 +1,273 @@
+//! One field of a form: how what was typed becomes a value, and what is wrong with it when it does not.
+
+use switchboard::Raw;
+use switchboard::protocol::{ChoiceOption, FormField, MultiChoiceField, NumberField, TextField};
+
+/// What a person typed, as a value for the field.
+///
+/// # Errors
+/// What to tell them when it is none.
+pub(crate) fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
+    let text = text.trim();
+    match field {
+        FormField::Text(field) => check_text(field, text).map(encode),
+        FormField::Number(field) => number(field, text),
+        FormField::Integer(field) => match text.parse::<i64>() {
+            Ok(_) => number(field, text),
+            Err(_) => Err("a whole number is needed".to_owned()),
+        },
+        FormField::Boolean(_) => match text.to_lowercase().as_str() {
+            "y" | "yes" | "true" | "on" | "1" => Ok(encode(&true)),
+            "n" | "no" | "false" | "off" | "0" => Ok(encode(&false)),
+            _ => Err("yes or no?".to_owned()),
+        },
+        FormField::Choice(field) => choose(&field.options, text).map(encode),
+        FormField::MultiChoice(field) => {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            let chosen: Vec<&str> =
+                parts.map(|part| choose(&field.options, part)).collect::<Result<_, _>>()?;
+            several(field, chosen)
+        }
+        _ => Ok(Raw::parse(text.to_owned()).unwrap_or_else(|_| encode(text))),
+    }
+}
+
+/// What was written as JSON beforehand, as a value for the field. Text stands for anything that can be typed.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
+    match (field, value.decode::<String>(), value.decode::<Vec<String>>()) {
+        (FormField::Text(field), Ok(text), _) => check_text(field, &text).map(encode),
+        (FormField::Text(_), Err(_), _) => Err("text is needed".to_owned()),
+        (FormField::MultiChoice(field), _, Ok(many)) => {
+            let chosen = many.iter().map(|one| choose(&field.options, one)).collect::<Result<_, _>>()?;
+            several(field, chosen)
+        }
+        (_, Ok(text), _) => typed(field, &text),
+        _ => typed(field, value.as_str()),
+    }
+}
+
+/// What the field starts with.
+pub(crate) fn default(field: &FormField) -> Option<Raw> {
+    match field {
+        FormField::Text(field) => field.default.as_ref().map(encode),
+        FormField::Number(field) => field.default.as_ref().map(encode),
+        FormField::Integer(field) => {
+            field.default.filter(|value| value.fract() == 0.0).map(|value| encode(&(value as i64)))
+        }
+        FormField::Boolean(field) => field.default.as_ref().map(encode),
+        FormField::Choice(field) => field.default.as_ref().map(encode),
+        FormField::MultiChoice(field) => field.default.as_ref().map(encode),
+        _ => None,
+    }
+}
+
+/// A value as it would be typed.
+pub(crate) fn shown(value: &Raw) -> String {
+    if let Ok(yes) = value.decode::<bool>() {
+        return if yes { "yes" } else { "no" }.to_owned();
+    }
+    let text =
+        value.decode::<String>().or_else(|_| value.decode::<Vec<String>>().map(|many| many.join(", ")));
+    text.unwrap_or_else(|_| value.as_str().to_owned())
+}
+
+/// What is to be typed, in a few words.
+pub(crate) fn kind(field: &FormField) -> String {
+    let range = |field: &NumberField| match (field.minimum, field.maximum) {
+        (Some(least), Some(most)) => format!(", {least} to {most}"),
+        (Some(least), None) => format!(", {least} or more"),
+        (None, Some(most)) => format!(", {most} or less"),
+        (None, None) => String::new(),
+    };
+    match field {
+        FormField::Text(field) => field.format.clone().unwrap_or_else(|| "text".to_owned()),
+        FormField::Number(field) => format!("number{}", range(field)),
+        FormField::Integer(field) => format!("whole number{}", range(field)),
+        FormField::Boolean(_) => "yes or no".to_owned(),
+        FormField::Choice(_) => "one of these, by number or name".to_owned(),
+        FormField::MultiChoice(_) => "any of these, separated by commas".to_owned(),
+        _ => "JSON or text".to_owned(),
+    }
+}
+
+/// The title and the description a field has.
+pub(crate) fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
+    let (title, description) = match field {
+        FormField::Text(field) => (&field.title, &field.description),
+        FormField::Number(field) | FormField::Integer(field) => (&field.title, &field.description),
+        FormField::Boolean(field) => (&field.title, &field.description),
+        FormField::Choice(field) => (&field.title, &field.description),
+        FormField::MultiChoice(field) => (&field.title, &field.description),
+        _ => return (None, None),
+    };
+    (title.as_deref(), description.as_deref())
+}
+
+/// What there is to choose from.
+pub(crate) fn options(field: &FormField) -> &[ChoiceOption] {
+    match field {
+        FormField::Choice(field) => &field.options,
+        FormField::MultiChoice(field) => &field.options,
+        _ => &[],
+    }
+}
+
+fn encode<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
+    Raw::encode(value).unwrap_or_else(|_| Raw::null())
+}
+
+fn check_text<'a>(field: &TextField, text: &'a str) -> Result<&'a str, String> {
+    let length = text.chars().count() as u64;
+    if let Some(least) = field.min_length.filter(|least| length < *least) {
+        return Err(format!("at least {least} characters are needed"));
+    }
+    if let Some(most) = field.max_length.filter(|most| length > *most) {
+        return Err(format!("at most {most} characters fit"));
+    }
+    let (fits, like) = match field.format.as_deref() {
+        Some("email") => (is_email(text), "name@example.com"),
+        Some("uri") => (is_uri(text), "https://example.com/"),
+        Some("date") => (is_date(text), "1999-12-31"),
+        Some("date-time") => (is_date_time(text), "1999-12-31T23:59:00Z"),
+        _ => (true, ""),
+    };
+    if fits { Ok(text) } else { Err(format!("write it like {like}")) }
+}
+
+fn is_email(text: &str) -> bool {
+    let has_space = text.contains(char::is_whitespace);
+    !has_space && text.rsplit_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty())
+}
+
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let is_scheme = |char: char| char.is_ascii_alphanumeric() || matches!(char, '+' | '-' | '.');
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.chars().all(is_scheme)
+        && !rest.is_empty()
+        && !rest.contains(char::is_whitespace)
+}
+
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let [year, month, day] = parts[..] else { return false };
+    let digits =
+        |part: &str, count: usize| part.len() == count && part.bytes().all(|byte| byte.is_ascii_digit());
+    let within = |part: &str, most: u32| part.parse().is_ok_and(|number: u32| (1..=most).contains(&number));
+    digits(year, 4) && digits(month, 2) && digits(day, 2) && within(month, 12) && within(day, 31)
+}
+
+fn is_date_time(text: &str) -> bool {
+    let Some((date, time)) = text.split_once(['T', 't']) else { return false };
+    let zoned = time.ends_with(['Z', 'z']) || time.get(8..).is_some_and(|rest| rest.contains(['+', '-']));
+    let clock = time.get(..8).map(|clock| clock.split(':').map(str::parse::<u32>).collect::<Vec<_>>());
+    is_date(date) && zoned && matches!(clock.as_deref(), Some([Ok(0..=23), Ok(0..=59), Ok(0..=60)]))
+}
+
+fn number(field: &NumberField, text: &str) -> Result<Raw, String> {
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let (Some(value), Ok(raw)) = (value, Raw::parse(text.to_owned())) else {
+        return Err("a number is needed".to_owned());
+    };
+    if let Some(least) = field.minimum.filter(|least| value < *least) {
+        return Err(format!("it must be {least} or more"));
+    }
+    if let Some(most) = field.maximum.filter(|most| value > *most) {
+        return Err(format!("it must be {most} or less"));
+    }
+    Ok(raw)
+}
+
+/// By value, by title, or by number in the list.
+fn choose<'a>(options: &'a [ChoiceOption], text: &str) -> Result<&'a str, String> {
+    let same = |name: &str| name.to_lowercase() == text.to_lowercase();
+    let named = options.iter().find(|option| option.value == text).or_else(|| {
+        options.iter().find(|option| same(&option.value) || option.title.as_deref().is_some_and(same))
+    });
+    let counted = || text.parse::<usize>().ok().and_then(|place| options.get(place.checked_sub(1)?));
+    match named.or_else(counted) {
+        Some(option) => Ok(&option.value),
+        None => Err(format!("{text:?} is none of them")),
+    }
+}
+
+fn several(field: &MultiChoiceField, mut chosen: Vec<&str>) -> Result<Raw, String> {
+    let mut seen = std::collections::HashSet::new();
+    chosen.retain(|one| seen.insert(*one));
+    let count = chosen.len() as u64;
+    if let Some(least) = field.min_items.filter(|least| count < *least) {
+        return Err(format!("choose at least {least}"));
+    }
+    if let Some(most) = field.max_items.filter(|most| count > *most) {
+        return Err(format!("choose at most {most}"));
+    }
+    Ok(encode(&chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard::protocol::{BooleanField, ChoiceField};
+
+    use super::*;
+
+    fn text(format: &str) -> FormField {
+        FormField::Text(TextField::new().with_format(format))
+    }
+
+    fn sizes() -> Vec<ChoiceOption> {
+        vec![ChoiceOption::new("s").with_title("Small"), ChoiceOption::new("l").with_title("Large")]
+    }
+
+    #[test]
+    fn what_fits_is_taken() {
+        let cases = [
+            (FormField::Integer(NumberField::new()), "12", "12"),
+            (FormField::Number(NumberField::new()), "1.50", "1.50"),
+            (FormField::Boolean(BooleanField::new()), "Yes", "true"),
+            (FormField::Choice(ChoiceField::new(sizes())), "2", "\"l\""),
+            (FormField::Choice(ChoiceField::new(sizes())), "small", "\"s\""),
+            (FormField::MultiChoice(MultiChoiceField::new(sizes())), "2, s,l", "[\"l\",\"s\"]"),
+            (text("email"), " a@b.c ", "\"a@b.c\""),
+            (text("date"), "2026-07-28", "\"2026-07-28\""),
+            (text("date-time"), "2026-07-28T10:00:00+02:00", "\"2026-07-28T10:00:00+02:00\""),
+        ];
+        for (field, given, expected) in cases {
+            assert_eq!(typed(&field, given).unwrap().as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_a_reason() {
+        let limited = NumberField::new().with_minimum(1.0).with_maximum(9.0);
+        let cases = [
+            (FormField::Integer(NumberField::new()), "1.5"),
+            (FormField::Integer(limited.clone()), "10"),
+            (FormField::Number(limited), "0"),
+            (FormField::Number(NumberField::new()), "nan"),
+            (FormField::Boolean(BooleanField::new()), "maybe"),
+            (FormField::Choice(ChoiceField::new(sizes())), "3"),
+            (FormField::MultiChoice(MultiChoiceField::new(sizes()).with_min_items(1u64)), ""),
+            (text("email"), "nobody"),
+            (text("uri"), "example.com"),
+            (text("date"), "2026-13-01"),
+            (text("date-time"), "2026-07-28T25:00:00Z"),
+        ];
+        for (field, given) in cases {
+            assert!(typed(&field, given).is_err(), "{given}");
+        }
+    }
+
+    #[test]
+    fn scripted_values_may_be_text_or_json() {
+        let field = FormField::Integer(NumberField::new());
+        for value in ["3", "\"3\""] {
+            assert_eq!(scripted(&field, &Raw::parse(value).unwrap()).unwrap().as_str(), "3");
+        }
+        let field = FormField::MultiChoice(MultiChoiceField::new(sizes()));
+        assert_eq!(scripted(&field, &Raw::parse(r#"["l"]"#).unwrap()).unwrap().as_str(), r#"["l"]"#);
+        assert!(scripted(&FormField::Text(TextField::new()), &Raw::parse("3").unwrap()).is_err());
+    }
+}

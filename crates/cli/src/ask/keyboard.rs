@@ -1,0 +1,38 @@
+//! Lines typed at the terminal, as something to wait for.
+
+use std::io::BufRead;
+use std::sync::OnceLock;
+
+use tokio::sync::{Mutex, mpsc};
+
+/// Standard input, read by a thread of its own from the first question on.
+///
+/// The thread cannot be ended while it waits for a line, so nobody waits for it: it ends with the process.
+#[derive(Debug, Default)]
+pub(crate) struct Keyboard {
+    lines: OnceLock<Mutex<mpsc::UnboundedReceiver<String>>>,
+}
+
+impl Keyboard {
+    /// The next line without its end, or `None` when there will be none.
+    pub(crate) async fn line(&self) -> Option<String> {
+        let lines = self.lines.get_or_init(|| Mutex::new(start()));
+        lines.lock().await.recv().await
+    }
+}
+
+fn start() -> mpsc::UnboundedReceiver<String> {
+    // Unbounded is fine here: nobody types faster than memory grows.
+    let (typed, lines) = mpsc::unbounded_channel();
+    let read = move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if typed.send(line).is_err() {
+                return;
+            }
+        }
+    };
+    // Without a thread there are no lines, which is what a closed channel says.
+    _ = std::thread::Builder::new().name("keyboard".to_owned()).spawn(read);
+    lines
+}

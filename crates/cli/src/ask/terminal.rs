@@ -1,0 +1,198 @@
+//! Questions of a server asked at the terminal, one at a time.
+//!
+//! What the server wrote stands behind a bar, so that it cannot look like a question of ours. A URL is shown in full
+//! and never opened.
+
+use std::sync::Arc;
+
+use switchboard::protocol::{
+    ElicitAction, ElicitParams, ElicitResult, FormField, FormParams, OrderedMap, UrlParams,
+};
+use switchboard::session::link::BoxFuture;
+use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
+
+use crate::ask::field;
+use crate::ask::keyboard::Keyboard;
+use crate::output::{Screen, wrap};
+use crate::sanitize::{self, one_line, sanitize};
+
+/// Asks whoever sits at the terminal.
+#[derive(Debug)]
+pub(crate) struct AtTerminal {
+    screen: Arc<Screen>,
+    keyboard: Keyboard,
+    /// Held by the question that is being asked: a server may ask several at once.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// The user pressed Ctrl-D.
+struct Gone;
+
+impl AtTerminal {
+    pub(crate) fn new(screen: Arc<Screen>) -> Self {
+        Self { screen, keyboard: Keyboard::default(), turn: tokio::sync::Mutex::new(()) }
+    }
+
+    async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {
+        let _turn = self.turn.lock().await;
+        let who = sanitize::name(&asker.to_string());
+        let answered = match &request {
+            ElicitParams::Form(form) => self.form(form, &who).await,
+            ElicitParams::Url(url) => self.url(url, &who).await,
+            _ => return Err(Refusal::new("this kind of question is not known here")),
+        };
+        Ok(answered.unwrap_or_else(|Gone| {
+            self.screen.say("");
+            ElicitResult::new(ElicitAction::Cancel)
+        }))
+    }
+
+    /// What the server wrote, behind a bar.
+    fn quote(&self, text: &str) {
+        let paper = &self.screen.paper;
+        for line in wrap(&sanitize(text), paper.prose().saturating_sub(4)) {
+            self.screen.say(&format!("{} {line}", paper.yellow("┃")));
+        }
+    }
+
+    /// A question of ours, and the line typed behind it.
+    async fn prompt(&self, question: &str) -> Result<String, Gone> {
+        self.screen.write(&format!("{question} "));
+        self.keyboard.line().await.ok_or(Gone)
+    }
+
+    async fn form(&self, form: &FormParams, who: &str) -> Result<ElicitResult, Gone> {
+        let paper = &self.screen.paper;
+        self.screen.say(&format!("\n{} asks:", paper.bold(who)));
+        self.quote(&form.message);
+        if !form.requested_schema.properties.is_empty() {
+            self.screen.say(&paper.dim("Enter takes what stands in [brackets]; Ctrl-D gives no answer."));
+        }
+        let mut content: OrderedMap<Raw> = OrderedMap::new();
+        loop {
+            content = self.fill(form, &content).await?;
+            self.screen.say("");
+            for (name, value) in content.iter() {
+                let line = format!("  {} = {}", one_line(name), one_line(&field::shown(value)));
+                self.screen.say(&line);
+            }
+            loop {
+                let answer = self.prompt(&format!("Send this to {}? [Y/n/edit]", paper.bold(who))).await?;
+                match answer.trim().to_lowercase().as_str() {
+                    "" | "y" | "yes" => return Ok(ElicitResult::accept(content)),
+                    "n" | "no" => return Ok(ElicitResult::new(ElicitAction::Decline)),
+                    "e" | "edit" => break,
+                    _ => self.screen.say("  y sends it, n declines, e lets you change it"),
+                }
+            }
+        }
+    }
+
+    /// Asks for every field; what was filled in before is offered again.
+    async fn fill(&self, form: &FormParams, before: &OrderedMap<Raw>) -> Result<OrderedMap<Raw>, Gone> {
+        let schema = &form.requested_schema;
+        let mut content = OrderedMap::new();
+        for (name, field) in schema.properties.iter() {
+            let is_required = schema.required.iter().any(|needed| needed == name);
+            let offered = before.get(name).cloned().or_else(|| field::default(field));
+            if let Some(value) = self.field(name, field, is_required, offered).await? {
+                content.insert(name, value);
+            }
+        }
+        Ok(content)
+    }
+
+    async fn field(
+        &self,
+        name: &str,
+        field: &FormField,
+        is_required: bool,
+        offered: Option<Raw>,
+    ) -> Result<Option<Raw>, Gone> {
+        let paper = &self.screen.paper;
+        self.screen.say("");
+        let (title, description) = field::labels(field);
+        if let Some(about) = [title, description].into_iter().flatten().reduce(|_, description| description) {
+            self.quote(about);
+        }
+        for (place, option) in field::options(field).iter().enumerate() {
+            let called = option.title.as_deref().filter(|title| *title != option.value);
+            let called = called.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
+            self.quote(&format!("  {}  {}{called}", place + 1, one_line(&option.value)));
+        }
+        let need = if is_required { "" } else { ", optional" };
+        let kind = paper.dim(&format!("({}{need})", one_line(&field::kind(field))));
+        let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));
+        let question =
+            format!("{} {kind}{}:", paper.bold(&sanitize::name(name)), bracket.unwrap_or_default());
+        loop {
+            let line = self.prompt(&question).await?;
+            if line.trim().is_empty() {
+                match &offered {
+                    Some(value) => return Ok(Some(value.clone())),
+                    None if !is_required => return Ok(None),
+                    None => {}
+                }
+            }
+            match field::typed(field, &line) {
+                Ok(_) if line.trim().is_empty() => self.screen.say("  this one is needed"),
+                Ok(value) => return Ok(Some(value)),
+                Err(why) => self.screen.say(&format!("  {}", paper.red(&one_line(&why)))),
+            }
+        }
+    }
+
+    async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, Gone> {
+        let paper = &self.screen.paper;
+        self.screen.say(&format!("\n{} asks you to visit a page:", paper.bold(who)));
+        self.quote(&asked.message);
+        self.screen.say("");
+        // In full, on a line of its own: it is what the user decides by.
+        self.screen.say(&format!("  {}", one_line(&asked.url)));
+        self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host(&asked.url))))));
+        self.screen
+            .say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
+        loop {
+            let answer = self.prompt("Will you visit it? [y/N]").await?;
+            let action = match answer.trim().to_lowercase().as_str() {
+                "y" | "yes" => ElicitAction::Accept,
+                "" | "n" | "no" => ElicitAction::Decline,
+                _ => continue,
+            };
+            return Ok(ElicitResult::new(action));
+        }
+    }
+}
+
+impl Answers for AtTerminal {
+    fn abilities(&self) -> Abilities {
+        Abilities::none().with_forms().with_urls()
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        Box::pin(self.ask(request, asker))
+    }
+}
+
+/// The part of a URL that says whose it is; not what stands before an `@`, which only looks like it.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_what_counts() {
+        assert_eq!(host("https://bank.example@evil.example/x?y"), "evil.example");
+        assert_eq!(host("https://a.example:8080#f"), "a.example:8080");
+        assert_eq!(host("mailto:x"), "mailto:x");
+    }
+}

@@ -1,0 +1,75 @@
+//! Whole lists: as the server wrote them, for programs; and what was wrong with them, for people.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use switchboard::protocol::OrderedMap;
+use switchboard::session::client::Entry;
+use switchboard::{CallError, Listing, Phase, Raw};
+
+use crate::connect::Connected;
+use crate::failure::Failure;
+use crate::output::merge;
+use crate::sanitize::one_line;
+
+/// The bounds of a session's own lists.
+const PAGES: usize = 64;
+const ENTRIES: usize = 10_000;
+const TIME: Duration = Duration::from_secs(60);
+
+/// All pages of a list as one object in the specification's shape.
+///
+/// # Errors
+/// When the server or the connection fails.
+pub(crate) async fn raw(
+    connected: &Connected,
+    method: &str,
+    field: &str,
+) -> Result<OrderedMap<Raw>, Failure> {
+    match tokio::time::timeout(TIME, pages(connected, method, field)).await {
+        Ok(pages) => Ok(merge(pages?, field)),
+        Err(_) => Err(CallError::TimedOut { phase: Phase::List, after: TIME, hint: None }.into()),
+    }
+}
+
+async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<OrderedMap<Raw>>, Failure> {
+    let (mut pages, mut cursors, mut entries) = (Vec::new(), HashSet::new(), 0);
+    let mut params = Raw::empty_object();
+    loop {
+        let answer = connected.session.request_raw(method, params).await?;
+        let wrong = |error| CallError::Protocol { method: method.to_owned(), error };
+        let page: OrderedMap<Raw> = answer.decode().map_err(wrong)?;
+        let listed = switchboard::protocol::decode_entries::<Raw>(&answer, field).map_err(wrong)?;
+        entries += listed.items.len();
+        pages.push(page);
+        let Some(cursor) = listed.next_cursor else { return Ok(pages) };
+        if !cursors.insert(cursor.clone()) || pages.len() == PAGES || entries >= ENTRIES {
+            connected.screen.warn("the list does not end, and was cut short");
+            return Ok(pages);
+        }
+        params = Raw::from(switchboard::json!({ "cursor": cursor }));
+    }
+}
+
+/// Says what of a list is missing, and why.
+pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &Listing<T>) {
+    for rejected in &listing.rejected {
+        let name =
+            rejected.name.as_deref().map_or_else(|| format!("number {}", rejected.index + 1), one_line);
+        let why = one_line(&rejected.error.to_string());
+        connected.screen.warn(&format!("{name} is left out, it is not valid: {why}"));
+    }
+    for name in &listing.duplicates {
+        connected
+            .screen
+            .warn(&format!("{} stands in the list more than once; the first counts", one_line(name)));
+    }
+    if let Some(cut) = &listing.cut {
+        connected.screen.warn(&format!("the list was cut short: {}", one_line(&cut.to_string())));
+    }
+}
+
+/// `1 tool`, `2 tools`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

@@ -1,0 +1,41 @@
+//! `switchboard prompt`: a prompt, filled in.
+
+use switchboard::protocol::{GetPromptParams, Role};
+use switchboard::{CallError, GetPromptResult};
+
+use crate::args::PromptArgs;
+use crate::command::tools::encode;
+use crate::connect::Connected;
+use crate::failure::Failure;
+use crate::output::{blocks, indented, show_json};
+use crate::sanitize::sanitize;
+
+pub(crate) async fn run(connected: &Connected, args: &PromptArgs) -> Result<(), Failure> {
+    if connected.terms()?.capabilities.prompts.is_none() {
+        return Err(CallError::Unsupported { what: "prompts" }.into());
+    }
+    let mut params = GetPromptParams::new(&args.name);
+    params.arguments = (!args.arguments.is_empty()).then(|| args.arguments.iter().cloned().collect());
+    let answer = connected.session.request_raw("prompts/get", encode(&params)?).await?;
+    let paper = &connected.paper;
+    if connected.json {
+        return show_json(paper, &answer);
+    }
+    let wrong = |error| CallError::Protocol { method: "prompts/get".to_owned(), error };
+    let prompt: GetPromptResult = answer.decode().map_err(wrong)?;
+    let mut text = String::new();
+    if let Some(description) = &prompt.description {
+        text += &paper.dim(&format!("{}\n", indented(&sanitize(description), "", paper.prose())));
+    }
+    for message in &prompt.messages {
+        let who = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        text += &format!("{}\n", paper.bold(&format!("{who}:")));
+        for line in blocks(std::slice::from_ref(&message.content), paper).lines() {
+            text += &format!("  {line}\n");
+        }
+    }
+    paper.print(&text)
+}

@@ -1,0 +1,35 @@
+//! Which file does which command.
+
+use crate::args::Command;
+use crate::command::{call, complete, demo, info, listen, prompt, prompts, read, resources, tools};
+use crate::connect::with;
+use crate::demo::serve;
+use crate::failure::Failure;
+
+/// Does what the command line says.
+///
+/// # Errors
+/// Why it could not be done.
+pub(crate) async fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Info(target) => with(&target, info::run).await,
+        Command::Tools(target) => with(&target, tools::run).await,
+        Command::Resources(target) => with(&target, resources::run).await,
+        Command::Prompts(target) => with(&target, prompts::run).await,
+        Command::Call(args) => call::run(args).await,
+        Command::Read(args) => {
+            with(&args.target, async |connected| read::run(connected, &args.uri).await).await
+        }
+        Command::Prompt(args) => {
+            with(&args.target, async |connected| prompt::run(connected, &args).await).await
+        }
+        Command::Complete(args) => {
+            with(&args.target, async |connected| complete::run(connected, &args).await).await
+        }
+        Command::Listen(args) => {
+            with(&args.target, async |connected| listen::run(connected, &args).await).await
+        }
+        Command::Demo(args) => demo::run(args).await,
+        Command::DemoServer => serve().await,
+    }
+}

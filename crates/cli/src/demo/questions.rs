@@ -1,0 +1,109 @@
+//! The tools that ask the user back. The same code serves both eras: in the modern one it runs again from the top
+//! when the answer comes, so nothing happens before the question.
+
+use serde::Deserialize;
+use switchboard::protocol::{
+    BooleanField, ChoiceField, ChoiceOption, ElicitAction, ElicitParams, ElicitResult, FormField, FormSchema,
+    MultiChoiceField, NumberField, TextField,
+};
+use switchboard::session::answering::Reply;
+use switchboard::{AskError, CallToolResult, Content, Cx, RpcError};
+
+#[derive(Deserialize)]
+struct Order {
+    size: String,
+    #[serde(default = "one")]
+    count: u32,
+    #[serde(default)]
+    toppings: Vec<String>,
+    #[serde(default)]
+    spicy: bool,
+    #[serde(default)]
+    email: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+pub(crate) async fn order_pizza(cx: Cx) -> Reply {
+    let question = ElicitParams::form("How would you like your pizza?", form());
+    let answer = match cx.elicit("order", question).await {
+        Ok(answer) => answer,
+        Err(error) => return unasked(error),
+    };
+    let order = match taken::<Order>(&answer)? {
+        Ok(order) => order,
+        Err(told) => return Ok(told.into()),
+    };
+    let with = if order.toppings.is_empty() { "nothing".to_owned() } else { order.toppings.join(" and ") };
+    let hot = if order.spicy { ", spicy" } else { "" };
+    let receipt = order.email.map(|email| format!(" The receipt goes to {email}.")).unwrap_or_default();
+    let told = format!("{} {} pizza with {with}{hot}, coming up.{receipt}", order.count, order.size);
+    Ok(CallToolResult::new([Content::text(told)]).into())
+}
+
+fn form() -> FormSchema {
+    let sizes = ["small", "medium", "large"].map(ChoiceOption::new);
+    let toppings = [("cheese", "Extra cheese"), ("mushrooms", "Mushrooms"), ("olives", "Olives")];
+    let toppings = toppings.map(|(value, title)| ChoiceOption::new(value).with_title(title));
+    FormSchema::new()
+        .with_required("size", FormField::Choice(ChoiceField::new(sizes).with_description("How big?")))
+        .with_optional(
+            "count",
+            FormField::Integer(
+                NumberField::new()
+                    .with_description("How many?")
+                    .with_minimum(1.0)
+                    .with_maximum(9.0)
+                    .with_default(1.0),
+            ),
+        )
+        .with_optional(
+            "toppings",
+            FormField::MultiChoice(MultiChoiceField::new(toppings).with_description("What goes on it?")),
+        )
+        .with_optional("spicy", FormField::Boolean(BooleanField::new().with_default(false)))
+        .with_optional(
+            "email",
+            FormField::Text(TextField::new().with_description("Where the receipt goes").with_format("email")),
+        )
+}
+
+pub(crate) async fn link_account(cx: Cx) -> Reply {
+    let question =
+        ElicitParams::url("Log in to link your account.", "https://login.example.com/start?step=1");
+    match cx.elicit("login", question).await {
+        Ok(answer) => Ok(match answer.action {
+            ElicitAction::Accept => CallToolResult::new([Content::text("The account is linked.")]),
+            _ => CallToolResult::error("The user did not want to visit the page."),
+        }
+        .into()),
+        Err(error) => unasked(error),
+    }
+}
+
+/// What was filled in, or what to say when nothing was.
+fn taken<T: serde::de::DeserializeOwned>(
+    answer: &ElicitResult,
+) -> Result<Result<T, CallToolResult>, RpcError> {
+    match answer.action {
+        ElicitAction::Accept => {
+            let content = answer.decode().map_err(|error| RpcError::invalid_params(error.to_string()))?;
+            Ok(content.ok_or_else(|| CallToolResult::error("The form came back empty.")))
+        }
+        ElicitAction::Decline => Ok(Err(CallToolResult::error("The user declined."))),
+        ElicitAction::Cancel => Ok(Err(CallToolResult::error("The user went away without an answer."))),
+    }
+}
+
+/// Why nobody could be asked, for the model to read.
+fn unasked(error: AskError) -> Reply {
+    match error {
+        AskError::Refused(error) => Err(error),
+        other => {
+            Ok(CallToolResult::error(format!("This tool must ask the user first, and cannot: {other}."))
+                .into())
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Content blocks and resources, for people.
+
+use switchboard::protocol::{Content, MediaContent, ResourceBody, ResourceContents};
+use switchboard::{CallToolResult, Raw};
+
+use crate::output::{Paper, pretty};
+use crate::sanitize::{one_line, sanitize};
+
+/// What a tool answered.
+pub(crate) fn result(result: &CallToolResult, paper: &Paper) -> String {
+    let Some(structured) = &result.structured_content else { return blocks(&result.content, paper) };
+    // Servers repeat their data as text for older clients: once is enough.
+    let same = |block: &&Content| !block.as_text().is_some_and(|text| is_same(text, structured));
+    let rest: Vec<Content> = result.content.iter().filter(same).cloned().collect();
+    let mut text = blocks(&rest, paper);
+    text += &pretty(structured);
+    text.push('\n');
+    text
+}
+
+fn is_same(text: &str, structured: &Raw) -> bool {
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    read(text).is_some_and(|value| Some(value) == read(structured.as_str()))
+}
+
+/// Blocks, each from the start of a line.
+pub(crate) fn blocks(blocks: &[Content], paper: &Paper) -> String {
+    blocks.iter().map(|content| line_end(block(content, paper))).collect()
+}
+
+/// What a resource holds; with names where there are several.
+pub(crate) fn contents(contents: &[ResourceContents], paper: &Paper) -> String {
+    let one = |part: &ResourceContents| {
+        let name =
+            if contents.len() > 1 { format!("{}\n", paper.dim(&one_line(&part.uri))) } else { String::new() };
+        name + &line_end(body(part, paper))
+    };
+    contents.iter().map(one).collect()
+}
+
+fn line_end(mut text: String) -> String {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn block(content: &Content, paper: &Paper) -> String {
+    match content {
+        Content::Text(text) => sanitize(&text.text).into_owned(),
+        Content::Image(media) => paper.yellow(&format!("[image {}]", media_text(media))),
+        Content::Audio(media) => paper.yellow(&format!("[audio {}]", media_text(media))),
+        Content::ResourceLink(resource) => {
+            let name = one_line(resource.title.as_deref().unwrap_or(&resource.name));
+            let kind = resource.mime_type.as_deref().map(|kind| format!(" ({})", one_line(kind)));
+            format!("{} {name} <{}>{}", paper.cyan("→"), one_line(&resource.uri), kind.unwrap_or_default())
+        }
+        Content::Resource(embedded) => {
+            let uri = paper.dim(&format!("[resource {}]", one_line(&embedded.resource.uri)));
+            format!("{uri}\n{}", body(&embedded.resource, paper))
+        }
+        other => Raw::encode(other).map(|raw| pretty(&raw)).unwrap_or_default(),
+    }
+}
+
+fn body(part: &ResourceContents, paper: &Paper) -> String {
+    match &part.body {
+        ResourceBody::Text(text) => sanitize(text).into_owned(),
+        ResourceBody::Blob(base64) => {
+            let kind = one_line(part.mime_type.as_deref().unwrap_or("data of no named type"));
+            paper.yellow(&format!("[{kind}, {}; --json has it as base64]", size(decoded_len(base64))))
+        }
+    }
+}
+
+fn media_text(media: &MediaContent) -> String {
+    format!("{}, {}; --json has it as base64", one_line(&media.mime_type), size(decoded_len(&media.data)))
+}
+
+fn decoded_len(base64: &str) -> u64 {
+    let digits = base64.bytes().filter(|byte| !matches!(byte, b'=' | b'\n' | b'\r')).count() as u64;
+    digits * 3 / 4
+}
+
+/// Bytes as people say them.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = "bytes";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "bytes" { format!("{bytes} {unit}") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard::json;
+    use switchboard::protocol::Resource;
+
+    use super::*;
+
+    #[test]
+    fn data_that_is_also_text_is_shown_once() {
+        let paper = Paper::plain(80);
+        let answer =
+            CallToolResult::new([Content::text("{\"sum\": 3}")]).with_structured_content(json!({"sum": 3}));
+        assert_eq!(result(&answer, &paper), "{\"sum\": 3}\n");
+        let answer = CallToolResult::new([Content::text("three")]).with_structured_content(json!({"sum": 3}));
+        assert_eq!(result(&answer, &paper), "three\n{\"sum\": 3}\n");
+    }
+
+    #[test]
+    fn what_is_no_text_is_described() {
+        let paper = Paper::plain(80);
+        let all = [
+            Content::image("AAAA", "image/png"),
+            Content::link(Resource::new("demo://\u{1b}a", "A")),
+            Content::resource(ResourceContents::blob("demo://b", "A".repeat(4096))),
+        ];
+        assert_eq!(
+            blocks(&all, &paper),
+            "[image image/png, 3 bytes; --json has it as base64]\n→ A <demo://\\x1ba>\n[resource demo://b]\n\
+             [data of no named type, 3.0 KiB; --json has it as base64]\n"
+        );
+    }
+}

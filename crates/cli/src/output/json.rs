@@ -1,0 +1,109 @@
+//! JSON for people (indented), and the specification's own JSON for programs (as the server wrote it).
+
+use switchboard::Raw;
+use switchboard::protocol::OrderedMap;
+
+use crate::failure::Failure;
+use crate::output::Paper;
+use crate::sanitize;
+
+/// What stays on one line.
+const SHORT: usize = 60;
+
+/// Prints JSON as it was written, on a line of its own. A terminal gets the same value, with what it would obey
+/// written as escapes.
+///
+/// # Errors
+/// When nobody reads any more.
+pub(crate) fn show_json(paper: &Paper, text: &Raw) -> Result<(), Failure> {
+    if paper.is_terminal { paper.print(&sanitize::json(text.as_str())) } else { paper.print(text.as_str()) }
+}
+
+/// Indented, with its members in their order, safe to show. Text that is too much to be read stays as it is.
+pub(crate) fn pretty(value: &Raw) -> String {
+    let mut text = String::new();
+    match lay_out(value, 0, &mut text) {
+        Some(()) => sanitize::json(&text).into_owned(),
+        None => sanitize::json(value.as_str()).into_owned(),
+    }
+}
+
+fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
+    let text = value.as_str();
+    let (open, close, parts) = if text.starts_with('{') {
+        let members: OrderedMap<Raw> = value.decode().ok()?;
+        let part =
+            |(key, value): (String, Raw)| Some((format!("{}: ", serde_json::to_string(&key).ok()?), value));
+        ('{', '}', members.into_iter().map(part).collect::<Option<Vec<_>>>()?)
+    } else if text.starts_with('[') {
+        let items: Vec<Raw> = value.decode().ok()?;
+        ('[', ']', items.into_iter().map(|item| (String::new(), item)).collect())
+    } else {
+        into.push_str(text);
+        return Some(());
+    };
+    // A few plain values read best on one line.
+    let is_plain = |part: &Raw| !part.as_str().starts_with(['{', '[']);
+    if text.len() <= SHORT && parts.iter().all(|(_, part)| is_plain(part)) {
+        let plain: Vec<String> =
+            parts.iter().map(|(label, part)| format!("{label}{}", part.as_str())).collect();
+        into.push_str(&format!("{open}{}{close}", plain.join(", ")));
+        return Some(());
+    }
+    into.push(open);
+    for (index, (label, part)) in parts.iter().enumerate() {
+        into.push_str(if index == 0 { "\n" } else { ",\n" });
+        into.push_str(&"  ".repeat(depth + 1));
+        into.push_str(label);
+        lay_out(part, depth + 1, into)?;
+    }
+    if !parts.is_empty() {
+        into.push('\n');
+        into.push_str(&"  ".repeat(depth));
+    }
+    into.push(close);
+    Some(())
+}
+
+/// The pages of a list as one: what stands in the first, with the entries of all.
+pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw> {
+    let mut entries: Vec<Raw> = Vec::new();
+    let mut whole: Option<OrderedMap<Raw>> = None;
+    for mut page in pages {
+        entries.extend(page.get(field).and_then(|list| list.decode::<Vec<Raw>>().ok()).unwrap_or_default());
+        page.remove("nextCursor");
+        whole.get_or_insert(page);
+    }
+    let mut whole = whole.unwrap_or_default();
+    whole.insert(field, Raw::encode(&entries).unwrap_or_else(|_| Raw::null()));
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Raw {
+        Raw::parse(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn pretty_keeps_order_and_numbers_and_shows_what_is_hidden() {
+        let text = pretty(&raw("{\"z\":1.50,\"a\":[],\"m\":[1,{\"k\":\"\u{9b}\"}]}"));
+        assert_eq!(
+            text,
+            "{\n  \"z\": 1.50,\n  \"a\": [],\n  \"m\": [\n    1,\n    {\"k\": \"\\u009b\"}\n  ]\n}"
+        );
+    }
+
+    #[test]
+    fn pages_become_one_list_and_the_bytes_of_entries_stay() {
+        let pages = [
+            r#"{"tools":[{"name":"a", "x":1.0}],"nextCursor":"2","ttlMs":5}"#,
+            r#"{"tools":[{"name":"b"}]}"#,
+        ];
+        let merged = merge(pages.iter().map(|page| raw(page).decode().unwrap()).collect(), "tools");
+        let text = Raw::encode(&merged).unwrap();
+        assert_eq!(text.as_str(), r#"{"tools":[{"name":"a", "x":1.0},{"name":"b"}],"ttlMs":5}"#);
+    }
+}

@@ -1,0 +1,127 @@
+//! Standard error, shared: messages, and one line of progress that makes room for them.
+//!
+//! Invariant: a line of progress is drawn only on a terminal, and never stays when something else is written.
+
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+use switchboard::protocol::ProgressParams;
+
+use crate::output::{Paper, wrap};
+use crate::sanitize::one_line;
+
+/// Standard error.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    pub(crate) paper: Paper,
+    /// Whether a line of progress stands on it. A std mutex: held for one write, never across an await.
+    drawn: Mutex<bool>,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Self {
+        Self { paper: Paper::stderr(), drawn: Mutex::new(false) }
+    }
+
+    /// Writes a line.
+    pub(crate) fn say(&self, line: &str) {
+        self.write(&format!("{line}\n"));
+    }
+
+    /// Writes what is not a line yet: a question, to be answered behind it.
+    pub(crate) fn write(&self, text: &str) {
+        self.put(text, false);
+    }
+
+    /// Something to know that is no failure.
+    pub(crate) fn warn(&self, text: &str) {
+        self.say(&format!("{} {text}", self.paper.yellow("warning:")));
+    }
+
+    /// Shows how far something is, until something else is written.
+    pub(crate) fn progress(&self, told: &ProgressParams) {
+        if self.paper.is_terminal {
+            self.put(&bar(&self.paper, told), true);
+        }
+    }
+
+    /// Shows what is being waited for, until something else is written.
+    pub(crate) fn waiting(&self, what: &str) {
+        if self.paper.is_terminal {
+            self.put(&self.paper.dim(&fit(what, self.paper.width - 1)), true);
+        }
+    }
+
+    /// Takes the line of progress away.
+    pub(crate) fn clear(&self) {
+        self.put("", false);
+    }
+
+    fn put(&self, text: &str, is_progress: bool) {
+        let Ok(mut drawn) = self.drawn.lock() else { return };
+        let erase = if *drawn { "\r\x1b[K" } else { "" };
+        *drawn = is_progress;
+        let mut err = io::stderr().lock();
+        // Nothing can be done about a closed stderr.
+        _ = err.write_all(format!("{erase}{text}").as_bytes());
+        _ = err.flush();
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// `━━━━━━━━╌╌╌╌  3/5  mixing the dough`, one column short of the width so that it never wraps.
+fn bar(paper: &Paper, told: &ProgressParams) -> String {
+    const CELLS: usize = 24;
+    let mut left = String::new();
+    let mut cells = 0;
+    if let Some(total) = told.total.filter(|total| *total > 0.0) {
+        let share = (told.progress / total).clamp(0.0, 1.0);
+        // In 0..=CELLS by the clamp.
+        let done = (share * CELLS as f64) as usize;
+        left = format!("{}{} ", paper.green(&"━".repeat(done)), paper.dim(&"╌".repeat(CELLS - done)));
+        cells = CELLS + 1;
+    }
+    let numbers = match told.total {
+        Some(total) => format!("{}/{}", told.progress, total),
+        None => told.progress.to_string(),
+    };
+    let message = told.message.as_deref().map(one_line).unwrap_or_default();
+    let words = format!(" {numbers}  {message}");
+    left + &fit(words.trim_end(), paper.width.saturating_sub(cells + 1))
+}
+
+/// As much of one line as fits.
+fn fit(text: &str, width: usize) -> String {
+    wrap(text, width.max(2) - 1)
+        .into_iter()
+        .next()
+        .map_or(String::new(), |first| if first.len() < text.trim_end().len() { first + "…" } else { first })
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard::protocol::RequestId;
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+
+    #[test]
+    fn a_bar_never_wraps_and_is_never_hostile() {
+        for width in [20, 40, 80] {
+            for (progress, total) in [(0.0, Some(3.0)), (7.0, Some(3.0)), (-1.0, Some(0.0)), (f64::MAX, None)]
+            {
+                let mut told = ProgressParams::new(RequestId::Number(1), progress);
+                told.total = total;
+                told.message = Some(format!("\u{1b}[2J漢字 {}", "long ".repeat(40)));
+                let bar = bar(&Paper::plain(width), &told);
+                assert!(bar.width() < width.max(30), "{width}: {bar}");
+                assert!(!bar.contains('\u{1b}'));
+            }
+        }
+    }
+}

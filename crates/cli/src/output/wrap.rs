@@ -1,0 +1,94 @@
+//! Text broken into lines of a width, counted as a terminal counts it. Knows nothing of colour: style lines after.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Breaks text into lines, at spaces where there are any. Its own line breaks and their indentation stay.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        fold(line.trim_end(), width.max(1), &mut lines);
+    }
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Wrapped, each line behind an indent, ready to be printed.
+pub(crate) fn indented(text: &str, indent: &str, width: usize) -> String {
+    let lines = wrap(text, width.saturating_sub(indent.width()));
+    lines
+        .iter()
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") })
+        .collect()
+}
+
+fn fold(line: &str, width: usize, lines: &mut Vec<String>) {
+    // A tab has no width that could be counted.
+    let line = line.replace('\t', "    ");
+    if line.width() <= width {
+        lines.push(line);
+        return;
+    }
+    let margin: String = line.chars().take_while(|char| *char == ' ').take(width / 2).collect();
+    let mut current = margin.clone();
+    for word in line.split(' ').filter(|word| !word.is_empty()) {
+        let is_fresh = current.trim().is_empty();
+        let gap = usize::from(!is_fresh);
+        if current.width() + gap + word.width() <= width {
+            current.push_str(&" ".repeat(gap));
+            current.push_str(word);
+            continue;
+        }
+        if !is_fresh {
+            lines.push(std::mem::replace(&mut current, margin.clone()));
+        }
+        current = chop(word, width, current, lines);
+    }
+    if !current.trim().is_empty() {
+        lines.push(current);
+    }
+}
+
+/// Puts a word behind what is on the line, breaking it wherever it must be; gives the last line.
+fn chop(word: &str, width: usize, mut current: String, lines: &mut Vec<String>) -> String {
+    let mut used = current.width();
+    for char in word.chars() {
+        let wide = char.width().unwrap_or(0);
+        if used + wide > width && used > 0 {
+            lines.push(std::mem::take(&mut current));
+            used = 0;
+        }
+        current.push(char);
+        used += wide;
+    }
+    current
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_long_words_anywhere() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("  - an item that is long", 12), ["  - an item", "  that is", "  long"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("漢字漢字", 4), ["漢字", "漢字"]);
+        assert_eq!(wrap("a\n\nb\n\n", 9), ["a", "", "b"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_fits_and_no_word_is_lost(text in "[a-z漢 \n]{0,200}", width in 2usize..40) {
+            let lines = wrap(&text, width);
+            for line in &lines {
+                prop_assert!(line.width() <= width, "{line:?}");
+            }
+            let letters = |text: &str| text.chars().filter(|char| !char.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&lines.concat()), letters(&text));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Servers that write at the terminal: nothing they say is obeyed by it.
+
+use crate::stage::{Script, Terminal, switchboard};
+
+/// Clears the screen, writes to the clipboard, turns text around, hides text.
+const EVIL: &str = r"E = '\x1b[2J\x1b]52;c;ZXZpbA==\x07\x9b31m\x7f\u202e\u2066\u200b\ufeff\U000e0041\rX'";
+
+fn server() -> Script {
+    Script::server(&format!(
+        r#"
+{EVIL}
+NAME = "evil" + E
+def answers(method, params):
+    if method == "tools/list":
+        return {{"tools": [{{"name": "t" + E, "title": "T" + E, "description": "d" + E + "\nsecond",
+                "inputSchema": {{"type": "object", "properties": {{"p" + E: {{"type": "s" + E, "description": E}}}}}}}}]}}
+    if method == "resources/list":
+        return {{"resources": [{{"uri": "u:" + E, "name": "n" + E, "mimeType": E, "description": E}}]}}
+    if method == "resources/templates/list":
+        return {{"resourceTemplates": [{{"uriTemplate": "u:" + E, "name": E}}]}}
+    if method == "prompts/list":
+        return {{"prompts": [{{"name": "p" + E, "description": E, "arguments": [{{"name": E, "description": E}}]}}]}}
+    if method == "resources/read":
+        return {{"contents": [{{"uri": "u:" + E, "text": "t" + E}}, {{"uri": E, "blob": "AAAA", "mimeType": E}}]}}
+    if method == "prompts/get":
+        return {{"description": E, "messages": [{{"role": "user", "content": {{"type": "text", "text": E}}}}]}}
+    if method == "completion/complete":
+        return {{"completion": {{"values": ["v" + E]}}}}
+    if method == "logging/setLevel":
+        send({{"jsonrpc": "2.0", "method": "notifications/message", "params": {{"level": "error", "logger": E, "data": E}}}})
+        return {{}}
+    if method == "tools/call" and params["name"] == "ask":
+        send({{"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {{"message": "m" + E,
+              "requestedSchema": {{"type": "object", "properties": {{"f" + E: {{"type": "string", "title": E,
+              "description": E, "enum": ["o" + E]}}}}}}}}}})
+        sys.stdin.readline()
+        return {{"content": []}}
+    if method == "tools/call" and params["name"] == "visit":
+        send({{"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {{"mode": "url",
+              "message": "m" + E, "url": "https://x.example/" + E, "elicitationId": "1"}}}})
+        sys.stdin.readline()
+        return {{"content": []}}
+    if method == "tools/call" and params["name"] == "refuse":
+        return {{"error!": {{"code": -32000, "message": "r" + E, "data": {{"d": E}}}}}}
+    if method == "tools/call" and params["name"] == "die":
+        sys.stderr.write("s" + E + "\n")
+        sys.stderr.flush()
+        os._exit(1)
+    if method == "tools/call":
+        token = params.get("_meta", {{}}).get("progressToken")
+        send({{"jsonrpc": "2.0", "method": "notifications/progress",
+              "params": {{"progressToken": token, "progress": 1, "total": 2, "message": "p" + E}}}})
+        return {{"content": [{{"type": "text", "text": "x" + E}}, {{"type": "image", "data": "", "mimeType": E}},
+                {{"type": "resource_link", "uri": E, "name": E}}, {{"type": "new" + E, "k": E}},
+                {{"type": "resource", "resource": {{"uri": E, "text": E}}}}], "structuredContent": {{"k" + E: E}}}}
+"#
+    ))
+}
+
+/// Asserts that nothing is left of what was written at the terminal but what we write ourselves.
+fn assert_harmless(shown: &str, ours: &[&str]) {
+    let mut text = shown.replace("\r\n", "\n");
+    for sequence in ours {
+        text = text.replace(sequence, "");
+    }
+    for char in text.chars() {
+        let is_control = char.is_control() && !matches!(char, '\n' | '\t');
+        let hides = matches!(char, '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{e0041}');
+        assert!(!is_control && !hides, "{char:?} in {shown:?}");
+    }
+}
+
+#[test]
+fn no_command_lets_a_server_write_at_the_terminal() {
+    let script = server();
+    let commands: [&[&str]; 14] = [
+        &["tools", "-v"],
+        &["resources"],
+        &["prompts"],
+        &["info"],
+        &["read", "u:x"],
+        &["prompt", "p"],
+        &["complete", "--prompt", "p", "a", "v"],
+        &["call", "refuse"],
+        &["call", "refuse", "--json"],
+        &["call", "die"],
+        &["tools", "--json"],
+        &["info", "--json"],
+        &["tools", "--trace"],
+        &["call", "x", "--json"],
+    ];
+    for args in commands {
+        let (_, shown) = script.at_terminal(args).end();
+        assert!(shown.len() > 20, "{args:?}: {shown:?}");
+        // The line of progress is ours.
+        assert_harmless(&shown, &["\r\u{1b}[K"]);
+    }
+    let (code, shown) = script.at_terminal(&["call", "x"]).end();
+    assert_eq!(code, 0);
+    assert_harmless(&shown, &["\r\u{1b}[K"]);
+    assert!(shown.contains("x\\x1b[2J\\x1b]52;c;ZXZpbA==\\x07\\x9b31m\\x7f\\u{202e}"), "{shown:?}");
+}
+
+#[test]
+fn colour_is_ours_alone() {
+    let script = server();
+    let (_, shown) = Terminal::start(switchboard(script.behind(&["tools"])), 80).end();
+    assert!(shown.contains("\u{1b}[1m"), "{shown:?}");
+    assert_harmless(&shown, &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[36m"]);
+}
+
+#[test]
+fn a_hostile_question_is_only_a_question() {
+    let script = server();
+    let mut terminal = script.at_terminal(&["call", "ask"]);
+    terminal.see("asks:");
+    terminal.see("one of these");
+    terminal.enter("1");
+    terminal.see("Send this to");
+    terminal.enter("");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+    assert_harmless(&shown, &[]);
+    let mut terminal = script.at_terminal(&["call", "visit"]);
+    terminal.see("Will you visit it?");
+    terminal.enter("");
+    let (_, shown) = terminal.end();
+    assert_harmless(&shown, &[]);
+    assert!(shown.contains("https://x.example/\\x1b[2J"), "{shown}");
+}
+
+#[test]
+fn a_pipe_gets_the_same_care() {
+    let ran = server().run(&["call", "x"]);
+    assert_harmless(&ran.out, &[]);
+}

@@ -1,0 +1,12 @@
+//! The `switchboard` command through its real binary: against its own demo server, and against servers that misbehave.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod eras;
+mod failures;
+mod hostile;
+mod json;
+mod people;
+mod stage;
+mod stop;
+mod terminal;

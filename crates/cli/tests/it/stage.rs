@@ -1,0 +1,295 @@
+//! What the tests stand on: the program run to its end, or under a terminal, always within a time.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+
+/// No test takes longer than this for one step.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) const SWITCHBOARD: &str = env!("CARGO_BIN_EXE_switchboard");
+
+/// The program with these arguments, in an environment that is the same everywhere.
+pub(crate) fn switchboard<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(SWITCHBOARD);
+    command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR").env("TERM", "xterm-256color");
+    command
+}
+
+/// What a run gave.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Its standard output as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
+    }
+
+    /// Its standard error as the one JSON object it must be.
+    pub(crate) fn error(&self) -> serde_json::Value {
+        assert_eq!(self.err.trim_end().lines().count(), 1, "{:?}", self.err);
+        serde_json::from_str::<serde_json::Value>(&self.err).unwrap()["error"].clone()
+    }
+}
+
+/// Runs to the end, without a terminal and with nothing to read.
+pub(crate) fn run(args: &[&str]) -> Ran {
+    run_fed(args, "")
+}
+
+/// Runs to the end with this on standard input.
+pub(crate) fn run_fed(args: &[&str], input: &str) -> Ran {
+    let mut command = switchboard(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that does not read its input is not at fault.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let out = Heard::listen(child.stdout.take().unwrap());
+    let err = Heard::listen(child.stderr.take().unwrap());
+    let code = wait(&mut child).code().unwrap();
+    Ran { code, out: out.all(), err: err.all() }
+}
+
+/// Runs a command on the demo server.
+pub(crate) fn demo(args: &[&str]) -> Ran {
+    run(&on_demo(args))
+}
+
+/// The same arguments with the demo server behind them.
+pub(crate) fn on_demo<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [args, &["--", SWITCHBOARD, "demo-server"]].concat()
+}
+
+/// Waits for a child's end, and ends it when that takes too long.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
+    if !ends(Pid::from_child(child)) {
+        child.kill().unwrap();
+        panic!("the program did not end in time");
+    }
+    child.wait().unwrap()
+}
+
+/// Whether a process ends in time; one that is gone already has.
+pub(crate) fn ends(pid: Pid) -> bool {
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
+    let within = Timespec::try_from(PATIENCE).unwrap();
+    let mut watched = [PollFd::new(&process, PollFlags::IN)];
+    poll(&mut watched, Some(&within)).unwrap() == 1
+}
+
+/// What a stream has said so far, and something to wait for.
+#[derive(Clone)]
+pub(crate) struct Heard {
+    state: Arc<(Mutex<Said>, Condvar)>,
+}
+
+#[derive(Default)]
+struct Said {
+    bytes: Vec<u8>,
+    has_ended: bool,
+}
+
+impl Heard {
+    pub(crate) fn listen(mut stream: impl Read + Send + 'static) -> Self {
+        let heard = Self { state: Arc::default() };
+        let ours = heard.clone();
+        let _reader: JoinHandle<()> = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            // A terminal whose other side is closed gives an error, not an end.
+            while let Ok(count @ 1..) = stream.read(&mut chunk) {
+                ours.state.0.lock().unwrap().bytes.extend(&chunk[..count]);
+                ours.state.1.notify_all();
+            }
+            ours.state.0.lock().unwrap().has_ended = true;
+            ours.state.1.notify_all();
+        });
+        heard
+    }
+
+    /// Waits until this was said somewhere after a place; gives the place behind it.
+    pub(crate) fn wait_for(&self, text: &str, from: usize) -> usize {
+        let (lock, changed) = &*self.state;
+        let end = Instant::now() + PATIENCE;
+        let mut state = lock.lock().unwrap();
+        loop {
+            let found = state.bytes[from..].windows(text.len()).position(|part| part == text.as_bytes());
+            if let Some(at) = found {
+                return from + at + text.len();
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            let said = String::from_utf8_lossy(&state.bytes[from..]).into_owned();
+            assert!(!left.is_zero() && !state.has_ended, "{text:?} was not said, but {said:?}");
+            state = changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// All there is, when the stream has ended.
+    pub(crate) fn all(&self) -> String {
+        let (lock, changed) = &*self.state;
+        let state = lock.lock().unwrap();
+        let (state, timeout) = changed.wait_timeout_while(state, PATIENCE, |state| !state.has_ended).unwrap();
+        assert!(!timeout.timed_out(), "the stream does not end");
+        String::from_utf8_lossy(&state.bytes).into_owned()
+    }
+}
+
+/// The program at a terminal.
+pub(crate) struct Terminal {
+    child: Child,
+    keys: File,
+    heard: Heard,
+    read: usize,
+}
+
+impl Terminal {
+    /// Starts it at a terminal of this many columns.
+    pub(crate) fn start(mut command: Command, columns: u16) -> Self {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let size = rustix::termios::Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&master, size).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let open = || File::options().read(true).write(true).open(Path::new(name.to_str().unwrap())).unwrap();
+        let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+        // The command holds the terminal open too, and would keep it from ending.
+        drop(command);
+        let keys = File::from(master);
+        let heard = Heard::listen(keys.try_clone().unwrap());
+        Self { child, keys, heard, read: 0 }
+    }
+
+    /// Waits until this is shown, after all that was waited for before.
+    pub(crate) fn see(&mut self, text: &str) {
+        self.read = self.heard.wait_for(text, self.read);
+    }
+
+    /// Types a line.
+    pub(crate) fn enter(&mut self, line: &str) {
+        self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Types what is no line: a control character.
+    pub(crate) fn press(&mut self, key: u8) {
+        self.keys.write_all(&[key]).unwrap();
+    }
+
+    pub(crate) fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+    }
+
+    /// Waits for the end: its exit code and all that was shown.
+    pub(crate) fn end(mut self) -> (i32, String) {
+        let code = wait(&mut self.child).code().unwrap();
+        (code, self.heard.all())
+    }
+}
+
+/// A running program, without a terminal.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) err: Heard,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let err = Heard::listen(child.stderr.take().unwrap());
+        Self { child, err }
+    }
+
+    pub(crate) fn interrupt(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+    }
+}
+
+/// A server written in Python, in a directory of its own.
+pub(crate) struct Script {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Script {
+    /// A legacy server whose answers are in `answers(method, params)`; `None` there means no answer.
+    pub(crate) fn server(answers: &str) -> Self {
+        const FRAME: &str = r#"
+import json, os, signal, sys, time
+
+def send(message):
+    sys.stdout.write(json.dumps(message, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+def base(method):
+    if method == "initialize":
+        return {"protocolVersion": "2025-11-25", "serverInfo": {"name": NAME, "version": "1"},
+                "capabilities": {"tools": {}, "resources": {"subscribe": True}, "prompts": {}, "completions": {}, "logging": {}}}
+    if method == "ping":
+        return {}
+
+NAME = "scripted"
+"#;
+        const LOOP: &str = r#"
+for line in sys.stdin:
+    message = json.loads(line)
+    if "method" not in message or "id" not in message:
+        continue
+    method = message["method"]
+    result = base(method) or answers(method, message.get("params", {}))
+    if isinstance(result, dict) and "error!" in result:
+        send({"jsonrpc": "2.0", "id": message["id"], "error": result["error!"]})
+    elif result is not None:
+        send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+    else:
+        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no " + method}})
+"#;
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.py"), format!("{FRAME}\n{answers}\n{LOOP}")).unwrap();
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("server.py")
+    }
+
+    /// The arguments with this server behind them.
+    pub(crate) fn behind(&self, args: &[&str]) -> Vec<String> {
+        let path = self.path().to_str().unwrap().to_owned();
+        let server = ["--".to_owned(), "python3".to_owned(), "-S".to_owned(), path];
+        args.iter().map(|arg| (*arg).to_owned()).chain(server).collect()
+    }
+
+    /// Runs a command on this server.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        let args = self.behind(args);
+        run(&args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Runs a command on this server at a terminal, without colour: then no escape sequence is ours.
+    pub(crate) fn at_terminal(&self, args: &[&str]) -> Terminal {
+        let mut command = switchboard(self.behind(args));
+        command.env("NO_COLOR", "1");
+        Terminal::start(command, 80)
+    }
+}
+
+/// A pipe whose reader has gone already.
+pub(crate) fn broken_pipe() -> OwnedFd {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
