@@ -64,8 +64,11 @@ impl Handler for Everything {
 /// Values that begin with what was typed.
 fn complete(params: &CompleteParams) -> Handled {
     let typed = &params.argument.value;
-    let values: Vec<String> =
-        ["paris", "park", "party", "test"].into_iter().filter(|value| value.starts_with(typed.as_str())).map(str::to_owned).collect();
+    let values: Vec<String> = ["paris", "park", "party", "test"]
+        .into_iter()
+        .filter(|value| value.starts_with(typed.as_str()))
+        .map(str::to_owned)
+        .collect();
     let total = values.len() as u64;
     Handled::now(CompleteResult::new(Completion::new(values).with_total(total).with_has_more(false)))
 }

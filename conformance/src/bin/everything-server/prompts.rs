@@ -16,9 +16,8 @@ const ASKS: &str = "test_input_required_result_prompt";
 
 /// The prompts, in a fixed order.
 pub(crate) fn list() -> Vec<Prompt> {
-    let required = |name: &str, what: &str| {
-        PromptArgument::new(name).with_description(what).with_required(true)
-    };
+    let required =
+        |name: &str, what: &str| PromptArgument::new(name).with_description(what).with_required(true);
     vec![
         Prompt::new(SIMPLE).with_description("A prompt without arguments."),
         Prompt::new(WITH_ARGUMENTS)

@@ -49,8 +49,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-const PROMPT: &str =
-    r#"{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}"#;
+const PROMPT: &str = r#"{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"]}"#;
 const MESSAGE: &str =
     r#"{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}"#;
 const MIRRORED: &str = r#"{"type":"object","properties":{"value":{"type":"string","x-mcp-header":"Value"}},"required":["value"]}"#;
@@ -66,9 +65,17 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool::new("test_tool_with_progress", "Reports how far it is.", news::progress),
     Tool::new("test_tool_with_logging", "Logs what it does.", news::logging),
     Tool::new("test_logging_tool", "Logs what it does, if the caller wants to hear it.", news::logging),
-    Tool::new("test_reconnection", "Hangs up and lets the caller come back for the answer.", news::reconnection),
+    Tool::new(
+        "test_reconnection",
+        "Hangs up and lets the caller come back for the answer.",
+        news::reconnection,
+    ),
     Tool::new("test_trigger_tool_change", "Says that the list of tools has changed.", news::tools_changed),
-    Tool::new("test_trigger_prompt_change", "Says that the list of prompts has changed.", news::prompts_changed),
+    Tool::new(
+        "test_trigger_prompt_change",
+        "Says that the list of prompts has changed.",
+        news::prompts_changed,
+    ),
     Tool::new("test_sampling", "Asks the caller's model.", asking::sampling).with_schema(PROMPT),
     Tool::new("test_elicitation", "Asks the user.", asking::elicitation).with_schema(MESSAGE),
     Tool::new("test_elicitation_sep1034_defaults", "Asks the user with defaults.", asking::defaults),

@@ -87,7 +87,8 @@ async fn completed(cx: Cx, question: ElicitParams) -> Reply {
 fn parts(answer: &ElicitResult) -> (String, String) {
     let text = |raw: Result<Raw, _>| raw.map(|raw| raw.as_str().to_owned()).unwrap_or_default();
     let action = text(Raw::encode(&answer.action)).trim_matches('"').to_owned();
-    let content = answer.content.as_ref().map_or_else(|| "{}".to_owned(), |content| text(Raw::encode(content)));
+    let content =
+        answer.content.as_ref().map_or_else(|| "{}".to_owned(), |content| text(Raw::encode(content)));
     (action, content)
 }
 
