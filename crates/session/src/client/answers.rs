@@ -14,7 +14,7 @@ use crate::link::BoxFuture;
 /// ```
 /// use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 /// use switchboard_session::link::BoxFuture;
-/// use switchboard_protocol::{ElicitParams, ElicitResult};
+/// use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;
 /// impl Answers for AlwaysDecline {
@@ -22,7 +22,7 @@ use crate::link::BoxFuture;
 ///         Abilities::none().with_forms()
 ///     }
 ///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
-///         Box::pin(async { Ok(ElicitResult::decline()) })
+///         Box::pin(async { Ok(ElicitResult::new(ElicitAction::Decline)) })
 ///     }
 /// }
 /// ```

@@ -95,12 +95,19 @@ impl ClientSession {
         if inner.live.get().is_some() {
             return Ok(());
         }
-        if let State::Failed(error) = &*inner.state.borrow() {
-            return Err(error.clone());
+        match &*inner.state.borrow() {
+            State::Failed(error) => return Err(error.clone()),
+            State::Closed => return Err(CallError::Closed),
+            State::Created | State::Ready => {}
         }
         let ids = AtomicI64::new(1);
         let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
         let opened = opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
+        if let State::Closed = self.state() {
+            // Closed while it was being opened.
+            opened.link.close(inner.limits.close).await;
+            return Err(CallError::Closed);
+        }
         self.go_live(opened, ids);
         Ok(())
     }
