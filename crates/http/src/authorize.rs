@@ -130,7 +130,9 @@ impl Bearer {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let text = token.expose();
         if text.is_empty() || !text.bytes().all(fits) {
-            return Err(AuthorizeError::failed("the bearer token is empty or holds a character no token has"));
+            return Err(AuthorizeError::failed(
+                "the bearer token is empty or holds a character no token has",
+            ));
         }
         let text = Zeroizing::new(format!("Bearer {text}"));
         let mut value = HeaderValue::from_str(&text).expect("a token is visible ASCII");

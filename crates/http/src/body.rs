@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, HeaderMap};
+use http::response::Parts;
 use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
@@ -43,14 +44,15 @@ pub struct Beginning {
 }
 
 impl Body {
+    /// Takes a response apart.
     pub(crate) fn new(
-        incoming: Incoming,
-        headers: &HeaderMap,
+        response: http::Response<Incoming>,
         idle: Option<Duration>,
-    ) -> Result<Self, HttpError> {
-        let gunzip = if is_packed(headers)? { Some(Box::new(Gunzip::new())) } else { None };
+    ) -> Result<(Parts, Self), HttpError> {
+        let (head, incoming) = response.into_parts();
+        let gunzip = if is_packed(&head.headers)? { Some(Box::new(Gunzip::new())) } else { None };
         let idle = Idle { after: idle, timer: None, armed: false };
-        Ok(Self { incoming: Some(incoming), gunzip, idle, limit: None, given: 0 })
+        Ok((head, Self { incoming: Some(incoming), gunzip, idle, limit: None, given: 0 }))
     }
 
     /// Fails with [`HttpError::TooLarge`] beyond this many bytes, after decompression.

@@ -31,7 +31,9 @@ pub(crate) struct Gunzip {
 #[derive(Debug, PartialEq)]
 enum Place {
     /// In a member's header; whether a member was finished before it.
-    Header { first: bool },
+    Header {
+        first: bool,
+    },
     Data,
     Trailer,
 }

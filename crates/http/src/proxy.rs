@@ -26,9 +26,15 @@ pub struct Proxies {
 /// One proxy.
 #[derive(Clone)]
 pub(crate) enum Proxy {
-    Usable { uri: Uri, host: String, credentials: Option<HeaderValue> },
+    Usable {
+        uri: Uri,
+        host: String,
+        credentials: Option<HeaderValue>,
+    },
     /// Of a kind that is not supported.
-    Unusable { host: String },
+    Unusable {
+        host: String,
+    },
 }
 
 /// What one entry of `NO_PROXY` leaves out.
@@ -226,7 +232,9 @@ mod tests {
     #[test]
     fn this_machine_is_never_reached_through_a_proxy() {
         let all = proxies(&[("ALL_PROXY", "http://p:1")]);
-        for address in ["http://localhost:3000/", "https://127.0.0.9/", "http://[::1]:80/", "https://LOCALHOST/"] {
+        for address in
+            ["http://localhost:3000/", "https://127.0.0.9/", "http://[::1]:80/", "https://LOCALHOST/"]
+        {
             assert_eq!(used(&all, address), None, "{address}");
         }
     }
@@ -249,7 +257,8 @@ mod tests {
 
     #[test]
     fn no_proxy_names_hosts_suffixes_ports_and_networks() {
-        let list = "example.com, .suffix.test,*.star.test only.test:8443 10.0.0.0/8,192.168.1.7,[fd00::1],fe80::/10";
+        let list =
+            "example.com, .suffix.test,*.star.test only.test:8443 10.0.0.0/8,192.168.1.7,[fd00::1],fe80::/10";
         let some = proxies(&[("ALL_PROXY", "p"), ("NO_PROXY", list)]);
         let direct = [
             "https://example.com/",
@@ -265,7 +274,9 @@ mod tests {
         for address in direct {
             assert_eq!(used(&some, address), None, "{address}");
         }
-        for address in ["https://notexample.com/", "https://only.test/", "https://11.0.0.1/", "https://192.168.1.8/"] {
+        for address in
+            ["https://notexample.com/", "https://only.test/", "https://11.0.0.1/", "https://192.168.1.8/"]
+        {
             assert!(used(&some, address).is_some(), "{address}");
         }
         assert_eq!(used(&proxies(&[("ALL_PROXY", "p"), ("no_proxy", "*")]), "https://a.example/"), None);
@@ -277,6 +288,9 @@ mod tests {
         let Some(Proxy::Usable { credentials: Some(value), .. }) = all.find(true, "a", 443) else { panic!() };
         assert_eq!(value.as_bytes(), format!("Basic {}", STANDARD.encode("us:er:p@ss")).as_bytes());
         assert!(value.is_sensitive());
-        assert_eq!(format!("{all:?}"), "Proxies { http: Some(Usable(p:1)), https: Some(Usable(p:1)), except: [] }");
+        assert_eq!(
+            format!("{all:?}"),
+            "Proxies { http: Some(Usable(p:1)), https: Some(Usable(p:1)), except: [] }"
+        );
     }
 }

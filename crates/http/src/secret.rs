@@ -72,7 +72,10 @@ mod tests {
     #[test]
     fn it_prints_as_dots_also_inside_other_values() {
         let secret = Secret::new("hunter2");
-        assert_eq!(format!("{secret:?} {:?} {:#?}", Some(&secret), [&secret]), "•••• Some(••••) [\n    ••••,\n]");
+        assert_eq!(
+            format!("{secret:?} {:?} {:#?}", Some(&secret), [&secret]),
+            "•••• Some(••••) [\n    ••••,\n]"
+        );
     }
 
     #[test]

@@ -128,7 +128,10 @@ fn a_reference_may_not_leave_the_origin() {
         "https://b.example:8443 is not at https://a.example; \
          only addresses of the same scheme, host and port are followed"
     );
-    assert_eq!(base.join("javascript:alert(1)"), Err(AddressError::NoScheme { text: "javascript:alert(1)".into() }));
+    assert_eq!(
+        base.join("javascript:alert(1)"),
+        Err(AddressError::NoScheme { text: "javascript:alert(1)".into() })
+    );
     assert_eq!(base.join("//u:p@a.example/"), Err(AddressError::UserInfo));
     assert!(matches!(base.join("/\\b.example"), Err(AddressError::Character { .. })));
 }
