@@ -36,4 +36,6 @@
 //! # Ok(()) }
 //! ```
 
+pub mod http;
+pub mod sse;
 pub mod stdio;
