@@ -12,42 +12,42 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
 /// Long enough for any machine, and far from any limit a test sets.
-pub const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 /// A limit that a test waits for.
-pub const SHORT: Duration = Duration::from_millis(150);
+pub(crate) const SHORT: Duration = Duration::from_millis(150);
 
 /// What a server saw.
 #[derive(Default)]
-pub struct Log {
-    pub connections: AtomicUsize,
+pub(crate) struct Log {
+    pub(crate) connections: AtomicUsize,
     requests: Mutex<Vec<String>>,
 }
 
 impl Log {
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
     /// Head and body of each request.
-    pub fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 
-    pub fn add(&self, request: &str) {
+    pub(crate) fn add(&self, request: &str) {
         self.requests.lock().unwrap().push(request.to_owned());
     }
 }
 
 /// A server that lives as long as this.
-pub struct Server {
-    pub at: SocketAddr,
-    pub log: Arc<Log>,
+pub(crate) struct Server {
+    pub(crate) at: SocketAddr,
+    pub(crate) log: Arc<Log>,
     task: JoinHandle<()>,
 }
 
 impl Server {
     /// Gives each connection to this.
-    pub async fn each<F, W>(handle: F) -> Self
+    pub(crate) async fn each<F, W>(handle: F) -> Self
     where
         F: Fn(TcpStream, Arc<Log>) -> W + Send + 'static,
         W: Future<Output = ()> + Send + 'static,
@@ -67,7 +67,7 @@ impl Server {
     }
 
     /// Answers each request with what this makes of it, over connections that stay open.
-    pub async fn answering(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
+    pub(crate) async fn answering(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         let answer = Arc::new(answer);
         Self::each(move |mut stream, log| {
             let answer = Arc::clone(&answer);
@@ -83,11 +83,11 @@ impl Server {
         .await
     }
 
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.at)
     }
 
-    pub fn address(&self, path: &str) -> Address {
+    pub(crate) fn address(&self, path: &str) -> Address {
         address(&self.url(path))
     }
 }
@@ -99,7 +99,7 @@ impl Drop for Server {
 }
 
 /// Reads one request with its body, or nothing at the end.
-pub async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
+pub(crate) async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -121,11 +121,11 @@ pub async fn read_request(stream: &mut (impl AsyncRead + Unpin)) -> Option<Strin
 }
 
 /// A response with a length.
-pub fn ok(body: &str) -> Vec<u8> {
+pub(crate) fn ok(body: &str) -> Vec<u8> {
     reply("200 OK", &[], body.as_bytes())
 }
 
-pub fn reply(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
+pub(crate) fn reply(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let mut reply = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n", body.len());
     for header in headers {
         reply.push_str(header);
@@ -134,32 +134,32 @@ pub fn reply(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     [reply.as_bytes(), b"\r\n", body].concat()
 }
 
-pub fn address(text: &str) -> Address {
+pub(crate) fn address(text: &str) -> Address {
     Address::parse(text, PlainHttp::Allowed).unwrap()
 }
 
-pub fn client() -> HttpClient {
+pub(crate) fn client() -> HttpClient {
     HttpClient::new(HttpOptions::default()).unwrap()
 }
 
-pub fn get(address: Address) -> Request {
+pub(crate) fn get(address: Address) -> Request {
     Request::new(Method::GET, address)
 }
 
-pub fn post(address: Address, body: &'static str) -> Request {
+pub(crate) fn post(address: Address, body: &'static str) -> Request {
     Request::new(Method::POST, address).with_body(body)
 }
 
-pub fn impatient() -> Timeouts {
+pub(crate) fn impatient() -> Timeouts {
     Timeouts::default().with_headers(Some(SHORT)).with_idle(Some(SHORT))
 }
 
 /// Sends, within a time no test should need.
-pub async fn send(client: &HttpClient, request: Request) -> Result<Response, HttpError> {
+pub(crate) async fn send(client: &HttpClient, request: Request) -> Result<Response, HttpError> {
     tokio::time::timeout(LONG, client.send(request)).await.expect("every wait ends")
 }
 
-pub async fn text(response: Response) -> String {
+pub(crate) async fn text(response: Response) -> String {
     let body = tokio::time::timeout(LONG, response.body.collect(1 << 20)).await.expect("every wait ends");
     String::from_utf8(body.unwrap().to_vec()).unwrap()
 }

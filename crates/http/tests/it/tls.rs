@@ -14,12 +14,12 @@ use tokio_rustls::TlsAcceptor;
 use crate::stage::{SHORT, Server, address, client, ok, post, read_request, send, text};
 
 /// A certificate authority of our own.
-pub struct Authority {
+pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Authority {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::named("an authority for tests")
     }
 
@@ -30,12 +30,12 @@ impl Authority {
         Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap() }
     }
 
-    pub fn pem(&self) -> String {
+    pub(crate) fn pem(&self) -> String {
         self.issuer.pem()
     }
 
     /// A server's part with a certificate for this name, changed by this.
-    pub fn acceptor(
+    pub(crate) fn acceptor(
         &self,
         name: &str,
         alpn: &[&str],
@@ -56,13 +56,13 @@ impl Authority {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    pub fn client(&self) -> HttpClient {
+    pub(crate) fn client(&self) -> HttpClient {
         HttpClient::new(HttpOptions::default().with_extra_roots(self.pem())).unwrap()
     }
 }
 
 /// Answers every request of secure connections.
-pub async fn secure(acceptor: TlsAcceptor) -> Server {
+pub(crate) async fn secure(acceptor: TlsAcceptor) -> Server {
     Server::each(move |stream, log| {
         let acceptor = acceptor.clone();
         async move {

@@ -122,7 +122,8 @@ fn values_are_mirrored_as_text() {
 fn the_server_compares_each_parameter() {
     let marks = marked(r#"{"properties":{"v":{"type":"string","x-mcp-header":"V"}}}"#).unwrap();
     let number = marked(r#"{"properties":{"v":{"type":"integer","x-mcp-header":"V"}}}"#).unwrap();
-    let cases: &[(&[Marked], &str, &[&str], Option<Fault>)] = &[
+    type Case<'a> = (&'a [Marked], &'a str, &'a [&'a str], Option<Fault>);
+    let cases: &[Case<'_>] = &[
         (&marks, r#"{"v":"Hello"}"#, &["=?base64?SGVsbG8=?="], None),
         (&marks, r#"{"v":"Hello"}"#, &["Hello"], None),
         (
