@@ -247,7 +247,13 @@ fn failure(error: PoolError) -> HttpError {
         };
         return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
     }
-    let refused = find::<h2::Error>(&error).and_then(h2::Error::reason) == Some(h2::Reason::REFUSED_STREAM);
+    let h2 = find::<h2::Error>(&error);
+    // Found here, not sent by the server: a head beyond the limit is such an error.
+    if h2.is_some_and(|h2| h2.is_library() && h2.reason() == Some(h2::Reason::PROTOCOL_ERROR)) {
+        let reason = "the response is not HTTP/2, or its head is too large".to_owned();
+        return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
+    }
+    let refused = h2.and_then(h2::Error::reason) == Some(h2::Reason::REFUSED_STREAM);
     let kept = hyper.is_some_and(|error| error.is_canceled() || error.is_closed());
     let sent = !(refused || kept || error.is_connect());
     HttpError::Broken { sent, source: Some(Arc::new(error)) }

@@ -214,24 +214,22 @@ impl Decoder {
             }
             Reading::Rest { salvage } => {
                 self.first = false;
-                if salvage {
-                    self.throw_away(b"\n");
-                }
+                self.consume(b"\n", salvage);
                 None
             }
         }
     }
 
-    /// How long a line may be.
+    /// How long a line may be: what data may still come, and always an id.
     fn room(&self) -> usize {
         let used = if self.oversized.is_some() { self.limit } else { self.data.len() };
-        self.limit.saturating_sub(used).saturating_add(PREFIX)
+        self.limit.saturating_sub(used).max(MAX_ID).saturating_add(PREFIX)
     }
 
     /// Keeps part of a line, or stops keeping it if it grows too long.
     fn add_to_line(&mut self, part: &[u8]) {
         if let Reading::Rest { salvage } = self.reading {
-            return if salvage { self.throw_away(part) } else { self.count(part.len()) };
+            return self.consume(part, salvage);
         }
         let fits = self.line.len() + part.len() <= self.room();
         let kept = if fits { part.len() } else { PREFIX.saturating_sub(self.line.len()).min(part.len()) };
@@ -243,17 +241,19 @@ impl Decoder {
             }
         }
         if self.line.first() == Some(&b':') {
-            self.line.clear();
+            let line = self.line.split();
             self.reading = Reading::Rest { salvage: false };
+            self.consume(&line, false);
+            self.consume(&part[kept..], false);
         } else if !fits {
             let line = self.line.split();
-            let value = line.strip_prefix(b"data:");
-            self.reading = Reading::Rest { salvage: value.is_some() };
-            self.throw_away(&[]);
-            if let Some(value) = value {
-                self.throw_away(value);
-                self.throw_away(&part[kept..]);
-            }
+            let name = if line.starts_with(b"data:") { b"data:".len() } else { 0 };
+            let salvage = name > 0;
+            self.reading = Reading::Rest { salvage };
+            self.overflow();
+            self.consume(&line[..name], false);
+            self.consume(&line[name..], salvage);
+            self.consume(&part[kept..], salvage);
         }
     }
 
@@ -265,7 +265,6 @@ impl Decoder {
         if line.is_empty() {
             return self.end_event();
         }
-        self.count(line.len());
         let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
         let mut value = line.split_off(colon);
         if value.starts_with(b": ") {
@@ -273,6 +272,7 @@ impl Decoder {
         } else if !value.is_empty() {
             value.advance(1);
         }
+        self.consume(&line, false);
         match &line[..] {
             b"data" => self.add_data(value),
             b"event" => self.name = named(&value),
@@ -282,15 +282,16 @@ impl Decoder {
             }
             b"retry" => self.retry = milliseconds(&value).or(self.retry),
             // A comment, which is a line with an empty name, or something newer than this.
-            _ => {}
+            _ => self.consume(&value, false),
         }
         None
     }
 
     fn add_data(&mut self, value: Bytes) {
         if self.oversized.is_some() || self.data.len() + value.len() > self.limit {
-            self.throw_away(&value);
-            return self.throw_away(b"\n");
+            self.overflow();
+            self.consume(&value, true);
+            return self.consume(b"\n", true);
         }
         self.data = match std::mem::replace(&mut self.data, Data::None) {
             // A small event must not keep a large chunk alive.
@@ -309,7 +310,8 @@ impl Decoder {
         let data = match std::mem::replace(&mut self.data, Data::None) {
             _ if self.oversized.is_some() => {
                 let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
-                return Some(self.lost(oversized.salvager));
+                let salvaged = oversized.salvager.finish();
+                return Some(Item::Lost(Lost { salvaged, limit: self.limit }));
             }
             Data::None => return None,
             Data::One(data) => data,
@@ -319,27 +321,24 @@ impl Decoder {
         Some(Item::Event(Event { name, data, id: self.last_id.clone() }))
     }
 
-    fn lost(&self, salvager: Salvager) -> Item {
-        Item::Lost(Lost { salvaged: salvager.finish(), limit: self.limit })
-    }
-
-    /// Searches data for an id instead of keeping it. What was kept of the event goes the same way.
-    fn throw_away(&mut self, data: &[u8]) {
-        let kept = std::mem::replace(&mut self.data, Data::None);
-        let oversized = self.oversized.get_or_insert_default();
-        for part in [kept.as_slice(), data] {
-            oversized.salvager.feed(part);
-            oversized.bytes = oversized.bytes.saturating_add(part.len());
-        }
-        if !kept.as_slice().is_empty() {
-            oversized.salvager.feed(b"\n");
+    /// From here on the event is thrown away, with what was kept of it.
+    fn overflow(&mut self) {
+        if self.oversized.is_none() {
+            let kept = std::mem::replace(&mut self.data, Data::None);
+            self.oversized = Some(Oversized::default());
+            self.consume(kept.as_slice(), true);
         }
     }
 
-    fn count(&mut self, bytes: usize) {
-        if let Some(oversized) = &mut self.oversized {
-            oversized.bytes = oversized.bytes.saturating_add(bytes);
+    /// Counts bytes of an oversized event, and searches them for an id as long as it does not count as endless.
+    fn consume(&mut self, bytes: &[u8], salvage: bool) {
+        let most = self.limit.saturating_mul(ENDLESS);
+        let Some(oversized) = &mut self.oversized else { return };
+        if salvage {
+            let searched = most.saturating_sub(oversized.bytes).min(bytes.len());
+            oversized.salvager.feed(&bytes[..searched]);
         }
+        oversized.bytes = oversized.bytes.saturating_add(bytes.len());
     }
 
     /// Reports an oversized event that does not end, once; the rest of it is passed over.
@@ -347,8 +346,8 @@ impl Decoder {
         let most = self.limit.saturating_mul(ENDLESS);
         let oversized = self.oversized.as_mut().filter(|one| !one.reported && one.bytes > most)?;
         oversized.reported = true;
-        let salvager = std::mem::take(&mut oversized.salvager);
-        Some(self.lost(salvager))
+        let salvaged = std::mem::take(&mut oversized.salvager).finish();
+        Some(Item::Lost(Lost { salvaged, limit: self.limit }))
     }
 }
 

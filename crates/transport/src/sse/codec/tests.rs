@@ -154,12 +154,13 @@ fn retry_is_clamped_and_nonsense_ignored() {
 
 #[test]
 fn a_large_event_costs_itself_and_tells_its_id() {
-    let filler = "x".repeat(5000);
-    let large = format!("id: 3\ndata: {{\"result\":\"{filler}\",\ndata: \"id\":42}}\n\n");
+    let filler = "x".repeat(50_000);
+    let late = "an-id-that-comes-late-and-is-long";
+    let large = format!("id: 3\ndata: {{\"result\":\"{filler}\",\ndata: \"id\":42}}\nid: {late}\n\n");
     let commented = format!(":{filler}\nevent: {}\ndata: ok\n\n", "e".repeat(50));
     let text = format!("data: first\n\n{large}data: {{\"id\":7}}\n\n{commented}");
     for chunk in [1, 7, 100, 4096, text.len()] {
-        let (decoder, items) = items(text.as_bytes(), chunk, 1000);
+        let (decoder, items) = items(text.as_bytes(), chunk, 10_000);
         let [Item::Event(first), Item::Lost(lost), Item::Event(third), Item::Event(fourth)] = &items[..]
         else {
             panic!("{items:?}")
@@ -168,10 +169,18 @@ fn a_large_event_costs_itself_and_tells_its_id() {
             (&first.data[..], &third.data[..], &fourth.data[..]),
             (&b"first"[..], &br#"{"id":7}"#[..], &b"ok"[..])
         );
-        assert_eq!((&lost.salvaged.id, lost.limit), (&Some(42.into()), 1000), "in chunks of {chunk}");
-        assert_eq!(decoder.last_id(), Some("3"));
+        assert_eq!((&lost.salvaged.id, lost.limit), (&Some(42.into()), 10_000), "in chunks of {chunk}");
+        assert_eq!(decoder.last_id(), Some(late));
         assert!(decoder.line.capacity() <= 64 * 1024);
     }
+}
+
+#[test]
+fn an_id_behind_data_that_just_fits_does_no_harm() {
+    let text = format!("data: {}\nid: {}\n\n", "x".repeat(100), "i".repeat(300));
+    let (decoder, items) = items(text.as_bytes(), 9, 100);
+    assert!(matches!(&items[..], [Item::Event(_)]), "{items:?}");
+    assert_eq!(decoder.last_id().map(str::len), Some(300));
 }
 
 #[test]
@@ -189,7 +198,7 @@ fn many_small_lines_are_also_too_large() {
 #[test]
 fn an_endless_event_is_reported_once_and_passed_over() {
     let start = "data: {\"id\":1,\"result\":\"".to_owned();
-    let text = start + &"y".repeat(20_000) + "\"}\n\ndata: next\n\n";
+    let text = start + &"y".repeat(40_000) + "\"}\n\ndata: next\n\n";
     for chunk in [50, 500, text.len()] {
         let (_, items) = items(text.as_bytes(), chunk, 100);
         let [Item::Lost(lost), Item::Event(next)] = &items[..] else { panic!("{items:?}") };
@@ -272,7 +281,11 @@ proptest! {
 
     #[test]
     fn limits_do_not_depend_on_chunks(bytes in stream(), chunk in 1usize..20, limit in 0usize..30) {
-        let bytes = [b"data: \n\n", &bytes[..]].concat();
+        // Where the text has a five, the line is long.
+        let long = "5".repeat(2 * MAX_ID);
+        let bytes: Vec<&[u8]> = bytes.split(|byte| *byte == b'5').collect();
+        let bytes = [b"data: \n\n", &bytes.join(long.as_bytes())[..]].concat();
+        let chunk = chunk * 499;
         prop_assert_eq!(items(&bytes, chunk, limit).1, items(&bytes, bytes.len(), limit).1);
     }
 
