@@ -1,3 +1,5 @@
+//! The façade: one dependency for clients, servers and transports. It re-exports, and holds no logic of its own.
+//!
 #![doc = include_str!("../README.md")]
 
 pub use switchboard_protocol as protocol;

@@ -36,6 +36,8 @@
 //! # Ok(()) }
 //! ```
 
-#[cfg(feature = "http-server")]
+#[cfg(any(feature = "http-client", feature = "http-server"))]
 pub mod http;
+#[cfg(any(feature = "http-client", feature = "http-server"))]
+pub mod sse;
 pub mod stdio;

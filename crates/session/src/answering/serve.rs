@@ -235,7 +235,7 @@ impl Attend for Attendant {
     fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response> {
         let connection = Arc::clone(&self.connection);
         if !connection.session.has_batches() || elements.is_empty() {
-            let error = "an array is no message here: batches exist in 2025-03-26 only, and are never empty";
+            let error = "an array is no message here: few revisions have batches, and none is empty";
             connection.put(None, &Err(RpcError::invalid_request(error)));
             return Vec::new();
         }

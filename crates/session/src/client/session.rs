@@ -111,9 +111,19 @@ impl ClientSession {
         }
         let ids = AtomicI64::new(1);
         let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
-        let opened =
-            opened.inspect_err(|error| _ = inner.state.send_replace(State::Failed(error.clone())))?;
-        self.go_live(opened, ids).await
+        match opened {
+            Ok(opened) => self.go_live(opened, ids).await,
+            Err(error) => {
+                inner.state.send_if_modified(|state| {
+                    let fails = matches!(state, State::Created);
+                    if fails {
+                        *state = State::Failed(error.clone());
+                    }
+                    fails
+                });
+                Err(error)
+            }
+        }
     }
 
     async fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), CallError> {

@@ -269,7 +269,7 @@ async fn f054_a_server_that_stops_reading_is_ended() {
     let error = session.call_tool("echo", json!({"large": "x".repeat(4 << 20)})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Lost { sent: true, .. })), "{error:?}");
     let took = start.elapsed();
-    assert!(took >= stall && took < stall + Duration::from_millis(700), "{took:?}");
+    assert!(took >= stall && took < stall + Duration::from_secs(3), "{took:?}");
     until_gone(watched.children()[0].pid(), Duration::from_secs(3)).await;
     failed(&session).await;
 }

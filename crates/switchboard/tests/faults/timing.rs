@@ -21,6 +21,7 @@ crate::trials![paused:
     f054_bytes_that_wait_are_bounded_too,
     f054_answers_to_a_server_that_never_reads_are_bounded,
     f054_news_during_the_handshake_is_bounded,
+    contract_closing_while_opening_stays_closed,
 ];
 
 const PROBE: Duration = Duration::from_secs(5);
@@ -206,4 +207,17 @@ async fn f054_news_during_the_handshake_is_bounded() {
         far.answer_text(&request, "n").await;
     });
     outcome.0.unwrap();
+}
+
+async fn contract_closing_while_opening_stays_closed() {
+    let (mut far, pipe) = Far::new(ROOM);
+    let session = legacy().session(Once::new(Peer::start(pipe, PeerLimits::default())));
+    let (outcome, ()) = tokio::join!(session.initialize(), async {
+        let request = far.hear_of("initialize").await;
+        session.close().await;
+        far.welcome_to(&request).await;
+    });
+    assert!(matches!(outcome, Err(CallError::Closed)), "{outcome:?}");
+    assert!(matches!(session.state(), State::Closed));
+    assert!(matches!(session.initialize().await, Err(CallError::Closed)));
 }

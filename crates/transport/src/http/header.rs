@@ -1,168 +1,75 @@
-//! The headers that mirror a message: their names, how values are written, and how both sides use them.
+//! Headers that repeat what a request's body says, so that what stands between can route without reading bodies.
 //!
-//! A value that is not plain visible ASCII is wrapped as `=?base64?…?=`. Policy never rests on a mirror: what counts is
-//! the message, and a mirror that differs from it is refused.
+//! Invariants: a value reads back as it was, whatever characters it holds, and cannot end its header; the server
+//! compares every header it knows with the body and never acts on the header; no message holds a value, which may be
+//! private. See spec 2026-07-28, basic/transports/streamable-http.
 
-use base64::Engine as _;
+use std::fmt;
+
+use ::http::HeaderMap;
+use ::http::header::{HeaderName, HeaderValue};
+use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
-use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
-/// The protocol version of a message.
+mod marked;
+mod scalar;
+
+pub use marked::{ANNOTATION, Invalid, Marked, check_parameters, marked, mirror};
+
+/// The revision of the request.
 pub const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The session of a message (legacy era).
-pub const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The last event that was seen (legacy era).
-pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// The method of a message.
+/// The method of the request.
 pub const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// What a message is about.
+/// The name or address the request is about: of a tool, a prompt, a resource or a task.
 pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// The beginning of the names of mirrored arguments.
-pub const PARAM_PREFIX: &str = "mcp-param-";
-/// The key of a property schema that asks for its value to be mirrored.
-const MARK: &str = "x-mcp-header";
+/// The session, before 2026.
+pub const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The last event seen, when a stream is resumed.
+pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// How the headers of marked parameters begin.
+pub const PARAMETER_PREFIX: &str = "mcp-param-";
 
-/// Writes a value for a header.
+const OPEN: &str = "=?base64?";
+const CLOSE: &str = "?=";
+
+/// A text as the value of a header: as it is where that is safe, else in Base64 between markers.
+///
+/// ```
+/// use switchboard_transport::http::header::{decode, encode};
+///
+/// assert_eq!(encode("us-west1"), "us-west1");
+/// assert_eq!(encode("a\r\nb"), "=?base64?YQ0KYg==?=");
+/// assert_eq!(decode(&encode("a\r\nb")).unwrap(), "a\r\nb");
+/// ```
 pub fn encode(text: &str) -> HeaderValue {
-    let is_plain = text.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !looks_wrapped(text);
-    let written = if is_plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) };
-    HeaderValue::from_str(&written).unwrap_or_else(|_| HeaderValue::from_static(""))
+    let visible = text.bytes().all(|byte| (0x20..=0x7e).contains(&byte));
+    let trimmed = !text.starts_with(' ') && !text.ends_with(' ');
+    let marked = text.starts_with(OPEN) && text.ends_with(CLOSE);
+    let value = if visible && trimmed && !marked {
+        HeaderValue::from_str(text)
+    } else {
+        HeaderValue::from_str(&format!("{OPEN}{}{CLOSE}", STANDARD.encode(text)))
+    };
+    value.expect("visible ASCII is a header value")
 }
 
-fn looks_wrapped(text: &str) -> bool {
-    text.starts_with("=?base64?") && text.ends_with("?=") && text.len() >= "=?base64??=".len()
-}
-
-/// Reads the value of a header; `None` when it is wrapped and what is inside is no text.
-pub fn decode(value: &str) -> Option<String> {
-    let value = value.trim_matches([' ', '\t']);
-    if !looks_wrapped(value) {
-        return Some(value.to_owned());
-    }
-    let inside = value.strip_prefix("=?base64?")?.strip_suffix("?=")?;
-    String::from_utf8(STANDARD.decode(inside).ok()?).ok()
-}
-
-/// An argument of a tool that is mirrored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Marked {
-    /// The name of its header.
-    pub header: HeaderName,
-    /// Where its value stands in the arguments.
-    pub path: Vec<String>,
-}
-
-/// The arguments of a tool that are to be mirrored.
+/// The text of a header, out of Base64 if it stands between the markers.
 ///
 /// # Errors
-/// Says what is wrong with a mark; such a tool must not be called over HTTP.
-pub fn marked(schema: &Raw) -> Result<Vec<Marked>, String> {
-    // Most schemas have no mark, and finding that out is one fast search.
-    if memchr::memmem::find(schema.as_str().as_bytes(), MARK.as_bytes()).is_none() {
-        return Ok(Vec::new());
-    }
-    let schema: Value = schema.decode().map_err(|error| error.to_string())?;
-    let mut found = Vec::new();
-    walk(&schema, &mut Vec::new(), Reach::Properties, &mut found)?;
-    for (at, one) in found.iter().enumerate() {
-        if found[..at].iter().any(|other| other.header == one.header) {
-            return Err(format!("two properties are marked {:?}", one.header.as_str()));
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a place in a schema is reached through `properties` alone.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Properties,
-    Otherwise,
-}
-
-fn walk(schema: &Value, path: &mut Vec<String>, reach: Reach, found: &mut Vec<Marked>) -> Result<(), String> {
-    let Some(members) = schema.as_object() else {
-        return schema
-            .as_array()
-            .into_iter()
-            .flatten()
-            .try_for_each(|inner| walk(inner, path, Reach::Otherwise, found));
+/// When it holds bytes no header should, or something that is not strict Base64 of UTF-8 between the markers.
+pub fn decode(value: &HeaderValue) -> Result<String, Unreadable> {
+    let bytes = value.as_bytes().trim_ascii();
+    let fits = |byte: &u8| (0x20..=0x7e).contains(byte) || *byte == b'\t';
+    let text =
+        std::str::from_utf8(bytes).ok().filter(|_| bytes.iter().all(fits)).ok_or(Unreadable::Character)?;
+    let Some(packed) = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)) else {
+        return Ok(text.to_owned());
     };
-    if let Some(mark) = members.get(MARK) {
-        if reach == Reach::Otherwise || path.is_empty() {
-            return Err(format!("a mark stands where no single property is: {mark}"));
-        }
-        found.push(read_mark(mark, members, path)?);
-    }
-    for (key, inner) in members {
-        match (key.as_str(), inner.as_object()) {
-            ("properties", Some(properties)) if reach == Reach::Properties => {
-                for (name, property) in properties {
-                    path.push(name.clone());
-                    walk(property, path, Reach::Properties, found)?;
-                    path.pop();
-                }
-            }
-            // What stands in data is no mark.
-            (MARK | "default" | "const" | "enum" | "examples", _) => {}
-            _ => walk(inner, path, Reach::Otherwise, found)?,
-        }
-    }
-    Ok(())
+    let unpacked = STANDARD.decode(packed).map_err(|_| Unreadable::Base64)?;
+    String::from_utf8(unpacked).map_err(|_| Unreadable::Utf8)
 }
 
-fn read_mark(mark: &Value, property: &Map<String, Value>, path: &[String]) -> Result<Marked, String> {
-    let name = mark.as_str().filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| format!("a mark must be a name, not {mark}"))?;
-    let is_token =
-        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
-    let header = HeaderName::from_bytes(format!("{PARAM_PREFIX}{}", name.to_ascii_lowercase()).as_bytes());
-    let (true, Ok(header)) = (is_token, header) else {
-        return Err(format!("{name:?} is no name of a header"));
-    };
-    match property.get("type").and_then(Value::as_str) {
-        Some("string" | "integer" | "boolean") => Ok(Marked { header, path: path.to_vec() }),
-        other => Err(format!(
-            "the property marked {name:?} is of type {other:?}; only string, integer and boolean can be"
-        )),
-    }
-}
-
-/// The text of an argument for its header; `None` when it is absent, null, or cannot be one.
-fn mirrored(arguments: &Value, path: &[String]) -> Option<String> {
-    let value = path.iter().try_fold(arguments, |value, key| value.get(key))?;
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        Value::Number(number) => {
-            Some(whole(number).map_or_else(|| number.to_string(), |whole| whole.to_string()))
-        }
-        _ => None,
-    }
-}
-
-fn whole(number: &serde_json::Number) -> Option<i64> {
-    #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
-    let of_float = |float: f64| (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64);
-    number.as_i64().or_else(|| number.as_f64().and_then(of_float))
-}
-
-/// The headers that mirror the arguments of a call.
-pub fn mirror(schema: &Raw, arguments: &Raw) -> Vec<(HeaderName, HeaderValue)> {
-    let Ok(marks) = marked(schema) else { return Vec::new() };
-    if marks.is_empty() {
-        return Vec::new();
-    }
-    let arguments: Value = arguments.decode().unwrap_or_default();
-    let value = |mark: &Marked| mirrored(&arguments, &mark.path).map(|text| encode(&text));
-    marks.iter().filter_map(|mark| Some((mark.header.clone(), value(mark)?))).collect()
-}
-
-/// The member of the parameters that says what a request is about.
+/// The member of the parameters that says what a request is about, where a header repeats it.
 pub fn subject(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -172,50 +79,201 @@ pub fn subject(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks that the headers of a request say what the request says.
-///
-/// # Errors
-/// -32020, naming the header that is missing or differs.
-pub fn check(
-    headers: &HeaderMap,
-    version: &str,
-    method: &str,
-    params: Option<&Raw>,
-    schema: impl FnOnce(&str) -> Option<Raw>,
-) -> Result<(), RpcError> {
-    same(headers, &PROTOCOL_VERSION, version)?;
-    same(headers, &METHOD, method)?;
-    let Some(member) = subject(method) else { return Ok(()) };
-    let params: Value = params.map(|params| params.decode().unwrap_or_default()).unwrap_or_default();
-    let Some(name) = params.get(member).and_then(Value::as_str) else { return Ok(()) };
-    same(headers, &NAME, name)?;
-    if method != "tools/call" {
-        return Ok(());
-    }
-    let Some(schema) = schema(name) else { return Ok(()) };
-    let arguments = params.get("arguments").cloned().unwrap_or_default();
-    for mark in marked(&schema).unwrap_or_default() {
-        if let Some(text) = mirrored(&arguments, &mark.path) {
-            same(headers, &mark.header, &text)?;
-        }
-    }
-    Ok(())
+/// Why the value of a header cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It holds a byte outside visible ASCII.
+    Character,
+    /// What stands between the markers is not Base64 with its padding.
+    Base64,
+    /// What was packed is not UTF-8.
+    Utf8,
 }
 
-fn same(headers: &HeaderMap, name: &HeaderName, expected: &str) -> Result<(), RpcError> {
-    let mismatch =
-        |what: String| RpcError::new(ErrorCode::HEADER_MISMATCH, format!("Header mismatch: {what}"));
-    let mut values = headers.get_all(name).iter();
-    let value = values.next().ok_or_else(|| mismatch(format!("{name} is missing")))?;
-    if values.next().is_some() {
-        return Err(mismatch(format!("{name} stands twice")));
+/// A header that does not say what the body says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// The header.
+    pub header: HeaderName,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The body has a value and the header is not there.
+    Missing,
+    /// The header has a value and the body does not.
+    Unexpected,
+    /// It is there more than once.
+    Repeated,
+    /// It cannot be read.
+    Unreadable(Unreadable),
+    /// It has another value than the body.
+    Different,
+}
+
+/// Compares a header with the text the body has in its place.
+///
+/// # Errors
+/// When they do not agree; the text of the error can be sent to the client.
+pub fn check(headers: &HeaderMap, header: &HeaderName, expected: &str) -> Result<(), Mismatch> {
+    check_value(headers, header, true, |text| text == expected)
+}
+
+/// Compares a header with what the body has in its place, if it has anything.
+fn check_value(
+    headers: &HeaderMap,
+    header: &HeaderName,
+    expected: bool,
+    same: impl FnOnce(&str) -> bool,
+) -> Result<(), Mismatch> {
+    let mut values = headers.get_all(header).iter();
+    let fault = match (values.next(), expected) {
+        (None, false) => return Ok(()),
+        (None, true) => Fault::Missing,
+        (Some(_), false) => Fault::Unexpected,
+        (Some(_), true) if values.next().is_some() => Fault::Repeated,
+        (Some(value), true) => match decode(value) {
+            Ok(text) if same(&text) => return Ok(()),
+            Ok(_) => Fault::Different,
+            Err(unreadable) => Fault::Unreadable(unreadable),
+        },
+    };
+    Err(Mismatch { header: header.clone(), fault })
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Character => "it holds a character outside visible ASCII",
+            Self::Base64 => "it is not valid Base64",
+            Self::Utf8 => "it is not UTF-8",
+        })
     }
-    let found =
-        value.to_str().ok().and_then(decode).ok_or_else(|| mismatch(format!("{name} is not readable")))?;
-    let numbers = || Some(found.parse::<f64>().ok()? == expected.parse::<f64>().ok()?);
-    let is_number = expected.parse::<i64>().is_ok();
-    if found == expected || (is_number && numbers() == Some(true)) {
-        return Ok(());
+}
+
+impl std::error::Error for Unreadable {}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = &self.header;
+        match self.fault {
+            Fault::Missing => write!(f, "the header {header} is missing, and the body has a value for it"),
+            Fault::Unexpected => write!(f, "the header {header} is there, and the body has no value for it"),
+            Fault::Repeated => write!(f, "the header {header} is there more than once"),
+            Fault::Unreadable(why) => write!(f, "the header {header} cannot be read: {why}"),
+            Fault::Different => write!(f, "the header {header} does not match the body"),
+        }
     }
-    Err(mismatch(format!("{name} is {found:?}, and the message says {expected:?}")))
+}
+
+impl std::error::Error for Mismatch {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_packed_only_where_they_must() {
+        let cases = [
+            ("us-west1", "us-west1"),
+            ("two words", "two words"),
+            ("", ""),
+            ("~!@#$%^&*()", "~!@#$%^&*()"),
+            (" lead", "=?base64?IGxlYWQ=?="),
+            ("trail ", "=?base64?dHJhaWwg?="),
+            (" ", "=?base64?IA==?="),
+            ("a\tb", "=?base64?YQli?="),
+            ("Zürich", "=?base64?WsO8cmljaA==?="),
+            ("日本", "=?base64?5pel5pys?="),
+            ("a\r\nX-Evil: 1", "=?base64?YQ0KWC1FdmlsOiAx?="),
+            ("nul\0", "=?base64?bnVsAA==?="),
+            ("\x7f", "=?base64?fw==?="),
+            ("=?base64?SGVsbG8=?=", "=?base64?PT9iYXNlNjQ/U0dWc2JHOD0/PQ==?="),
+            ("=?base64?=", "=?base64?PT9iYXNlNjQ/PQ==?="),
+            ("=?base64?SGVsbG8=", "=?base64?SGVsbG8="),
+            ("=?BASE64?SGVsbG8=?=", "=?BASE64?SGVsbG8=?="),
+            ("SGVsbG8=", "SGVsbG8="),
+        ];
+        for (text, value) in cases {
+            assert_eq!(encode(text), value, "{text:?}");
+            assert_eq!(decode(&encode(text)).as_deref(), Ok(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn reading_is_strict() {
+        let cases: [(&[u8], Result<&str, Unreadable>); 14] = [
+            (b"=?base64?SGVsbG8=?=", Ok("Hello")),
+            (b" \t=?base64?SGVsbG8=?= ", Ok("Hello")),
+            (b"=?base64??=", Ok("")),
+            (b"=?base64?=", Ok("=?base64?=")),
+            (b"=?base64?SGVsbG8=", Ok("=?base64?SGVsbG8=")),
+            (b"SGVsbG8=?=", Ok("SGVsbG8=?=")),
+            (b"a\tb", Ok("a\tb")),
+            (b"=?base64?SGVsbG8?=", Err(Unreadable::Base64)),
+            (b"=?base64?SGVs!!!bG8=?=", Err(Unreadable::Base64)),
+            (b"=?base64?SGVs bG8=?=", Err(Unreadable::Base64)),
+            (b"=?base64?SGVsbG9=?=", Err(Unreadable::Base64)),
+            (b"=?base64?_-8=?=", Err(Unreadable::Base64)),
+            (b"=?base64?/w==?=", Err(Unreadable::Utf8)),
+            ("Zürich".as_bytes(), Err(Unreadable::Character)),
+        ];
+        for (bytes, expected) in cases {
+            let value = HeaderValue::from_bytes(bytes).unwrap();
+            assert_eq!(decode(&value).as_deref(), expected.as_ref().map(|text| *text), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_compared_with_the_body() {
+        let mut headers = HeaderMap::new();
+        headers.insert(METHOD, HeaderValue::from_static("tools/call"));
+        headers.insert(NAME, HeaderValue::from_static("=?base64?w7w=?="));
+        headers.append(PROTOCOL_VERSION, HeaderValue::from_static("a"));
+        headers.append(PROTOCOL_VERSION, HeaderValue::from_static("a"));
+        let faults = [
+            (METHOD, "tools/call", None),
+            (METHOD, "Tools/call", Some(Fault::Different)),
+            (NAME, "ü", None),
+            (PROTOCOL_VERSION, "a", Some(Fault::Repeated)),
+            (SESSION_ID, "a", Some(Fault::Missing)),
+        ];
+        for (header, expected, fault) in faults {
+            assert_eq!(check(&headers, &header, expected).err().map(|error| error.fault), fault, "{header}");
+        }
+        let text = check(&headers, &METHOD, "secret").unwrap_err().to_string();
+        assert_eq!(text, "the header mcp-method does not match the body");
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_reads_back(text in any::<String>()) {
+            let value = encode(&text);
+            prop_assert!(value.as_bytes().iter().all(|byte| (0x20..=0x7e).contains(byte)));
+            prop_assert_eq!(decode(&value), Ok(text));
+        }
+
+        #[test]
+        fn control_characters_never_get_out(text in "[\r\n\0\t a=?:]{0,20}") {
+            prop_assert!(!encode(&text).as_bytes().iter().any(u8::is_ascii_control));
+            prop_assert_eq!(decode(&encode(&text)), Ok(text));
+        }
+
+        #[test]
+        fn no_value_makes_it_panic(bytes in proptest::collection::vec(0u8.., 0..40)) {
+            let framed = [OPEN.as_bytes(), &bytes, CLOSE.as_bytes()].concat();
+            for bytes in [bytes, framed] {
+                if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+                    let _ = decode(&value);
+                }
+            }
+        }
+    }
 }

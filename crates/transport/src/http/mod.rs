@@ -1,4 +1,7 @@
-//! Streamable HTTP: the binding of 2025-03-26 and later, for both eras.
+//! Streamable HTTP, for both eras: the headers both sides share, the client, the server.
 
+#[cfg(feature = "http-client")]
+pub mod client;
 pub mod header;
+#[cfg(feature = "http-server")]
 pub mod server;

@@ -10,6 +10,7 @@ mod body;
 mod door;
 mod guard;
 mod listener;
+mod mirror;
 mod options;
 mod reply;
 mod session;

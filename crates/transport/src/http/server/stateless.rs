@@ -11,10 +11,10 @@ use switchboard_session::answering::{Answered, Answering, Back, ServerSession, c
 use switchboard_session::link::Exchange;
 use tokio::sync::Notify;
 
-use crate::http::header;
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::door::Inner;
+use crate::http::server::mirror::check_mirror;
 use crate::http::server::reply::{self, Reply, event, note_text, response_text, status_of};
 use crate::http::server::stream::{Feed, Weight};
 
@@ -33,7 +33,7 @@ pub(crate) async fn answer(
         Err(error) => return refused(error),
     };
     let schema = |tool: &str| inner.server.input_schema(tool);
-    if let Err(error) = header::check(headers, &version, &method, request.params.as_ref(), schema) {
+    if let Err(error) = check_mirror(headers, &version, &method, request.params.as_ref(), schema) {
         return refused(error);
     }
     let listens = &*method == "subscriptions/listen";

@@ -1,0 +1,240 @@
+//! The body of a response, as it streams in.
+//!
+//! Invariants: a wait for the next bytes ends; limits count unpacked bytes and are checked before the bytes are kept;
+//! dropping a body that has not ended ends the exchange (over HTTP/1.1 the connection closes, over HTTP/2 the stream
+//! is reset). After an error there is nothing more.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, HeaderMap};
+use http::response::Parts;
+use http_body::Body as _;
+use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::error::{HttpError, Phase, shown};
+use crate::gzip::{Gunzip, Step};
+
+/// How much of the body of an error is read.
+pub const ERROR_BODY_LIMIT: usize = 64 * 1024;
+
+/// The body of a response.
+pub struct Body {
+    /// None once it has ended.
+    incoming: Option<Incoming>,
+    gunzip: Option<Box<Gunzip>>,
+    idle: Idle,
+    limit: Option<usize>,
+    given: usize,
+}
+
+/// The beginning of a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Whether there was more.
+    pub cut: bool,
+}
+
+impl Body {
+    /// Takes a response apart.
+    pub(crate) fn new(
+        response: http::Response<Incoming>,
+        idle: Option<Duration>,
+    ) -> Result<(Parts, Self), HttpError> {
+        let (head, incoming) = response.into_parts();
+        let gunzip = if is_packed(&head.headers)? { Some(Box::new(Gunzip::new())) } else { None };
+        let idle = Idle { after: idle, timer: None, armed: false };
+        Ok((head, Self { incoming: Some(incoming), gunzip, idle, limit: None, given: 0 }))
+    }
+
+    /// Fails with [`HttpError::TooLarge`] beyond this many bytes, after decompression.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Sets how long to wait for further bytes, from now on; none waits for ever.
+    pub fn set_idle_timeout(&mut self, idle: Option<Duration>) {
+        self.idle = Idle { after: idle, timer: None, armed: false };
+    }
+
+    /// The next bytes, never empty, or none at the end.
+    ///
+    /// # Errors
+    /// When the connection breaks, nothing comes for too long, the bytes cannot be unpacked, or there are too many.
+    pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+        let next = ready!(self.poll_unpacked(cx));
+        let next = next.map(|chunk| {
+            let chunk = chunk?;
+            self.given = self.given.saturating_add(chunk.len());
+            match self.limit {
+                Some(limit) if self.given > limit => Err(HttpError::TooLarge { limit }),
+                _ => Ok(chunk),
+            }
+        });
+        if !matches!(next, Some(Ok(_))) {
+            self.incoming = None;
+        }
+        Poll::Ready(next)
+    }
+
+    /// The next bytes, never empty, or none at the end.
+    ///
+    /// # Errors
+    /// As [`Body::poll_chunk`].
+    ///
+    /// # Cancellation
+    /// Nothing is lost when the future is dropped.
+    pub async fn chunk(&mut self) -> Option<Result<Bytes, HttpError>> {
+        poll_fn(|cx| self.poll_chunk(cx)).await
+    }
+
+    /// The whole body, if it is no larger than this.
+    ///
+    /// # Errors
+    /// As [`Body::poll_chunk`]; at once when the server announces more.
+    pub async fn collect(mut self, limit: usize) -> Result<Bytes, HttpError> {
+        let announced = self.incoming.as_ref().map(|body| body.size_hint().lower()).unwrap_or_default();
+        if self.gunzip.is_none() && usize::try_from(announced).map_or(true, |announced| announced > limit) {
+            return Err(HttpError::TooLarge { limit });
+        }
+        self.limit = Some(self.limit.unwrap_or(limit).min(limit));
+        let Some(first) = self.chunk().await.transpose()? else { return Ok(Bytes::new()) };
+        // Most bodies come in one piece, and are then not copied.
+        let Some(second) = self.chunk().await.transpose()? else { return Ok(first) };
+        let mut all = BytesMut::from(first);
+        all.extend_from_slice(&second);
+        while let Some(chunk) = self.chunk().await.transpose()? {
+            all.extend_from_slice(&chunk);
+        }
+        Ok(all.freeze())
+    }
+
+    /// At most this much of the body; the rest is not read. For the text of an error, see [`ERROR_BODY_LIMIT`].
+    ///
+    /// What came before a break counts: an error that is cut off still says something.
+    pub async fn beginning(mut self, limit: usize) -> Beginning {
+        let mut bytes = BytesMut::new();
+        loop {
+            match self.chunk().await {
+                Some(Ok(chunk)) if chunk.len() <= limit - bytes.len() => bytes.extend_from_slice(&chunk),
+                Some(Ok(chunk)) => {
+                    bytes.extend_from_slice(&chunk[..limit - bytes.len()]);
+                    return Beginning { bytes: bytes.freeze(), cut: true };
+                }
+                Some(Err(_)) => return Beginning { bytes: bytes.freeze(), cut: true },
+                None => return Beginning { bytes: bytes.freeze(), cut: false },
+            }
+        }
+    }
+
+    /// Reads a little of what remains and throws it away, so that the connection can be used again; gives up beyond
+    /// the limit, or when more does not come in time.
+    pub async fn drain(mut self, limit: usize, within: Duration) {
+        let mut left = limit;
+        let reading = async {
+            while let Some(Ok(chunk)) = self.chunk().await {
+                match left.checked_sub(chunk.len()) {
+                    Some(less) => left = less,
+                    None => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(within, reading).await;
+    }
+
+    fn poll_unpacked(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+        loop {
+            if let Some(gunzip) = &mut self.gunzip {
+                match gunzip.step() {
+                    Ok(Step::Out(bytes)) => return Poll::Ready(Some(Ok(bytes))),
+                    Ok(Step::Hungry) => {}
+                    Err(error) => return Poll::Ready(Some(Err(HttpError::protocol(error.to_string())))),
+                }
+            }
+            match (ready!(self.poll_packed(cx)), &mut self.gunzip) {
+                (Some(Ok(chunk)), _) if chunk.is_empty() => {}
+                (Some(Ok(chunk)), Some(gunzip)) => gunzip.feed(chunk),
+                (None, Some(gunzip)) if !gunzip.may_end() => {
+                    return Poll::Ready(Some(Err(HttpError::Broken { sent: true, source: None })));
+                }
+                (other, _) => return Poll::Ready(other),
+            }
+        }
+    }
+
+    /// The next bytes as they came. Trailers are passed over.
+    fn poll_packed(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+        let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
+        loop {
+            match Pin::new(&mut *incoming).poll_frame(cx) {
+                Poll::Ready(frame) => {
+                    self.idle.armed = false;
+                    return Poll::Ready(match frame {
+                        Some(Ok(frame)) => match frame.into_data() {
+                            Ok(data) => Some(Ok(data)),
+                            Err(_) => continue,
+                        },
+                        Some(Err(error)) => {
+                            Some(Err(HttpError::Broken { sent: true, source: Some(Arc::new(error)) }))
+                        }
+                        None => None,
+                    });
+                }
+                Poll::Pending => return self.idle.poll(cx).map(|error| Some(Err(error))),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body").field("given", &self.given).field("limit", &self.limit).finish_non_exhaustive()
+    }
+}
+
+/// The wait for further bytes. Runs only while the body is asked and has nothing, so a slow reader costs no server.
+struct Idle {
+    after: Option<Duration>,
+    timer: Option<Pin<Box<Sleep>>>,
+    armed: bool,
+}
+
+impl Idle {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<HttpError> {
+        let Some(after) = self.after else { return Poll::Pending };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(after)));
+        if !self.armed {
+            timer.as_mut().reset(Instant::now() + after);
+            self.armed = true;
+        }
+        timer.as_mut().poll(cx).map(|()| HttpError::Timeout { phase: Phase::Body, after })
+    }
+}
+
+/// Whether the body is gzip. Nothing else was offered, so nothing else may come.
+fn is_packed(headers: &HeaderMap) -> Result<bool, HttpError> {
+    let mut packed = false;
+    for value in headers.get_all(CONTENT_ENCODING) {
+        for name in value.to_str().unwrap_or("?").split(',').map(str::trim) {
+            match name.to_ascii_lowercase().as_str() {
+                "" | "identity" => {}
+                "gzip" | "x-gzip" if !packed => packed = true,
+                _ => {
+                    let reason = format!("the body is packed as `{}`, which was not offered", shown(name));
+                    return Err(HttpError::protocol(reason));
+                }
+            }
+        }
+    }
+    Ok(packed)
+}

@@ -1,0 +1,229 @@
+//! Connections: TCP, through a proxy if there is one, then TLS if the address is secure.
+//!
+//! Invariants: each step has its time, and its failure says which step it was; Nagle's algorithm is off and TCP
+//! keep-alive on; only the far end decides between HTTP/1.1 and HTTP/2, in the TLS handshake. Knows no requests: the
+//! pool calls it with an address and pools what it returns.
+
+use std::error::Error;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use http::uri::Scheme;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiFuture, GaiResolver, Name};
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tower_service::Service;
+
+use crate::authorize::BoxFuture;
+use crate::error::{ConnectKind, HttpError, find};
+use crate::proxy::{Proxies, Proxy};
+use crate::tls::Tls;
+use crate::tunnel;
+
+/// How long a TCP connection is silent before it is probed, how often then, and how many probes are lost before it
+/// counts as dead.
+const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
+
+/// Makes connections.
+#[derive(Clone)]
+pub(crate) struct Dialer {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tcp: HttpConnector<Resolver>,
+    tls: Tls,
+    proxies: Proxies,
+    within: Duration,
+}
+
+impl Dialer {
+    pub(crate) fn new(tls: Tls, proxies: Proxies, within: Duration) -> Self {
+        let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(KEEPALIVE.0));
+        tcp.set_keepalive_interval(Some(KEEPALIVE.1));
+        tcp.set_keepalive_retries(Some(KEEPALIVE.2));
+        Self { inner: Arc::new(Inner { tcp, tls, proxies, within }) }
+    }
+}
+
+impl Service<Uri> for Dialer {
+    type Response = Wire;
+    type Error = HttpError;
+    type Future = BoxFuture<'static, Result<Wire, HttpError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), HttpError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let inner = Arc::clone(&self.inner);
+        Box::pin(async move { inner.dial(uri).await })
+    }
+}
+
+impl Inner {
+    async fn dial(&self, uri: Uri) -> Result<Wire, HttpError> {
+        let secure = uri.scheme() == Some(&Scheme::HTTPS);
+        let host = uri.host().unwrap_or_default().to_owned();
+        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let proxy = self.proxies.find(secure, &host, port);
+        let named = match proxy {
+            Some(Proxy::Usable { host, .. } | Proxy::Unusable { host }) => host.clone(),
+            None => host.clone(),
+        };
+        let kind = if proxy.is_some() { ConnectKind::Proxy } else { ConnectKind::Timeout };
+        let reaching = self.reach(uri, proxy, format!("{host}:{port}"), secure);
+        let stream =
+            timeout(self.within, reaching).await.unwrap_or_else(|_| Err(HttpError::connect(named, kind)))?;
+        if !secure {
+            return Ok(Wire { io: TokioIo::new(Box::new(stream)), proxied: proxy.is_some(), h2: false });
+        }
+        let stream = self.tls.connect(&host, stream).await?;
+        let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        // Not `proxied`: inside a tunnel requests look as they do without a proxy.
+        Ok(Wire { io: TokioIo::new(Box::new(stream)), proxied: false, h2 })
+    }
+
+    /// A stream whose far end is the host, or the proxy when requests are to be handed to it.
+    async fn reach(
+        &self,
+        uri: Uri,
+        proxy: Option<&Proxy>,
+        place: String,
+        secure: bool,
+    ) -> Result<TcpStream, HttpError> {
+        match proxy {
+            None => self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
+                host: uri.host().unwrap_or_default().to_owned(),
+                kind: connect_kind(&*error),
+                source: Some(error.into()),
+            }),
+            Some(Proxy::Unusable { host }) => Err(HttpError::connect(host.as_str(), ConnectKind::ProxyKind)),
+            Some(Proxy::Usable { uri, host, credentials }) => {
+                let mut stream = self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
+                    host: host.clone(),
+                    kind: ConnectKind::Proxy,
+                    source: Some(error.into()),
+                })?;
+                if secure {
+                    tunnel::open(&mut stream, host, &place, credentials.as_ref()).await?;
+                }
+                Ok(stream)
+            }
+        }
+    }
+
+    async fn tcp(&self, uri: Uri) -> Result<TcpStream, Box<dyn Error + Send + Sync>> {
+        let mut tcp = self.tcp.clone();
+        Ok(tcp.call(uri).await?.into_inner())
+    }
+}
+
+fn connect_kind(error: &(dyn Error + 'static)) -> ConnectKind {
+    if find::<Unresolved>(error).is_some() {
+        return ConnectKind::Dns;
+    }
+    match find::<io::Error>(error).map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionRefused) => ConnectKind::Refused,
+        Some(io::ErrorKind::TimedOut) => ConnectKind::Timeout,
+        Some(io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => ConnectKind::Unreachable,
+        _ => ConnectKind::Other,
+    }
+}
+
+/// The system's resolver, whose failures can be told from others.
+#[derive(Clone)]
+struct Resolver(GaiResolver);
+
+#[derive(Debug, thiserror::Error)]
+#[error("the name cannot be resolved")]
+struct Unresolved(#[source] io::Error);
+
+impl Service<Name> for Resolver {
+    type Response = GaiAddrs;
+    type Error = Unresolved;
+    type Future = Resolving;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Unresolved>> {
+        self.0.poll_ready(cx).map_err(Unresolved)
+    }
+
+    fn call(&mut self, name: Name) -> Resolving {
+        Resolving(self.0.call(name))
+    }
+}
+
+struct Resolving(GaiFuture);
+
+impl Future for Resolving {
+    type Output = Result<GaiAddrs, Unresolved>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(cx).map_err(Unresolved)
+    }
+}
+
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// A connection as the pool wants it.
+pub(crate) struct Wire {
+    io: TokioIo<Box<dyn Stream>>,
+    /// Whether requests go to a proxy, with the whole address in their first line.
+    proxied: bool,
+    h2: bool,
+}
+
+impl Connection for Wire {
+    fn connected(&self) -> Connected {
+        let connected = Connected::new().proxy(self.proxied);
+        if self.h2 { connected.negotiated_h2() } else { connected }
+    }
+}
+
+impl Read for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, into)
+    }
+}
+
+impl Write for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, from)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(cx, from)
+    }
+}

@@ -1,0 +1,69 @@
+//! One HTTP request, bounded: a client whose every wait and every body has a limit, and that sends nothing where the
+//! caller did not say. It knows no MCP; the bindings and the OAuth client are built on it.
+//!
+//! ```text
+//!   Address ──▶ Request ──▶ HttpClient ──▶ Response { status, headers, Body }
+//!   (checked)               │  pool ─▶ dial: TCP ─▶ proxy ─▶ TLS      │
+//!                           │  redirect: same origin, 307 and 308      └─ chunks, unpacked, limited
+//!                           └─ Authorizer ◀─ Challenge (401, 403)
+//! ```
+//!
+//! # Invariants
+//! - An address is checked before anything is connected, and what was checked is what is connected to.
+//! - No header and no byte of a body reaches an origin the caller did not name.
+//! - Every wait ends, and the error says which one it was and whether the server can have seen the request.
+//! - Limits count unpacked bytes and hold before memory is used.
+//! - A request is never sent twice when the server may have acted on the first, unless its method is safe.
+//! - Secrets print as dots; no error and no `Debug` holds a header value, a query or a body.
+//!
+//! # Example
+//! ```
+//! use http::Method;
+//! use switchboard_http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
+//! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! # let url = format!("http://{}/hello", listener.local_addr()?);
+//! # let server = tokio::spawn(async move {
+//! #     let (mut stream, _) = listener.accept().await.unwrap();
+//! #     let mut head = [0; 1024];
+//! #     stream.read(&mut head).await.unwrap();
+//! #     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").await.unwrap();
+//! # });
+//! let client = HttpClient::new(HttpOptions::from_environment())?;
+//! let address = Address::parse(&url, PlainHttp::LoopbackOnly)?;
+//! let response = client.send(Request::new(Method::GET, address)).await?;
+//! assert_eq!(response.status, 200);
+//! assert_eq!(response.body.collect(1024).await?, "hello");
+//! # server.await?;
+//! # Ok(()) }
+//! ```
+
+mod authorize;
+mod body;
+mod challenge;
+mod client;
+mod dial;
+mod error;
+mod gzip;
+mod message;
+mod options;
+mod proxy;
+mod redirect;
+mod secret;
+mod tls;
+mod tunnel;
+mod url;
+
+pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Refusal, Retry};
+pub use body::{Beginning, Body, ERROR_BODY_LIMIT};
+pub use challenge::Challenge;
+pub use client::{HttpClient, MAX_HEAD_BYTES, MAX_HEADERS};
+pub use error::{ConnectKind, HttpError, Phase, RedirectReason, Source, TlsReason};
+pub use message::{Request, Response, Timeouts};
+pub use options::HttpOptions;
+pub use proxy::Proxies;
+pub use redirect::MAX_REDIRECTS;
+pub use secret::Secret;
+pub use url::{Address, AddressError, Origin, PlainHttp};

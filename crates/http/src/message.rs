@@ -1,0 +1,160 @@
+//! A request and a response, as the caller holds them.
+//!
+//! Invariant: printing either shows no header value, no query and no body.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode, Version};
+
+use crate::body::Body;
+use crate::url::Address;
+
+/// A request: where, what, and how long to wait.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Where it goes.
+    pub address: Address,
+    /// Its headers, without those the client writes itself.
+    pub headers: HeaderMap,
+    /// Its body, which may be empty.
+    pub body: Bytes,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+}
+
+/// How long to wait for a response; none waits for ever.
+///
+/// Connections have limits of their own, see [`HttpOptions`](crate::HttpOptions).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timeouts {
+    /// For the head of the response, from the call on, connecting included. 60 s by default.
+    pub headers: Option<Duration>,
+    /// For the next bytes of the body, while they are asked for. 30 s by default.
+    pub idle: Option<Duration>,
+}
+
+/// A response: its head, and its body as it comes.
+#[non_exhaustive]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// HTTP/1.1 or HTTP/2.
+    pub version: Version,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// Where it came from, after redirects.
+    pub address: Address,
+    /// The body.
+    pub body: Body,
+}
+
+impl Request {
+    /// A request without headers and body.
+    pub fn new(method: Method, address: Address) -> Self {
+        Self { method, address, headers: HeaderMap::new(), body: Bytes::new(), timeouts: Timeouts::default() }
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets how long to wait.
+    #[must_use]
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { headers: Some(Duration::from_secs(60)), idle: Some(Duration::from_secs(30)) }
+    }
+}
+
+impl Timeouts {
+    /// Waits this long for the head of the response.
+    #[must_use]
+    pub fn with_headers(mut self, headers: Option<Duration>) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Waits this long for the next bytes of the body.
+    #[must_use]
+    pub fn with_idle(mut self, idle: Option<Duration>) -> Self {
+        self.idle = idle;
+        self
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("address", &self.address)
+            .field("headers", &Names(&self.headers))
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .field("timeouts", &self.timeouts)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("status", &self.status)
+            .field("version", &self.version)
+            .field("headers", &Names(&self.headers))
+            .field("address", &self.address)
+            .field("body", &self.body)
+            .finish()
+    }
+}
+
+struct Names<'a>(&'a HeaderMap);
+
+impl fmt::Debug for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys().map(HeaderName::as_str)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::AUTHORIZATION;
+
+    use super::*;
+    use crate::PlainHttp;
+
+    #[test]
+    fn a_printed_request_shows_no_secret() {
+        let address = Address::parse("https://a.example/b?token=t0ken", PlainHttp::LoopbackOnly).unwrap();
+        let request = Request::new(Method::POST, address)
+            .with_header(AUTHORIZATION, HeaderValue::from_static("Bearer t0ken"))
+            .with_body("t0ken")
+            .with_timeouts(Timeouts::default().with_headers(None).with_idle(None));
+        assert_eq!(
+            format!("{request:?}"),
+            "Request { method: POST, address: https://a.example/b, headers: [\"authorization\"], body: 5 bytes, \
+             timeouts: Timeouts { headers: None, idle: None } }"
+        );
+    }
+}

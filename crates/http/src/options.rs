@@ -1,0 +1,82 @@
+//! What can be set on a client.
+
+use std::time::Duration;
+
+use http::header::HeaderValue;
+
+use crate::proxy::Proxies;
+
+/// What can be set on a client. The defaults are safe to use.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HttpOptions {
+    pub(crate) connect_timeout: Duration,
+    pub(crate) tls_timeout: Duration,
+    pub(crate) idle_connection: Duration,
+    pub(crate) extra_roots: Vec<Vec<u8>>,
+    pub(crate) proxies: Proxies,
+    pub(crate) user_agent: Option<HeaderValue>,
+}
+
+impl Default for HttpOptions {
+    /// 10 s to connect and 10 s for TLS, idle connections kept for 60 s, the system's roots, no proxy.
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            tls_timeout: Duration::from_secs(10),
+            idle_connection: Duration::from_secs(60),
+            extra_roots: Vec::new(),
+            proxies: Proxies::none(),
+            user_agent: Some(HeaderValue::from_static(concat!("switchboard/", env!("CARGO_PKG_VERSION")))),
+        }
+    }
+}
+
+impl HttpOptions {
+    /// The defaults, and the proxies that the variables of this process name.
+    pub fn from_environment() -> Self {
+        Self::default().with_proxies(Proxies::from_environment())
+    }
+
+    /// How long resolving a name, connecting and asking a proxy may take together.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, connect_timeout: Duration) -> Self {
+        self.connect_timeout = connect_timeout;
+        self
+    }
+
+    /// How long the TLS handshake may take.
+    #[must_use]
+    pub fn with_tls_timeout(mut self, tls_timeout: Duration) -> Self {
+        self.tls_timeout = tls_timeout;
+        self
+    }
+
+    /// How long a connection without a request is kept.
+    #[must_use]
+    pub fn with_idle_connection(mut self, idle_connection: Duration) -> Self {
+        self.idle_connection = idle_connection;
+        self
+    }
+
+    /// Trusts these certificates besides the system's: one or more, in PEM.
+    #[must_use]
+    pub fn with_extra_roots(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.extra_roots.push(pem.into());
+        self
+    }
+
+    /// Goes through these proxies.
+    #[must_use]
+    pub fn with_proxies(mut self, proxies: Proxies) -> Self {
+        self.proxies = proxies;
+        self
+    }
+
+    /// What requests that do not say it themselves send as `User-Agent`.
+    #[must_use]
+    pub fn with_user_agent(mut self, user_agent: Option<HeaderValue>) -> Self {
+        self.user_agent = user_agent;
+        self
+    }
+}

@@ -1,0 +1,334 @@
+//! Addresses, checked before anything is connected.
+//!
+//! Invariant: an [`Address`] is http or https, has a host, no user info, no fragment and only visible ASCII, and is
+//! plain http beyond this machine only where that was allowed. Scheme and host are in lower case and a default port
+//! is left out, so that two addresses of one origin look alike. What is checked here is what is connected to: the
+//! text is parsed once.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use http::Uri;
+use http::uri::Scheme;
+
+use crate::error::shown;
+
+/// The longest address that is taken.
+const MAX_ADDRESS: usize = 64 * 1024;
+
+/// Where plain http may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PlainHttp {
+    /// To this machine only: `localhost`, 127.0.0.0/8 and `[::1]`.
+    #[default]
+    LoopbackOnly,
+    /// Anywhere.
+    Allowed,
+}
+
+/// The address of an HTTP resource.
+///
+/// ```
+/// use switchboard_http::{Address, PlainHttp};
+///
+/// let address = Address::parse("HTTPS://Example.com:443/mcp?x=1", PlainHttp::LoopbackOnly)?;
+/// assert_eq!(address.as_str(), "https://example.com/mcp?x=1");
+/// assert_eq!(address.join("messages?id=7")?.as_str(), "https://example.com/messages?id=7");
+/// assert!(address.join("https://evil.example/").is_err());
+/// # Ok::<(), switchboard_http::AddressError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    text: String,
+    uri: Uri,
+}
+
+/// Scheme, host and port: who is spoken to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    secure: bool,
+    host: String,
+    port: u16,
+}
+
+/// What is wrong with an address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddressError {
+    /// It is empty, or has no scheme.
+    #[error("`{text}` is not an address; write it in full, like https://example.com/mcp")]
+    NoScheme {
+        /// What was written.
+        text: String,
+    },
+    /// It is not http or https.
+    #[error("the scheme `{scheme}` is not supported; use https, or http on this machine")]
+    Scheme {
+        /// The scheme as written.
+        scheme: String,
+    },
+    /// It has no host, or one that cannot be.
+    #[error("`{host}` is not a host name or IP address; write names outside ASCII in their xn-- form")]
+    Host {
+        /// The host as written.
+        host: String,
+    },
+    /// Its port is not a number from 1 to 65535.
+    #[error("`{port}` is not a port; use a number from 1 to 65535, or leave it out")]
+    Port {
+        /// The port as written.
+        port: String,
+    },
+    /// It carries a user name or password.
+    #[error("the address carries a user name or password; take them out and send a header instead")]
+    UserInfo,
+    /// It has a fragment.
+    #[error("the address has a fragment (#…), which is never sent; take it out")]
+    Fragment,
+    /// It has a character that no address has.
+    #[error("the address holds {character:?} at byte {at}; percent-encode it")]
+    Character {
+        /// The character.
+        character: char,
+        /// Where it stands.
+        at: usize,
+    },
+    /// It is longer than any address.
+    #[error("the address is {length} bytes long; {MAX_ADDRESS} are the most")]
+    TooLong {
+        /// How long it is.
+        length: usize,
+    },
+    /// It is plain http to another machine.
+    #[error("plain http to {host} would send everything in the open; use https, or allow it for this server")]
+    Plain {
+        /// The host.
+        host: String,
+    },
+    /// A reference leads to another origin.
+    #[error("{to} is not at {from}; only addresses of the same scheme, host and port are followed")]
+    OtherOrigin {
+        /// The origin one must stay at.
+        from: Origin,
+        /// The origin it leads to.
+        to: Origin,
+    },
+}
+
+impl Address {
+    /// Parses and checks an address.
+    ///
+    /// # Errors
+    /// Names what is wrong and what to write instead.
+    pub fn parse(text: &str, plain: PlainHttp) -> Result<Self, AddressError> {
+        let address = Self::read(text)?;
+        if plain == PlainHttp::LoopbackOnly && !address.is_secure() && !address.is_loopback() {
+            return Err(AddressError::Plain { host: address.host().to_owned() });
+        }
+        Ok(address)
+    }
+
+    fn read(text: &str) -> Result<Self, AddressError> {
+        check_characters(text)?;
+        let (scheme, rest) =
+            text.split_once("://").ok_or_else(|| AddressError::NoScheme { text: shown(text) })?;
+        let scheme = match scheme.to_ascii_lowercase() {
+            known if known == "http" || known == "https" => known,
+            _ => return Err(AddressError::Scheme { scheme: shown(scheme) }),
+        };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, tail) = rest.split_at(end);
+        if authority.contains('@') {
+            return Err(AddressError::UserInfo);
+        }
+        if tail.contains('#') {
+            return Err(AddressError::Fragment);
+        }
+        let (host, port) = read_authority(authority)?;
+        let port = port.filter(|port| *port != default_port(scheme == "https"));
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        let slash = if tail.starts_with('/') { "" } else { "/" };
+        Self::known(format!("{scheme}://{host}{port}{slash}{tail}"))
+    }
+
+    /// From a text in its final form.
+    fn known(text: String) -> Result<Self, AddressError> {
+        // The characters that remain are a little more than a Uri takes.
+        let uri = Uri::from_str(&text).map_err(|_| {
+            let (at, character) =
+                text.char_indices().find(|(_, c)| "<>^`\\|".contains(*c)).unwrap_or((0, '?'));
+            AddressError::Character { character, at }
+        })?;
+        Ok(Self { text, uri })
+    }
+
+    /// The address as text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The address as the `http` crate has it.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// Whether it is https.
+    pub fn is_secure(&self) -> bool {
+        self.uri.scheme() == Some(&Scheme::HTTPS)
+    }
+
+    /// The host, in lower case; an IPv6 address in brackets.
+    pub fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+
+    /// The port, also when it is the scheme's own.
+    pub fn port(&self) -> u16 {
+        self.uri.port_u16().unwrap_or(default_port(self.is_secure()))
+    }
+
+    /// Whether the host is this machine, as far as its name tells.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(self.host())
+    }
+
+    /// Scheme, host and port.
+    pub fn origin(&self) -> Origin {
+        Origin { secure: self.is_secure(), host: self.host().to_owned(), port: self.port() }
+    }
+
+    /// Resolves a reference that must stay at this origin, as RFC 3986 section 5.2 says. Its fragment is dropped.
+    ///
+    /// # Errors
+    /// When it leads elsewhere, or is no reference.
+    pub fn join(&self, reference: &str) -> Result<Self, AddressError> {
+        let reference = reference.split('#').next().unwrap_or_default();
+        check_characters(reference)?;
+        let joined = if has_scheme(reference) {
+            Self::read(reference)?
+        } else if reference.starts_with("//") {
+            Self::read(&format!("{}:{reference}", self.uri.scheme_str().unwrap_or("https")))?
+        } else {
+            let base = self.uri.path();
+            let (path, query) = match reference.split_once('?') {
+                Some((path, query)) => (path, Some(query)),
+                None => (reference, self.uri.query().filter(|_| reference.is_empty())),
+            };
+            let path = match path {
+                "" => base.to_owned(),
+                rooted if rooted.starts_with('/') => without_dots(rooted),
+                relative => without_dots(&format!("{}{relative}", &base[..=base.rfind('/').unwrap_or(0)])),
+            };
+            let authority = self.uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+            let scheme = self.uri.scheme_str().unwrap_or("https");
+            let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+            Self::known(format!("{scheme}://{authority}{path}{query}"))?
+        };
+        let (from, to) = (self.origin(), joined.origin());
+        if from == to { Ok(joined) } else { Err(AddressError::OtherOrigin { from, to }) }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Address {
+    /// Without the query, which may hold a token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.origin(), self.uri.path())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", if self.secure { "https" } else { "http" }, self.host)?;
+        if self.port == default_port(self.secure) { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
+
+/// Whether this host is this machine. A name that only resolves to it, or `127.1`, does not count: what is not
+/// certain is treated as foreign.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_loopback())
+        || bare.parse::<Ipv6Addr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+fn default_port(secure: bool) -> u16 {
+    if secure { 443 } else { 80 }
+}
+
+fn check_characters(text: &str) -> Result<(), AddressError> {
+    if text.len() > MAX_ADDRESS {
+        return Err(AddressError::TooLong { length: text.len() });
+    }
+    // A backslash is a slash to browsers and not to others, so nobody agrees on what such an address means.
+    match text.char_indices().find(|(_, c)| !c.is_ascii_graphic() || *c == '\\') {
+        Some((at, character)) => Err(AddressError::Character { character, at }),
+        None => Ok(()),
+    }
+}
+
+/// Host in lower case, and port.
+pub(crate) fn read_authority(authority: &str) -> Result<(String, Option<u16>), AddressError> {
+    let bad = || AddressError::Host { host: shown(authority) };
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (ip, port) = rest.split_once(']').ok_or_else(bad)?;
+        let ip: Ipv6Addr = ip.parse().map_err(|_| bad())?;
+        (format!("[{ip}]"), port.strip_prefix(':').or(if port.is_empty() { None } else { Some(port) }))
+    } else {
+        let (host, port) = match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        };
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if host.is_empty() || host.len() > 253 || host.starts_with('.') || !host.bytes().all(fits) {
+            return Err(bad());
+        }
+        (host.to_ascii_lowercase(), port)
+    };
+    let port = port.filter(|port| !port.is_empty()).map(|port| {
+        let number = Some(port).filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = number.and_then(|port| port.parse::<u16>().ok()).filter(|number| *number > 0);
+        number.ok_or_else(|| AddressError::Port { port: shown(port) })
+    });
+    Ok((host, port.transpose()?))
+}
+
+fn has_scheme(reference: &str) -> bool {
+    let end = reference.find(['/', '?', ':']).filter(|at| reference.as_bytes()[*at] == b':');
+    end.is_some_and(|end| {
+        let scheme = &reference.as_bytes()[..end];
+        scheme.first().is_some_and(u8::is_ascii_alphabetic)
+            && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
+    })
+}
+
+/// Takes `.` and `..` out of a path that begins with a slash (RFC 3986, 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            "." if last => kept.push(""),
+            "." => {}
+            ".." => {
+                kept.pop();
+                if last {
+                    kept.push("");
+                }
+            }
+            _ => kept.push(segment),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! Real sockets on this machine: one file for each thing that can go wrong.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what stands around it")]
+
+mod authorize;
+mod body;
+mod connect;
+mod h2;
+mod pool;
+mod proxy;
+mod redirect;
+mod stage;
+mod tls;

@@ -1,0 +1,135 @@
+//! The values that can be mirrored: texts, integers and booleans, found by their path in a JSON text.
+//!
+//! Invariants: `42`, `42.0` and `4.2e1` are one integer; `null` and absent are alike. Knows no headers.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+/// The largest number that every JSON reader takes exactly.
+const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Scalar {
+    Text(String),
+    Integer(i128),
+    Boolean(bool),
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Found {
+    Nothing,
+    Scalar(Scalar),
+    /// A fraction, an object, an array: nothing that could be mirrored.
+    Other,
+}
+
+impl Scalar {
+    /// As a header has it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Integer(number) => number.to_string(),
+            Self::Boolean(value) => value.to_string(),
+        }
+    }
+
+    /// Whether a header's text means this.
+    pub(super) fn is_meant_by(&self, text: &str) -> bool {
+        match self {
+            Self::Text(own) => own == text,
+            Self::Integer(number) => integer(text) == Some(*number),
+            Self::Boolean(value) => text == if *value { "true" } else { "false" },
+        }
+    }
+}
+
+/// Looks up a path of object keys. Only the objects on the way are read.
+pub(super) fn find(arguments: &str, path: &[String]) -> Found {
+    let mut text = arguments;
+    for key in path {
+        let Ok(mut members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) else {
+            return Found::Nothing;
+        };
+        match members.remove(key) {
+            Some(value) => text = value.get(),
+            None => return Found::Nothing,
+        }
+    }
+    read(text.trim())
+}
+
+fn read(text: &str) -> Found {
+    let scalar = match text.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(text).ok().map(Scalar::Text),
+        Some(b't' | b'f') => serde_json::from_str(text).ok().map(Scalar::Boolean),
+        Some(b'-' | b'0'..=b'9') => integer(text).map(Scalar::Integer),
+        Some(b'n') | None => return Found::Nothing,
+        Some(_) => None,
+    };
+    scalar.map_or(Found::Other, Found::Scalar)
+}
+
+/// The integer a number stands for, if it is one.
+fn integer(text: &str) -> Option<i128> {
+    // Only numbers as JSON writes them: not what Rust's parser takes besides, like `inf` or `+1`.
+    serde_json::from_str::<&RawValue>(text).ok().filter(|raw| raw.get().len() == text.len())?;
+    if let Ok(number) = text.parse::<i128>() {
+        return Some(number);
+    }
+    let number: f64 = text.parse().ok()?;
+    let exact = number.fract() == 0.0 && number.abs() <= MAX_EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "it has no fraction and is within 53 bits")]
+    exact.then_some(number as i128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_by_their_path() {
+        let arguments =
+            r#" {"s":"ä\n","n":42,"f":42.0,"e":1e2,"x":4.5,"b":false,"z":null,"o":{"p":{"q":-7}},"a":[1]} "#;
+        let text = |text: &str| Found::Scalar(Scalar::Text(text.into()));
+        let number = |number| Found::Scalar(Scalar::Integer(number));
+        let cases: [(&[&str], Found); 13] = [
+            (&["s"], text("ä\n")),
+            (&["n"], number(42)),
+            (&["f"], number(42)),
+            (&["e"], number(100)),
+            (&["x"], Found::Other),
+            (&["b"], Found::Scalar(Scalar::Boolean(false))),
+            (&["z"], Found::Nothing),
+            (&["o", "p", "q"], number(-7)),
+            (&["o", "p"], Found::Other),
+            (&["o", "q"], Found::Nothing),
+            (&["s", "t"], Found::Nothing),
+            (&["a"], Found::Other),
+            (&["missing"], Found::Nothing),
+        ];
+        for (path, expected) in cases {
+            let path: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
+            assert_eq!(find(arguments, &path), expected, "{path:?}");
+        }
+        assert_eq!(find("not json", &["a".into()]), Found::Nothing);
+    }
+
+    #[test]
+    fn integers_are_compared_as_numbers_and_nothing_else_is() {
+        let number = Scalar::Integer(42);
+        for same in ["42", "42.0", "4.2e1", "420e-1"] {
+            assert!(number.is_meant_by(same), "{same}");
+        }
+        for other in ["43", "42.5", "+42", "042", "0x2a", " 42", "42 ", "", "inf", "NaN", "1e999", "\"42\""] {
+            assert!(!number.is_meant_by(other), "{other:?}");
+        }
+        assert!(Scalar::Integer(9_007_199_254_740_993).is_meant_by("9007199254740993"));
+        assert!(!Scalar::Integer(9_007_199_254_740_992).is_meant_by("9007199254740993"));
+        assert!(
+            Scalar::Text("42".into()).is_meant_by("42") && !Scalar::Text("42".into()).is_meant_by("42.0")
+        );
+        assert!(Scalar::Boolean(true).is_meant_by("true") && !Scalar::Boolean(true).is_meant_by("True"));
+    }
+}

@@ -1,0 +1,399 @@
+//! The event stream format of the HTML standard (server-sent events), read.
+//!
+//! Invariants: bytes may be cut anywhere and give the same events; an event beyond the limit costs itself, and tells
+//! whose answer it was if that can be found; nothing recurses, so a million empty events are just a loop; no more than
+//! the limit is kept. Reading knows no JSON but the id of what it throws away; data stays bytes and is not decoded.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use switchboard_protocol::jsonrpc::{Salvaged, Salvager};
+
+/// The largest event that is taken, unless another limit is set.
+pub const DEFAULT_EVENT_LIMIT: usize = 16 * 1024 * 1024;
+
+/// How many limits' worth of bytes an event that is thrown away may have before it is given up on.
+const ENDLESS: usize = 8;
+/// How much of a line tells what it is: `data:` behind a byte order mark, and to spare.
+const PREFIX: usize = 16;
+/// The longest id that is kept. No server takes a longer header back.
+const MAX_ID: usize = 8 * 1024;
+/// Data that lies in a chunk up to this large is not copied out of it.
+const SHARED_CHUNK: usize = 64 * 1024;
+/// What a server may say about when to come again.
+const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads an event stream: [`push`](Self::push) bytes, then take [`next_item`](Self::next_item) until there is none.
+///
+/// ```
+/// use bytes::Bytes;
+/// use switchboard_transport::sse::{Decoder, Item};
+///
+/// let mut decoder = Decoder::new();
+/// decoder.push(Bytes::from_static(b": hello\nid: 7\ndata: {\"id\""));
+/// assert!(decoder.next_item().is_none());
+/// decoder.push(Bytes::from_static(b":1}\n\n"));
+/// let Some(Item::Event(event)) = decoder.next_item() else { panic!() };
+/// assert_eq!((&*event.name, &event.data[..]), ("message", &br#"{"id":1}"#[..]));
+/// assert_eq!(decoder.last_id(), Some("7"));
+/// ```
+pub struct Decoder {
+    limit: usize,
+    /// Bytes not looked at yet, and how many came with them.
+    input: Bytes,
+    chunk: usize,
+    /// The beginning of a line whose end has not come.
+    line: BytesMut,
+    reading: Reading,
+    /// Whether the first line is still to come: it may begin with a byte order mark.
+    first: bool,
+    /// Whether the last line ended with a carriage return, so that a newline now belongs to it.
+    after_return: bool,
+    name: Cow<'static, str>,
+    data: Data,
+    /// The id as last written, and as it was when an event last ended.
+    written_id: Option<Arc<str>>,
+    last_id: Option<Arc<str>>,
+    retry: Option<Duration>,
+    oversized: Option<Oversized>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Reading {
+    /// The line is kept until it ends.
+    Line,
+    /// The rest of the line is thrown away; as data of an oversized event it is searched for an id on the way.
+    Rest { salvage: bool },
+}
+
+enum Data {
+    None,
+    One(Bytes),
+    Many(BytesMut),
+}
+
+#[derive(Default)]
+struct Oversized {
+    salvager: Salvager,
+    bytes: usize,
+    reported: bool,
+}
+
+/// What the stream brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// An event.
+    Event(Event),
+    /// An event that was too large.
+    Lost(Lost),
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// Its name, `message` if it has none.
+    pub name: Cow<'static, str>,
+    /// Its data, lines joined by newlines; may be empty. Not checked to be UTF-8.
+    pub data: Bytes,
+    /// The id in force: its own, or the one an earlier event set.
+    pub id: Option<Arc<str>>,
+}
+
+/// An event that was thrown away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// What its message was, as far as can be told.
+    pub salvaged: Salvaged,
+    /// The limit it went beyond.
+    pub limit: usize,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self {
+            limit: DEFAULT_EVENT_LIMIT,
+            input: Bytes::new(),
+            chunk: 0,
+            line: BytesMut::new(),
+            reading: Reading::Line,
+            first: true,
+            after_return: false,
+            name: Cow::Borrowed(""),
+            data: Data::None,
+            written_id: None,
+            last_id: None,
+            retry: None,
+            oversized: None,
+        }
+    }
+}
+
+impl Decoder {
+    /// At the beginning of a stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes events with up to this many bytes of data.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The id a resumed stream goes on from, before it sets its own.
+    #[must_use]
+    pub fn with_last_id(mut self, id: Option<Arc<str>>) -> Self {
+        self.written_id.clone_from(&id);
+        self.last_id = id;
+        self
+    }
+
+    /// Adds bytes.
+    pub fn push(&mut self, chunk: Bytes) {
+        self.input =
+            if self.input.is_empty() { chunk } else { [&self.input[..], &chunk[..]].concat().into() };
+        self.chunk = self.input.len();
+    }
+
+    /// The id to resume from: that of the last event that ended, also if it had no data.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// How long to wait before coming again, as the server last said, between 250 ms and 30 s.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// The next event, or none when all bytes are used. An event the stream ends in does not count.
+    ///
+    /// One call looks at no more than the bytes that were pushed.
+    pub fn next_item(&mut self) -> Option<Item> {
+        while !self.input.is_empty() {
+            if std::mem::take(&mut self.after_return) && self.input[0] == b'\n' {
+                self.input.advance(1);
+                continue;
+            }
+            let item = match memchr::memchr2(b'\n', b'\r', &self.input) {
+                Some(end) => {
+                    self.after_return = self.input[end] == b'\r';
+                    let line = self.input.split_to(end);
+                    self.input.advance(1);
+                    self.end_line(line)
+                }
+                None => {
+                    let begun = std::mem::take(&mut self.input);
+                    self.add_to_line(&begun);
+                    None
+                }
+            };
+            if let Some(item) = item.or_else(|| self.endless()) {
+                return Some(item);
+            }
+        }
+        None
+    }
+
+    fn end_line(&mut self, end: Bytes) -> Option<Item> {
+        if self.reading == Reading::Line && self.line.is_empty() && end.len() <= self.room() {
+            return self.read_line(end);
+        }
+        self.add_to_line(&end);
+        match std::mem::replace(&mut self.reading, Reading::Line) {
+            Reading::Line => {
+                let line = self.line.split().freeze();
+                self.read_line(line)
+            }
+            Reading::Rest { salvage } => {
+                self.first = false;
+                self.consume(b"\n", salvage);
+                None
+            }
+        }
+    }
+
+    /// How long a line may be: what data may still come, and always an id.
+    fn room(&self) -> usize {
+        let used = if self.oversized.is_some() { self.limit } else { self.data.len() };
+        self.limit.saturating_sub(used).max(MAX_ID).saturating_add(PREFIX)
+    }
+
+    /// Keeps part of a line, or stops keeping it if it grows too long.
+    fn add_to_line(&mut self, part: &[u8]) {
+        if let Reading::Rest { salvage } = self.reading {
+            return self.consume(part, salvage);
+        }
+        let fits = self.line.len() + part.len() <= self.room();
+        let kept = if fits { part.len() } else { PREFIX.saturating_sub(self.line.len()).min(part.len()) };
+        self.line.extend_from_slice(&part[..kept]);
+        if self.first && self.line.len() >= BOM.len() {
+            self.first = false;
+            if self.line.starts_with(BOM) {
+                self.line.advance(BOM.len());
+            }
+        }
+        if self.line.first() == Some(&b':') {
+            let line = self.line.split();
+            self.reading = Reading::Rest { salvage: false };
+            self.consume(&line, false);
+            self.consume(&part[kept..], false);
+        } else if !fits {
+            let line = self.line.split();
+            let name = if line.starts_with(b"data:") { b"data:".len() } else { 0 };
+            let salvage = name > 0;
+            self.reading = Reading::Rest { salvage };
+            self.overflow();
+            self.consume(&line[..name], false);
+            self.consume(&line[name..], salvage);
+            self.consume(&part[kept..], salvage);
+        }
+    }
+
+    /// Reads a whole line.
+    fn read_line(&mut self, mut line: Bytes) -> Option<Item> {
+        if std::mem::take(&mut self.first) && line.starts_with(BOM) {
+            line.advance(BOM.len());
+        }
+        if line.is_empty() {
+            return self.end_event();
+        }
+        let colon = memchr::memchr(b':', &line).unwrap_or(line.len());
+        let mut value = line.split_off(colon);
+        if value.starts_with(b": ") {
+            value.advance(2);
+        } else if !value.is_empty() {
+            value.advance(1);
+        }
+        self.consume(&line, false);
+        match &line[..] {
+            b"data" => self.add_data(value),
+            b"event" => self.name = named(&value),
+            b"id" if value.len() <= MAX_ID && !value.contains(&0) => {
+                let id = String::from_utf8_lossy(&value);
+                self.written_id = Some(id).filter(|id| !id.is_empty()).map(Arc::from);
+            }
+            b"retry" => self.retry = milliseconds(&value).or(self.retry),
+            // A comment, which is a line with an empty name, or something newer than this.
+            _ => self.consume(&value, false),
+        }
+        None
+    }
+
+    fn add_data(&mut self, value: Bytes) {
+        if self.oversized.is_some() || self.data.len() + value.len() > self.limit {
+            self.overflow();
+            self.consume(&value, true);
+            return self.consume(b"\n", true);
+        }
+        self.data = match std::mem::replace(&mut self.data, Data::None) {
+            // A small event must not keep a large chunk alive.
+            Data::None if self.chunk > SHARED_CHUNK && value.len() < self.chunk / 8 => {
+                Data::One(Bytes::copy_from_slice(&value))
+            }
+            Data::None => Data::One(value),
+            Data::One(first) => Data::Many(joined(BytesMut::from(first), &value)),
+            Data::Many(lines) => Data::Many(joined(lines, &value)),
+        };
+    }
+
+    fn end_event(&mut self) -> Option<Item> {
+        self.last_id.clone_from(&self.written_id);
+        let name = std::mem::replace(&mut self.name, Cow::Borrowed(""));
+        let data = match std::mem::replace(&mut self.data, Data::None) {
+            _ if self.oversized.is_some() => {
+                let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
+                let salvaged = oversized.salvager.finish();
+                return Some(Item::Lost(Lost { salvaged, limit: self.limit }));
+            }
+            Data::None => return None,
+            Data::One(data) => data,
+            Data::Many(lines) => lines.freeze(),
+        };
+        let name = if name.is_empty() { Cow::Borrowed("message") } else { name };
+        Some(Item::Event(Event { name, data, id: self.last_id.clone() }))
+    }
+
+    /// From here on the event is thrown away, with what was kept of it.
+    fn overflow(&mut self) {
+        if self.oversized.is_none() {
+            let kept = std::mem::replace(&mut self.data, Data::None);
+            self.oversized = Some(Oversized::default());
+            self.consume(kept.as_slice(), true);
+        }
+    }
+
+    /// Counts bytes of an oversized event, and searches them for an id as long as it does not count as endless.
+    fn consume(&mut self, bytes: &[u8], salvage: bool) {
+        let most = self.limit.saturating_mul(ENDLESS);
+        let Some(oversized) = &mut self.oversized else { return };
+        if salvage {
+            let searched = most.saturating_sub(oversized.bytes).min(bytes.len());
+            oversized.salvager.feed(&bytes[..searched]);
+        }
+        oversized.bytes = oversized.bytes.saturating_add(bytes.len());
+    }
+
+    /// Reports an oversized event that does not end, once; the rest of it is passed over.
+    fn endless(&mut self) -> Option<Item> {
+        let most = self.limit.saturating_mul(ENDLESS);
+        let oversized = self.oversized.as_mut().filter(|one| !one.reported && one.bytes > most)?;
+        oversized.reported = true;
+        let salvaged = std::mem::take(&mut oversized.salvager).finish();
+        Some(Item::Lost(Lost { salvaged, limit: self.limit }))
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("limit", &self.limit)
+            .field("last_id", &self.last_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Data {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::None => &[],
+            Self::One(data) => data,
+            Self::Many(lines) => lines,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+}
+
+fn joined(mut lines: BytesMut, line: &[u8]) -> BytesMut {
+    lines.put_u8(b'\n');
+    lines.extend_from_slice(line);
+    lines
+}
+
+fn named(value: &[u8]) -> Cow<'static, str> {
+    match value {
+        b"message" => Cow::Borrowed("message"),
+        other => Cow::Owned(String::from_utf8_lossy(other).into_owned()),
+    }
+}
+
+fn milliseconds(value: &[u8]) -> Option<Duration> {
+    let digits = std::str::from_utf8(value).ok().filter(|text| !text.is_empty())?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Only a number too large for the type can fail here.
+    let number = all.then(|| digits.parse().unwrap_or(u64::MAX))?;
+    Some(Duration::from_millis(number).clamp(RETRY.0, RETRY.1))
+}
+
+#[cfg(test)]
+mod tests;
