@@ -5,18 +5,12 @@
 const dns = require('node:dns');
 const net = require('node:net');
 
-const HOST = '127.0.0.1';
-
-const listen = net.Server.prototype.listen;
-net.Server.prototype.listen = function (first, ...rest) {
-  if (typeof first === 'object' && first !== null) {
-    const elsewhere = first.host || first.path || first.fd !== undefined || first._handle;
-    return listen.call(this, elsewhere ? first : { ...first, host: HOST }, ...rest);
-  }
-  const names = typeof rest[0] === 'string';
-  const isPort = first === undefined || Number.isInteger(Number(first));
-  if (!isPort || names) return listen.call(this, first, ...rest);
-  return listen.call(this, first ?? 0, HOST, ...rest);
+// Not `listen` itself: given a host it becomes asynchronous, and the suite reads its port at once.
+const listen = net.Server.prototype._listen2;
+if (typeof listen !== 'function') throw new Error('this Node cannot be kept on the loopback interface');
+net.Server.prototype._listen2 = function (address, port, type, ...rest) {
+  const everywhere = !address && Number.isInteger(port) && port >= 0;
+  return everywhere ? listen.call(this, '127.0.0.1', port, 4, ...rest) : listen.call(this, address, port, type, ...rest);
 };
 
 const isLocal = (name) => !name || name === 'localhost' || name.endsWith('.localhost') || net.isIP(name);

@@ -46,6 +46,9 @@ impl Role {
     }
 }
 
+/// The roles that are judged unless one is named. The client's turn comes with its binding to HTTP.
+const ROLES: &[Role] = &[Role::Server];
+
 /// What was asked for on the command line.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Wanted {
@@ -87,8 +90,8 @@ impl Wanted {
         Ok(wanted)
     }
 
-    fn roles(&self) -> impl Iterator<Item = Role> {
-        [Role::Server, Role::Client].into_iter().filter(|role| self.role.is_none_or(|wanted| wanted == *role))
+    fn roles(&self) -> &[Role] {
+        self.role.as_ref().map_or(ROLES, std::slice::from_ref)
     }
 
     fn revisions(&self) -> Vec<&str> {
@@ -116,7 +119,7 @@ pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
     exceptions.check_against(&listing)?;
     let server = Server::start(&programs.server)?;
     let mut tally = Tally::default();
-    for role in wanted.roles() {
+    for role in wanted.roles().iter().copied() {
         for revision in wanted.revisions() {
             let leg = Leg::new(role, revision, wanted.scenario.as_deref());
             let scenarios = leg.scenarios(&listing);
