@@ -6,6 +6,8 @@ pub use switchboard_protocol as protocol;
 pub use switchboard_session as session;
 pub use switchboard_transport as transport;
 
+#[cfg(feature = "http-client")]
+pub use switchboard_http as http;
 pub use switchboard_protocol::{
     CallToolParams, CallToolResult, Content, ErrorCode, GetPromptResult, Implementation, Level, ListenFilter,
     Meta, Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Revision, RpcError,
@@ -20,6 +22,8 @@ pub use switchboard_session::client::{
 };
 pub use switchboard_session::link::{Dial, Ended, Exit, InProcess, LinkError, Pipe, Tap, Way};
 pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, StateKeys, Terms, Verdict};
+#[cfg(feature = "http-client")]
+pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked, own_stdio};

@@ -281,9 +281,33 @@ impl Inbound {
         poll_fn(|cx| self.lane.poll_next(cx)).await
     }
 
+    /// Both ends: for bindings that hold exchanges themselves. At most this many notes wait.
+    pub fn channel(most_notes: usize) -> (InboundSender, Self) {
+        let (lane, inbound) = Self::new(most_notes);
+        (InboundSender { lane }, inbound)
+    }
+
     pub(crate) fn new(most_notes: usize) -> (Arc<Lane>, Self) {
         let lane = Arc::new(Lane { most_notes, state: Mutex::default() });
         (Arc::clone(&lane), Self { lane })
+    }
+}
+
+/// The writing end of [`Inbound`], for bindings.
+#[derive(Debug, Clone)]
+pub struct InboundSender {
+    lane: Arc<Lane>,
+}
+
+impl InboundSender {
+    /// Adds something; returns whether an older note had to give way.
+    pub fn send(&self, inward: Inward) -> bool {
+        self.lane.push(inward)
+    }
+
+    /// Says that nothing more will come.
+    pub fn close(&self) {
+        self.lane.close();
     }
 }
 

@@ -21,8 +21,8 @@ pub use direct::InProcess;
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault};
 pub(crate) use link::Lane;
 pub use link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Life, Link, Mirror, Note,
-    Post, Upcall,
+    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward, Life,
+    Link, Mirror, Note, Post, Upcall,
 };
 pub use memory::pair;
 pub(crate) use outbox::{Claim, Outbox, Room, Ticket};

@@ -20,6 +20,9 @@ pub trait SessionStore: Send + Sync + 'static {
 
     /// Forgets a session.
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()>;
+
+    /// Forgets every session, and says how many there were.
+    fn clear(&self) -> BoxFuture<'_, usize>;
 }
 
 /// Keeps sessions in memory.
@@ -71,5 +74,10 @@ impl SessionStore for MemoryStore {
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
         self.kept.lock().remove(id);
         Box::pin(async {})
+    }
+
+    fn clear(&self) -> BoxFuture<'_, usize> {
+        let forgotten = std::mem::take(&mut *self.kept.lock()).len();
+        Box::pin(async move { forgotten })
     }
 }

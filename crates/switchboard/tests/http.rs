@@ -1,0 +1,259 @@
+//! Our client with our server over HTTP, in both eras and over the binding of 2024: the stories a user lives through.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard::protocol::{
+    ElicitParams, ElicitResult, FormField, FormSchema, ListCapability, ListToolsResult, OrderedMap,
+    ResourcesCapability, ServerResult, Settings, TextField,
+};
+use switchboard::session::link::BoxFuture;
+use switchboard::transport::http::server::LegacySse;
+use switchboard::{
+    Abilities, Answers, Asker, CallError, CallToolResult, Change, Client, Content, Cx, Handled, Handler,
+    Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation, Level, LinkError, ListenFilter,
+    Offer, Raw, ReadResourceResult, Refusal, Revision, RpcError, Server, ServerCapabilities, ServerRequest,
+    Tool, json,
+};
+
+struct Fixture;
+
+impl Handler for Fixture {
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let schema = json!({ "type": "object" });
+                Handled::now(ListToolsResult::new([
+                    Tool::new("echo", schema.clone()),
+                    Tool::new("ask", schema),
+                ]))
+            }
+            ServerRequest::ReadResource(params) => {
+                Handled::now(ReadResourceResult::new([switchboard::protocol::ResourceContents::text(
+                    params.uri, "contents",
+                )]))
+            }
+            ServerRequest::CallTool(call) => match call.name.as_str() {
+                "echo" => {
+                    let text = call.arguments.as_ref().map_or("", Raw::as_str).to_owned();
+                    Handled::now(CallToolResult::new([Content::text(text)]))
+                }
+                "slow" => Handled::later(async move {
+                    for step in 1..=3_u8 {
+                        tokio::time::sleep(Duration::from_millis(60)).await;
+                        cx.progress(f64::from(step), Some(3.0), None);
+                        cx.log(Level::Warning, None, "working");
+                    }
+                    Ok(CallToolResult::new([Content::text("done")]).into())
+                }),
+                "forever" => Handled::later(async { std::future::pending().await }),
+                "hang_up" => Handled::later(async move {
+                    cx.hang_up(Duration::from_millis(300));
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    Ok(CallToolResult::new([Content::text("came back")]).into())
+                }),
+                "ask" => Handled::later(async move {
+                    let schema = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
+                    let answer = cx.elicit("name", ElicitParams::form("Who are you?", schema)).await?;
+                    let name: Option<std::collections::HashMap<String, String>> =
+                        answer.decode().map_err(|error| RpcError::internal(error.to_string()))?;
+                    let name = name.and_then(|mut fields| fields.remove("name")).unwrap_or_default();
+                    Ok(ServerResult::from(CallToolResult::new([Content::text(format!("hello {name}"))])))
+                }),
+                other => Handled::error(RpcError::invalid_params(format!("there is no tool {other:?}"))),
+            },
+            other => Handled::error(RpcError::method_not_found(other.method())),
+        }
+    }
+}
+
+fn server() -> Arc<Server> {
+    let offers = ServerCapabilities::new()
+        .with_tools(ListCapability::new().with_list_changed(true))
+        .with_resources(ResourcesCapability::new().with_subscribe(true))
+        .with_logging(Settings::new());
+    Server::builder(Implementation::new("http-fixture", "1.0.0"), offers).build(Fixture)
+}
+
+/// Serves on a free port, and says where.
+async fn serve(server: &Arc<Server>, options: HttpOptions) -> String {
+    let listener = HttpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let address = listener.address().unwrap();
+    tokio::spawn(listener.serve(HttpService::new(server, options)));
+    format!("http://{address}")
+}
+
+fn http(url: &str) -> Http {
+    Http::new(url).unwrap()
+}
+
+struct Ada;
+
+impl Answers for Ada {
+    fn abilities(&self) -> Abilities {
+        Abilities::none().with_forms()
+    }
+
+    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let mut content = OrderedMap::new();
+        content.insert("name", Raw::from(json!("Ada")));
+        Box::pin(async { Ok(ElicitResult::accept(content)) })
+    }
+}
+
+const OFFERS: [(Offer, Revision); 5] = [
+    (Offer::Any, Revision::V2026_07_28),
+    (Offer::LegacyOnly, Revision::V2025_11_25),
+    (Offer::Only(Revision::V2025_06_18), Revision::V2025_06_18),
+    (Offer::Only(Revision::V2025_03_26), Revision::V2025_03_26),
+    (Offer::Only(Revision::V2024_11_05), Revision::V2024_11_05),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_revision_lists_calls_reads_and_reports_progress() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    for (offer, spoken) in OFFERS {
+        let session = Client::new().with_offer(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        assert_eq!(session.terms().unwrap().revision, spoken);
+        assert_eq!(session.list_tools().await.unwrap().len(), 2);
+        let said = session.call_tool("echo", json!({ "n": 1 })).await.unwrap();
+        assert_eq!(said.text(), r#"{"n":1}"#, "{spoken}");
+        assert_eq!(session.read_resource("x://y").await.unwrap().contents.len(), 1);
+        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let slow = session
+            .call_tool("slow", json!({}))
+            .on_progress(move |progress| _ = told.send(progress.progress));
+        assert_eq!(slow.await.unwrap().text(), "done");
+        let mut last = None;
+        while let Ok(progress) = heard.try_recv() {
+            last = Some(progress);
+        }
+        assert_eq!(last, Some(3.0), "{spoken}");
+        let unknown = session.call_tool("nothing", json!({})).await.unwrap_err();
+        assert_eq!(unknown.remote().unwrap().code, switchboard::ErrorCode::INVALID_PARAMS);
+        session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_asks_in_both_eras() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    for (offer, _) in &OFFERS[..3] {
+        let client = Client::new().with_offer(*offer).with_answers(Ada);
+        let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
+        assert_eq!(session.call_tool("ask", json!({})).await.unwrap().text(), "hello Ada");
+        session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn changes_are_heard_in_both_eras() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    for (offer, _) in &OFFERS[..2] {
+        let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        let mut filter = ListenFilter::new();
+        filter.tools_list_changed = true;
+        filter.resource_subscriptions.push("x://y".into());
+        let mut listening = session.listen(filter).await.unwrap();
+        server.publisher().tools_changed();
+        assert!(matches!(listening.next().await, Some(Change::Tools)));
+        server.publisher().resource_updated("x://y");
+        assert!(matches!(listening.next().await, Some(Change::Resource { uri }) if uri == "x://y"));
+        session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    let session =
+        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    assert_eq!(session.call_tool("hang_up", json!({})).await.unwrap().text(), "came back");
+    session.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_binding_of_2024_is_found_by_itself() {
+    let server = server();
+    let mut options = HttpOptions::default();
+    options.legacy_sse = Some(LegacySse::default());
+    let url = serve(&server, options).await;
+    for way in [HttpWay::Auto, HttpWay::Sse] {
+        let session = Client::new().connect(http(&format!("{url}/sse")).with_way(way)).await.unwrap();
+        assert!(session.terms().unwrap().revision <= Revision::LATEST);
+        let said = session.call_tool("echo", json!({ "n": 2 })).await.unwrap();
+        assert_eq!(said.text(), r#"{"n":2}"#);
+        session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_instances_on_one_store_serve_each_others_sessions() {
+    let options = HttpOptions::default();
+    let (one, two) = (serve(&server(), options.clone()).await, serve(&server(), options).await);
+    let client = reqwest_like(&one).await;
+    // The session that the first instance opened is known to the second.
+    let listed = post(&two, &client, r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#).await;
+    assert!(listed.contains(r#""name":"echo""#), "{listed}");
+}
+
+/// Opens a session by hand and gives its id.
+async fn reqwest_like(url: &str) -> String {
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let address =
+        switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
+            .unwrap();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    let request = switchboard::http::Request::new("POST".parse().unwrap(), address)
+        .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
+        .with_body(body);
+    let response = client.send(request).await.unwrap();
+    response.headers["mcp-session-id"].to_str().unwrap().to_owned()
+}
+
+async fn post(url: &str, session: &str, body: &'static str) -> String {
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let address =
+        switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
+            .unwrap();
+    let request = switchboard::http::Request::new("POST".parse().unwrap(), address)
+        .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
+        .with_header("mcp-session-id".parse().unwrap(), session.parse().unwrap())
+        .with_body(body);
+    let response = client.send(request).await.unwrap();
+    String::from_utf8(response.body.collect(1 << 20).await.unwrap().to_vec()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_not_there_is_unreachable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    drop(listener);
+    let error = Client::new().connect(http(&url)).await.unwrap_err();
+    assert!(matches!(error, CallError::Link(LinkError::Unreachable { .. })), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
+    let server = server();
+    let options = HttpOptions::default();
+    let store = Arc::clone(&options.store);
+    let url = serve(&server, options).await;
+    let session =
+        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    let id = forget_all(&store).await;
+    assert!(id, "there was a session to forget");
+    let lost = session.call_tool("echo", json!({})).await.unwrap_err();
+    assert!(matches!(lost, CallError::Link(LinkError::SessionExpired)), "{lost:?}");
+    assert_eq!(session.call_tool("echo", json!({ "n": 3 })).await.unwrap().text(), r#"{"n":3}"#);
+    session.close().await;
+}
+
+async fn forget_all(store: &Arc<dyn switchboard::transport::http::server::SessionStore>) -> bool {
+    store.clear().await > 0
+}

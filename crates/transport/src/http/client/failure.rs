@@ -1,0 +1,71 @@
+//! What a failure of HTTP means for a link.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, StatusCode};
+use switchboard_http::{Challenge as HttpChallenge, HttpError, Response};
+use switchboard_protocol::RpcError;
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_session::link::{Challenge, LinkError};
+
+/// The longest wait that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// What an error of the client means for a link.
+pub(crate) fn link_error(error: &HttpError) -> LinkError {
+    match error {
+        HttpError::TooLarge { limit } => LinkError::TooLarge { limit: *limit },
+        HttpError::Broken { sent, .. } => LinkError::Lost { reason: error.to_string(), sent: *sent },
+        HttpError::Redirect { status, .. } => {
+            LinkError::Refused { status: status.as_u16(), text: error.to_string() }
+        }
+        _ if error.not_sent() => LinkError::Unreachable { reason: error.to_string() },
+        _ => LinkError::lost(error.to_string()),
+    }
+}
+
+/// What a response that is no success says: an error of the protocol, or why the link refuses.
+pub(crate) async fn refusal(response: Response) -> Result<RpcError, LinkError> {
+    let Response { status, headers, body, .. } = response;
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return Err(LinkError::Challenged(Arc::new(challenge(status, &headers))));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(LinkError::RateLimited { retry_after: retry_after(&headers) });
+    }
+    let beginning = body.beginning(switchboard_http::ERROR_BODY_LIMIT).await;
+    // An error in the protocol's own words counts, whatever the status.
+    if let Ok(Message::Single(Envelope::Response(answer))) = jsonrpc::parse(beginning.bytes.clone())
+        && let Err(error) = answer.outcome
+    {
+        return Ok(error);
+    }
+    Err(LinkError::Refused { status: status.as_u16(), text: shown(&beginning.bytes) })
+}
+
+/// The beginning of what a server said, fit to be shown.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+}
+
+fn challenge(status: StatusCode, headers: &HeaderMap) -> Challenge {
+    let all = HttpChallenge::all(headers);
+    let bearer = all.iter().find(|challenge| challenge.is_bearer()).or(all.first());
+    let mut challenge = Challenge::new(status.as_u16());
+    if let Some(found) = bearer {
+        challenge.resource_metadata.clone_from(&found.resource_metadata);
+        challenge.scope.clone_from(&found.scope);
+        challenge.error.clone_from(&found.error);
+        challenge.description.clone_from(&found.error_description);
+    }
+    challenge
+}
+
+/// How long the server says to wait, in seconds, within bounds.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+}

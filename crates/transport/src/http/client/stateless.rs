@@ -1,0 +1,141 @@
+//! The modern binding: each request is a post of its own, and hanging up cancels it. No session, no table.
+//!
+//! A stream that breaks loses its request; it is never sent again by itself, because the tool may have run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_protocol::{RequestId, Tool};
+use switchboard_session::link::{Ask, BoxFuture, Ended, Exchange, Inbound, Link, LinkError, Note, Post};
+
+use crate::http::client::flow::{Emit, Outcome, exchange};
+use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
+use crate::http::client::request_text;
+use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, marked, mirror};
+
+/// A link on which every request stands alone.
+pub(crate) struct Stateless {
+    wire: Arc<Wire>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Stateless {
+    pub(crate) fn new(wire: Arc<Wire>) -> Self {
+        Self { wire, closed: Arc::default() }
+    }
+}
+
+impl Link for Stateless {
+    fn open(&self, ask: Ask<'_>) -> Exchange {
+        let emit = Emit::default();
+        if self.closed.load(Ordering::Acquire) {
+            return exchange(Box::pin(async { Err(LinkError::Closed) }), emit, None);
+        }
+        let headers = mirrored(&ask);
+        let body = Bytes::from(request_text(&ask.id, ask.method, ask.params));
+        let (wire, again, id) = (Arc::clone(&self.wire), Again::of(ask.method), ask.id.clone());
+        let heard = emit.clone();
+        exchange(Box::pin(async move { drive(&wire, body, headers, again, id, heard).await }), emit, None)
+    }
+
+    fn post(&self, _post: Post<'_>) -> Result<(), LinkError> {
+        // Requests that stand alone have nothing beside them to say.
+        if self.closed.load(Ordering::Acquire) { Err(LinkError::Closed) } else { Ok(()) }
+    }
+
+    fn inbound(&self) -> Option<Inbound> {
+        None
+    }
+
+    fn close(&self, _within: Duration) -> BoxFuture<'_, Ended> {
+        self.closed.store(true, Ordering::Release);
+        Box::pin(async { Ended::Left })
+    }
+
+    fn vet(&self, tool: &Tool) -> Result<(), String> {
+        marked(tool.input_schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
+    }
+
+    fn ended(&self) -> Option<LinkError> {
+        self.closed.load(Ordering::Acquire).then_some(LinkError::Closed)
+    }
+}
+
+/// The headers that repeat what the request says.
+fn mirrored(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    let mut headers = Vec::new();
+    if let Some(revision) = ask.mirror.revision {
+        headers.push((PROTOCOL_VERSION, HeaderValue::from_static(revision)));
+    }
+    headers.push((METHOD, encode(ask.method)));
+    if let Some(name) = ask.mirror.name.filter(|_| crate::http::header::subject(ask.method).is_some()) {
+        headers.push((NAME, encode(name)));
+    }
+    if let Some((schema, arguments)) = ask.mirror.marked {
+        let marks = marked(schema.as_str()).unwrap_or_default();
+        headers.extend(mirror(&marks, arguments.as_str()));
+    }
+    headers
+}
+
+async fn drive(
+    wire: &Wire,
+    body: Bytes,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    again: Again,
+    id: RequestId,
+    emit: Emit,
+) -> Outcome {
+    match wire.post(body, &headers, again).await?.1 {
+        Answer::Error(_, error) => Ok(Err(error)),
+        Answer::Taken(status) => {
+            Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
+        }
+        Answer::Document(bytes) => document(bytes, &id),
+        Answer::Stream(events) => stream(events, &id, &emit).await,
+    }
+}
+
+/// Reads one document as the answer.
+pub(crate) fn document(bytes: Bytes, id: &RequestId) -> Outcome {
+    match jsonrpc::parse(bytes) {
+        Ok(Message::Single(Envelope::Response(answer))) if is_for(answer.id.as_ref(), id) => {
+            Ok(answer.outcome)
+        }
+        Ok(_) => Err(LinkError::lost("the server answered something else")),
+        Err(malformed) => Err(LinkError::Malformed(malformed)),
+    }
+}
+
+/// Whether an answer is for this request: by its id, or without one where the server could not read ours.
+pub(crate) fn is_for(answered: Option<&RequestId>, asked: &RequestId) -> bool {
+    answered
+        .is_none_or(|id| id == asked || id.canonical_number().map(RequestId::Number).as_ref() == Some(asked))
+}
+
+async fn stream(mut events: Events, id: &RequestId, emit: &Emit) -> Outcome {
+    loop {
+        match events.next().await? {
+            Some(Brought::Message(bytes)) => match jsonrpc::parse(bytes) {
+                Ok(Message::Single(Envelope::Response(answer))) if is_for(answer.id.as_ref(), id) => {
+                    return Ok(answer.outcome);
+                }
+                Ok(Message::Single(Envelope::Notification(note))) => {
+                    emit.note(Note { method: note.method, params: note.params });
+                }
+                // Answers to others, and requests, which this revision has none of.
+                Ok(_) => {}
+                Err(malformed) => return Err(LinkError::Malformed(malformed)),
+            },
+            Some(Brought::Lost(lost, error)) if lost.as_ref().is_none_or(|lost| lost == id) => {
+                return Err(error);
+            }
+            Some(Brought::Lost(..) | Brought::Named(..)) => {}
+            None => return Err(LinkError::lost("the stream ended without an answer")),
+        }
+    }
+}
