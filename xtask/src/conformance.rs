@@ -46,8 +46,8 @@ impl Role {
     }
 }
 
-/// The roles that are judged unless one is named. The client's turn comes with its binding to HTTP.
-const ROLES: &[Role] = &[Role::Server];
+/// The roles that are judged unless one is named.
+const ROLES: &[Role] = &[Role::Server, Role::Client];
 
 /// What was asked for on the command line.
 #[derive(Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use std::error::Error;
 use switchboard::protocol::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability, Settings,
 };
-use switchboard::{Client, ClientSession, Offer, json};
+use switchboard::{Client, ClientSession, Dial, Http, Offer, json};
 
 use crate::answers::Agreeable;
 use crate::told::Told;
@@ -35,8 +35,8 @@ pub(crate) async fn play(told: &Told) -> Played {
 }
 
 /// How the mock server is reached.
-fn dial(url: &str) -> Result<switchboard::Stdio, Box<dyn Error>> {
-    Err(format!("there is no way to reach {url} yet").into())
+fn dial(url: &str) -> Result<impl Dial, Box<dyn Error>> {
+    Ok(Http::new(url)?)
 }
 
 /// Opens a session in the revision that the mock server speaks, and declares all that can be declared.
