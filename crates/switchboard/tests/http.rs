@@ -1,5 +1,7 @@
 //! Our client with our server over HTTP, in both eras and over the binding of 2024: the stories a user lives through.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,14 +198,14 @@ async fn the_binding_of_2024_is_found_by_itself() {
 async fn two_instances_on_one_store_serve_each_others_sessions() {
     let options = HttpOptions::default();
     let (one, two) = (serve(&server(), options.clone()).await, serve(&server(), options).await);
-    let client = reqwest_like(&one).await;
+    let session = opened(&one).await;
     // The session that the first instance opened is known to the second.
-    let listed = post(&two, &client, r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#).await;
+    let listed = post(&two, &session, r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#).await;
     assert!(listed.contains(r#""name":"echo""#), "{listed}");
 }
 
 /// Opens a session by hand and gives its id.
-async fn reqwest_like(url: &str) -> String {
+async fn opened(url: &str) -> String {
     let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
     let address =
         switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)

@@ -70,13 +70,21 @@ struct Writer {
     frames: usize,
     /// The flusher waits for the outlet, which keeps one waker: polling it now would take the flusher's away.
     awaited: bool,
+    /// The outlet has not finished with what it took.
+    sending: bool,
 }
 
 impl Outbox {
     pub(crate) fn new(outlet: Box<dyn Outlet>, room: Room, tap: Option<Tap>) -> Self {
         Self {
             state: Mutex::default(),
-            writer: Mutex::new(Writer { outlet, writing: Queue::default(), frames: 0, awaited: false }),
+            writer: Mutex::new(Writer {
+                outlet,
+                writing: Queue::default(),
+                frames: 0,
+                awaited: false,
+                sending: false,
+            }),
             written: AtomicU64::new(0),
             room,
             tap,
@@ -222,9 +230,10 @@ impl Outbox {
     }
 
     fn poll_flush(&self, writer: &mut Writer, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
-        let Writer { outlet, writing, frames, .. } = writer;
+        let Writer { outlet, writing, frames, sending, .. } = writer;
         loop {
-            if writing.is_empty() {
+            // An outlet may have taken all there was and still be on its way with it.
+            if writing.is_empty() && !*sending {
                 let mut state = self.state.lock();
                 if let Some(error) = &state.closed {
                     return Poll::Ready(Err(error.clone()));
@@ -238,6 +247,7 @@ impl Outbox {
             }
             let before = writing.len();
             let sent = outlet.poll_send(cx, writing);
+            *sending = sent.is_pending();
             self.written.fetch_add((before - writing.len()) as u64, Ordering::Release);
             match sent {
                 Poll::Ready(Ok(())) => {}

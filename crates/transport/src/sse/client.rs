@@ -65,9 +65,7 @@ async fn read(mut events: Events, frames: mpsc::Sender<Result<Frame, LinkError>>
         let frame = match events.next().await {
             Ok(Some(Brought::Message(bytes))) => Ok(Frame::Message(bytes)),
             Ok(Some(Brought::Lost(id, error))) => {
-                let mut salvaged = Salvaged::default();
-                salvaged.id = id;
-                Ok(Frame::Lost { salvaged, error })
+                Ok(Frame::Lost { salvaged: Salvaged { id, ..Salvaged::default() }, error })
             }
             Ok(Some(Brought::Named(..))) => continue,
             Ok(None) => Err(LinkError::lost("the server ended the stream")),

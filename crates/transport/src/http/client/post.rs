@@ -33,7 +33,7 @@ pub(crate) enum Answer {
     /// One document.
     Document(Bytes),
     /// A stream of events.
-    Stream(Events),
+    Stream(Box<Events>),
     /// Nothing: the message was taken.
     Taken(StatusCode),
     /// An error of the protocol, and the status it came with.
@@ -92,7 +92,7 @@ impl Wire {
         let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
         let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if media == "text/event-stream" {
-            return Ok(Answer::Stream(Events::new(body, self.limits.event_bytes)));
+            return Ok(Answer::Stream(Box::new(Events::new(body, self.limits.event_bytes))));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             body.drain(switchboard_http::ERROR_BODY_LIMIT, Duration::from_secs(1)).await;

@@ -226,7 +226,7 @@ impl Session {
                 Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
             }
             Answer::Document(bytes) => document(bytes, &call.id),
-            Answer::Stream(events) => self.follow(call, events, emit).await,
+            Answer::Stream(events) => self.follow(call, *events, emit).await,
         }
     }
 

@@ -96,7 +96,7 @@ async fn drive(
             Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
         }
         Answer::Document(bytes) => document(bytes, &id),
-        Answer::Stream(events) => stream(events, &id, &emit).await,
+        Answer::Stream(events) => stream(*events, &id, &emit).await,
     }
 }
 
