@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::Role;
-use super::listing::Listing;
+use super::listing::{Listing, Scenario};
 use crate::command::Failure;
 
 /// The scenarios that are not counted.
@@ -36,7 +36,7 @@ impl Exceptions {
     }
 
     /// A heading says why, the lines under it name a role and a scenario.
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut why = None;
         let mut found = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
@@ -58,19 +58,22 @@ impl Exceptions {
         self.0.iter().find(|exception| exception.role == role && exception.name == name)
     }
 
-    /// An entry that the suite does not have hides nothing and misleads.
+    /// Both lists must agree: an entry that the suite does not have misleads, and a scenario that is neither run nor listed
+    /// would be overlooked.
     pub(super) fn check_against(&self, listing: &Listing) -> Result<(), Failure> {
-        let unknown: Vec<_> = self
-            .0
-            .iter()
-            .filter(|exception| !listing.has(exception.role, &exception.name))
-            .map(|exception| format!("{} {}", exception.role, exception.name))
-            .collect();
-        match unknown.is_empty() {
-            true => Ok(()),
-            false => Err(Failure::new(format!(
-                "conformance/not-built.txt lists what the suite does not have: {}",
-                unknown.join(", ")
+        let unknown = self.0.iter().filter(|exception| !listing.has(exception.role, &exception.name));
+        let unknown: Vec<_> = unknown.map(|Exception { role, name, .. }| format!("{role} {name}")).collect();
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            return Err(Failure::new(format!(
+                "conformance/not-built.txt lists what the suite does not have: {unknown}"
+            )));
+        }
+        let is_listed = |scenario: &&Scenario| self.find(scenario.role, &scenario.name).is_some();
+        match listing.without_revision().find(|scenario| !is_listed(scenario)) {
+            None => Ok(()),
+            Some(Scenario { role, name, .. }) => Err(Failure::new(format!(
+                "the suite has {role} {name}, which is run at no revision and not listed in conformance/not-built.txt"
             ))),
         }
     }
@@ -97,6 +100,18 @@ mod tests {
         assert_eq!(read.find(Role::Server, "auth/a"), None);
         assert!(Exceptions::parse("  client auth/a\n").is_err());
         assert!(Exceptions::parse("flaky: sometimes\n").is_err());
+    }
+
+    #[test]
+    fn the_list_and_the_suite_must_agree() {
+        let agrees = |list: &str, suite: &str| {
+            let suite = Listing::new(&format!("Server scenarios (…):\n{suite}"));
+            Exceptions::parse(list).unwrap().check_against(&suite).is_ok()
+        };
+        let (list, run) = ("not asked: a draft\n  server a\n", "  - b [2025-06-18]\n");
+        assert!(agrees(list, &format!("  - a [extension]\n{run}")));
+        assert!(!agrees(list, run));
+        assert!(!agrees("", &format!("  - a [extension]\n{run}")));
     }
 
     #[test]

@@ -62,6 +62,16 @@ impl Listing {
         self.all.iter().any(|scenario| scenario.role == role && scenario.name == name)
     }
 
+    /// The scenarios that no revision runs.
+    pub(super) fn without_revision(&self) -> impl Iterator<Item = &Scenario> {
+        self.all.iter().filter(|scenario| {
+            let mut revisions = SETS.iter().chain(OLDER);
+            !revisions.any(|revision| {
+                self.at(scenario.role, revision).iter().any(|(name, _)| *name == scenario.name)
+            })
+        })
+    }
+
     /// What is run for a role at a revision.
     pub(super) fn at(&self, role: Role, revision: &str) -> Vec<(String, Standing)> {
         let of_role = |scenarios: &[Scenario], standing| {
@@ -154,6 +164,8 @@ Run and reported, but never scored:
         let listing = Listing::new(ALL);
         assert_eq!(listing.at(Role::Server, "2025-06-18"), [("ping".into(), Standing::Other)]);
         assert_eq!(listing.at(Role::Server, "2025-03-26"), []);
+        let left: Vec<_> = listing.without_revision().map(|scenario| scenario.name.as_str()).collect();
+        assert_eq!(left, ["tasks-lifecycle"]);
         assert!(listing.has(Role::Server, "tasks-lifecycle"));
         assert!(!listing.has(Role::Client, "ping"));
     }

@@ -16,7 +16,7 @@ use crate::project::Project;
 /// The oldest Node that can load the suite.
 const OLDEST_NODE: u32 = 22;
 /// How long one run of the suite may take. The longest takes a quarter of a minute on an idle machine.
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST: Duration = Duration::from_secs(300);
 /// How long one scenario may take, in milliseconds. A client gives up before that by itself.
 const SCENARIO_MS: &str = "40000";
 /// A proxy would be asked for what is on this machine.

@@ -117,6 +117,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_not_built_must_fail() {
+        let exceptions = Exceptions::parse("not built: later\n  server a\n  server b\n").unwrap();
+        let recorded = Recorded::parse("a\tSUCCESS\tx\tgood\nb\tFAILURE\tx\tbad\nc\tSUCCESS\tx\tgood", "");
+        let scenarios = ["a", "b", "c"].map(|name| (name.to_owned(), Standing::Required));
+        let mut tally = Tally::default();
+        tally.add(&Leg::new(Role::Server, "2026-07-28", None), &scenarios, &recorded, &exceptions);
+        assert_eq!(tally.rows[0].required, Count { passed: 1, all: 3, not_built: 1 });
+        assert_eq!(tally.failed, 1);
+    }
+
+    #[test]
     fn what_is_not_built_is_never_counted_as_passed() {
         let row = Row {
             role: Role::Client,

@@ -5,7 +5,7 @@ use std::error::Error;
 use switchboard::protocol::{
     ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability, Settings,
 };
-use switchboard::{Client, ClientSession, Dial, Http, Offer, json};
+use switchboard::{Client, ClientSession, Dial, Http, json};
 
 use crate::answers::Agreeable;
 use crate::told::Told;
@@ -39,7 +39,7 @@ fn dial(url: &str) -> Result<impl Dial, Box<dyn Error>> {
     Ok(Http::new(url)?)
 }
 
-/// Opens a session in the revision that the mock server speaks, and declares all that can be declared.
+/// Opens a session and declares all that can be declared. What the mock server speaks is found out, as with any other.
 async fn open(told: &Told) -> Result<ClientSession, Box<dyn Error>> {
     let declares = ClientCapabilities::new()
         .with_roots(RootsCapability::new())
@@ -47,10 +47,14 @@ async fn open(told: &Told) -> Result<ClientSession, Box<dyn Error>> {
         .with_elicitation(ElicitationCapability::new().with_form(Settings::new()));
     let client = Client::new()
         .with_name("everything-client", "1.0.0")
-        .with_offer(Offer::Only(told.revision))
         .with_capabilities(declares)
         .with_answers(Agreeable);
-    Ok(client.connect(dial(&told.url)?).await?)
+    let session = client.connect(dial(&told.url)?).await?;
+    let agreed = session.terms()?.revision;
+    match agreed.era() == told.revision.era() {
+        true => Ok(session),
+        false => Err(format!("{agreed} was agreed on, where the server speaks {}", told.revision).into()),
+    }
 }
 
 async fn leave(session: ClientSession) -> Played {
