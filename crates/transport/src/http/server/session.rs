@@ -480,3 +480,6 @@ impl Drop for Asking {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
