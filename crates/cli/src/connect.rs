@@ -15,7 +15,7 @@ use switchboard::{
 
 use crate::args::{Options, Target};
 use crate::ask::{AtTerminal, Refused, Scripted};
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
 use crate::sanitize::{one_line, sanitize};
@@ -199,9 +199,12 @@ impl Server {
 
     /// Why no session was opened, with a hint that fits the server.
     fn explain(&self, error: CallError) -> Failure {
+        let is_told = matches!(error, CallError::Remote(_));
         let failure = Failure::from(error);
         match self {
             Self::Program { .. } => failure,
+            // An endpoint that opens no session in any revision is none.
+            Self::Remote(_) if is_told => failure.status(Status::Unreachable).hint(NO_ENDPOINT),
             Self::Remote(endpoint) => {
                 failure.hint_if("unreachable", remote::unreachable_hint(&endpoint.http))
             }

@@ -60,6 +60,9 @@ pub(crate) enum Status {
     Tool = 5,
 }
 
+/// What to do when an address leads to a server but not to its endpoint.
+pub(crate) const NO_ENDPOINT: &str = "is the path right? most servers use /mcp, and those of 2024 use /sse";
+
 /// Whom a failure is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ErrorStyle {
@@ -110,6 +113,12 @@ impl Failure {
     pub(crate) fn last_words(self, words: &str) -> Self {
         let words = (!words.trim().is_empty()).then(|| words.to_owned());
         self.with(|report| report.last_words = words)
+    }
+
+    /// The same with another exit code.
+    #[must_use]
+    pub(crate) fn status(self, status: Status) -> Self {
+        self.with(|report| report.status = status)
     }
 
     fn with(mut self, change: impl FnOnce(&mut Report)) -> Self {
@@ -290,7 +299,7 @@ fn challenged(challenge: &Challenge) -> Failure {
 /// An answer over HTTP that is none of the protocol.
 fn refused(status: u16, text: String) -> Failure {
     let hint = match status {
-        404 | 410 => "is the path right? most servers use /mcp, and those of 2024 use /sse",
+        404 | 410 => NO_ENDPOINT,
         405 => {
             "no messages are taken there; is the path right? most servers use /mcp, and those of 2024 use /sse"
         }

@@ -15,26 +15,24 @@ use tokio::process::{Child, Command};
 
 use crate::failure::{Failure, Status};
 
-/// How long it may take.
-const TIME: Duration = Duration::from_secs(10);
 /// How much it may print.
 const SIZE: usize = 64 * 1024;
 /// What is kept of its stderr.
 const LAST_WORDS: usize = 4 * 1024;
 
-/// Runs it in a shell and gives the headers it printed.
+/// Runs it in a shell, no longer than that, and gives the headers it printed.
 ///
 /// # Errors
 /// When it cannot be started, fails, takes too long, or prints anything but one JSON object of texts.
-pub(crate) async fn run(command: &str) -> Result<Vec<(String, String)>, Failure> {
+pub(crate) async fn run(command: &str, within: Duration) -> Result<Vec<(String, String)>, Failure> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = shell.process_group(0).kill_on_drop(true).spawn();
     let child = child.map_err(|error| failed(&format!("it cannot be started: {error}")))?;
     let mut family = Family { group: child.id().and_then(|id| Pid::from_raw(id.cast_signed())), child };
-    match tokio::time::timeout(TIME, family.finish()).await {
+    match tokio::time::timeout(within, family.finish()).await {
         Ok(finished) => headers(&finished?),
-        Err(_) => Err(failed(&format!("it did not end within {TIME:?}"))),
+        Err(_) => Err(failed(&format!("it did not end within {within:?}"))),
     }
 }
 
@@ -110,6 +108,14 @@ fn headers(printed: &[u8]) -> Result<Vec<(String, String)>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn one_that_does_not_end_is_ended() {
+        let failure = run("sleep 600 & wait", Duration::from_millis(50)).await.unwrap_err();
+        assert!(format!("{failure:?}").contains("did not end within 50ms"), "{failure:?}");
+        let failure = run("yes", Duration::from_secs(10)).await.unwrap_err();
+        assert!(format!("{failure:?}").contains("more than 65536 bytes"), "{failure:?}");
+    }
 
     #[test]
     fn only_an_object_of_texts_will_do_and_nothing_of_it_is_shown() {

@@ -3,6 +3,7 @@
 //! Invariant: nothing that is said here shows the value of a header or a token, right or wrong.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use switchboard::http::{AddressError, Bearer, Secret};
@@ -32,6 +33,9 @@ const OURS: [&str; 16] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// How long the header helper may take.
+const HELPING: Duration = Duration::from_secs(10);
 
 /// A server at an address, ready to be connected to.
 pub(crate) struct Endpoint {
@@ -66,7 +70,7 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
     }
     if let Some(command) = &remote.header_helper {
         let mut fresh = HeaderMap::new();
-        for (name, value) in helper::run(command).await? {
+        for (name, value) in helper::run(command, HELPING).await? {
             let (name, value) = check(&name, &value).map_err(|why| helper::failed(&why))?;
             secrets.extend(words(&value));
             fresh.append(name, value);
