@@ -75,6 +75,45 @@ fn ctrl_c_gives_a_call_up_and_is_130() {
 }
 
 #[test]
+fn a_session_that_the_server_forgot_is_opened_again_for_who_listens() {
+    let web = Web::start(&[]);
+    let (url, address) = (web.url.clone(), web.address());
+    // The subscription is a request, and requests wait for the stream: it is open when this is said.
+    let listen = ["listen", "--tools", "--resource", "demo://menu", "--count", "1", "--url", &url];
+    let mut listening = Running::start(switchboard([&listen[..], &["--revision", "2025-11-25"]].concat()));
+    listening.err.wait_for("listening for changes of tools", 0);
+    drop(web);
+    let _again = Web::start_at(&address, &[]);
+    // Whatever was known may have changed meanwhile.
+    assert_eq!(wait(&mut listening.child).code(), Some(0));
+    assert_eq!(listening.out.all(), "the list of tools has changed\n");
+}
+
+#[test]
+fn a_call_of_a_session_that_the_server_forgot_is_4_and_not_repeated() {
+    let web = Web::start(&[]);
+    let (url, address) = (web.url.clone(), web.address());
+    let call = [
+        "call",
+        "countdown",
+        "from=1000",
+        "interval_ms=100",
+        "--trace",
+        "--json",
+        "--revision",
+        "2025-11-25",
+    ];
+    let mut calling = Running::start(switchboard([&call[..], &["--url", &url]].concat()));
+    calling.err.wait_for("notifications/progress", 0);
+    drop(web);
+    let _again = Web::start_at(&address, &[]);
+    assert_eq!(wait(&mut calling.child).code(), Some(4));
+    let said = calling.err.all();
+    assert!(said.contains("\"kind\":\"session_expired\""), "{said}");
+    assert_eq!(said.matches("\"method\":\"tools/call\"").count(), 1, "{said}");
+}
+
+#[test]
 fn headers_are_sent_and_never_shown() {
     let fake = Fake::answering("401 Unauthorized", "");
     let mut command = switchboard(["tools", "--trace", "-v", "--url", &fake.url]);

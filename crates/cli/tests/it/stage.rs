@@ -252,6 +252,11 @@ impl Web {
         Self { running, url }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> String {
+        self.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned()
+    }
+
     /// Of the stream of 2024.
     pub(crate) fn sse(&self) -> String {
         self.url.replace("/mcp", "/sse")
