@@ -45,7 +45,8 @@ fn changes_are_heard_from_other_clients() {
         &["--revision", "2025-11-25", "--url", &web.url],
         &["--transport", "sse", "--url", &sse],
     ] {
-        let listen = [&["listen", "--tools", "--count", "1"], args].concat();
+        // The subscription is a request, and requests wait for the stream: it is open when listening is said.
+        let listen = [&["listen", "--tools", "--resource", "demo://menu", "--count", "1"], args].concat();
         let mut listening = Running::start(switchboard(listen));
         listening.err.wait_for("listening for changes of tools", 0);
         assert_eq!(web.run(&["call", "toggle_surprise"]).code, 0);
