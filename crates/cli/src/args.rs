@@ -1,6 +1,8 @@
 //! The command line as the user wrote it. Decides nothing but what is well formed.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,6 +10,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 use switchboard::Revision;
+use switchboard::http::Secret;
 
 use crate::failure::{ErrorStyle, Failure};
 
@@ -18,6 +21,7 @@ Examples:
   switchboard call add a=1 b=2 -- switchboard demo-server   arguments take the types of the tool's schema
   switchboard call echo --args @args.json --json -- CMD     the result exactly as the server wrote it
   switchboard read file:///etc/hosts --trace -- CMD         and the traffic on stderr
+  switchboard info --url https://example.com/mcp            a server at an address instead of a program
 
 Exit codes:
   0 fine   1 any other failure   2 usage   3 authentication   4 unreachable or protocol   5 the tool failed";
@@ -53,8 +57,8 @@ pub(crate) enum Command {
     Listen(ListenArgs),
     /// Start the demo server, connect to it, and show what it can do
     Demo(DemoArgs),
-    /// Be a small MCP server on stdin and stdout
-    DemoServer,
+    /// Be a small MCP server, on stdin and stdout or over HTTP
+    DemoServer(DemoServerArgs),
 }
 
 /// The server, and how to talk to it.
@@ -62,9 +66,48 @@ pub(crate) enum Command {
 pub(crate) struct Target {
     #[command(flatten)]
     pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
     /// The server: a program and its arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS", help_heading = "Server")]
     pub(crate) command: Vec<OsString>,
+}
+
+/// A server at an address, and what is sent along.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Server at an address")]
+pub(crate) struct Remote {
+    /// The address of the server, instead of a program
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// Send this header with every request; may be repeated. Others on this machine can see it: prefer --bearer-env
+    /// for tokens
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = secret, requires = "url")]
+    pub(crate) headers: Vec<Secret>,
+    /// Run this in a shell before connecting, and send the headers it prints: a JSON object of names to texts
+    #[arg(long, value_name = "CMD", requires = "url")]
+    pub(crate) header_helper: Option<String>,
+    /// Send the token in this environment variable
+    #[arg(long, value_name = "NAME", requires = "url")]
+    pub(crate) bearer_env: Option<String>,
+    /// How to speak to it: whatever it has, streamable HTTP only, or HTTP+SSE of 2024 only
+    #[arg(long, value_name = "WAY", requires = "url", value_enum, default_value_t)]
+    pub(crate) transport: Transport,
+    /// Allow plain http beyond this machine: everything can be read on the way
+    #[arg(long, requires = "url")]
+    pub(crate) allow_http: bool,
+}
+
+/// A binding over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Transport {
+    /// Whatever the server has
+    #[default]
+    Auto,
+    /// Streamable HTTP
+    Http,
+    /// HTTP+SSE, the binding of 2024
+    Sse,
 }
 
 /// How to talk to a server.
@@ -84,13 +127,13 @@ pub(crate) struct Options {
     #[arg(long, value_name = "REV", value_parser = revision)]
     pub(crate) revision: Option<Revision>,
     /// Give the server a variable
-    #[arg(long, value_name = "K=V", value_parser = pair)]
+    #[arg(long, value_name = "K=V", value_parser = pair, conflicts_with = "url")]
     pub(crate) env: Vec<(String, String)>,
     /// Let the server see a variable of this environment; most are withheld
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "url")]
     pub(crate) inherit_env: Vec<String>,
     /// Start the server in this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
     /// Answer the server's questions from this instead of asking: an object keyed by field name
     #[arg(long, value_name = "FILE.json|JSON")]
@@ -207,6 +250,27 @@ pub(crate) struct DemoArgs {
     pub(crate) revision: Option<Revision>,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  switchboard tools -- switchboard demo-server
+  switchboard demo-server --http 127.0.0.1:8080             then: switchboard tools --url http://127.0.0.1:8080/mcp
+  switchboard demo-server --http 0.0.0.0:8080 --allow-remote --allow-host box.example")]
+pub(crate) struct DemoServerArgs {
+    /// Serve over HTTP at /mcp of this address, like 127.0.0.1:8080; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", value_parser = socket)]
+    pub(crate) http: Option<SocketAddr>,
+    /// Serve the binding of 2024 as well, at /sse
+    #[arg(long, requires = "http")]
+    pub(crate) sse: bool,
+    /// Let other machines in. There is no authentication: whoever reaches the port may use the server
+    #[arg(long, requires = "http", requires = "allow_host")]
+    pub(crate) allow_remote: bool,
+    /// A name or address that other machines call this one by; requests for any other are refused
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+}
+
 impl Command {
     /// How this command's failures are to be told.
     pub(crate) fn error_style(&self) -> ErrorStyle {
@@ -219,7 +283,7 @@ impl Command {
             Self::Prompt(args) => &args.target,
             Self::Complete(args) => &args.target,
             Self::Listen(args) => &args.target,
-            Self::Demo(_) | Self::DemoServer => return ErrorStyle::People,
+            Self::Demo(_) | Self::DemoServer(_) => return ErrorStyle::People,
         };
         if target.options.json { ErrorStyle::Json } else { ErrorStyle::People }
     }
@@ -263,6 +327,17 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Taken as it stands, so that what is wrong with it is told without showing it.
+fn secret(text: &str) -> Result<Secret, Infallible> {
+    Ok(Secret::new(text))
+}
+
+fn socket(text: &str) -> Result<SocketAddr, String> {
+    let local = |port: &str| port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let known = text.parse().ok().or_else(|| local(text.strip_prefix("localhost:").unwrap_or(text)));
+    known.ok_or_else(|| "write an IP address and a port, like 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
 fn revision(text: &str) -> Result<Revision, String> {
     let known = Revision::ALL.map(Revision::as_str).join(", ");
     text.parse().map_err(|_| format!("the revisions are {known}"))
@@ -282,6 +357,21 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn an_address_to_listen_on_may_be_short() {
+        for (given, expected) in [
+            ("127.0.0.1:80", "127.0.0.1:80"),
+            ("localhost:80", "127.0.0.1:80"),
+            ("8080", "127.0.0.1:8080"),
+            ("[::1]:0", "[::1]:0"),
+        ] {
+            assert_eq!(socket(given).map(|address| address.to_string()).as_deref(), Ok(expected));
+        }
+        for given in ["", "127.0.0.1", "localhost", "example.com:80", "99999"] {
+            assert!(socket(given).is_err(), "{given}");
+        }
     }
 
     #[test]

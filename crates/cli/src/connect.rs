@@ -9,16 +9,19 @@ use std::time::Duration;
 
 use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::{
-    CallError, Change, ChildCommand, Client, ClientSession, Level, Limits, Offer, Raw, Stdio, Tap, Terms, Way,
+    CallError, Change, ChildCommand, Client, ClientSession, Dial, Level, Limits, Offer, Raw, Stdio, Tap,
+    Terms, Way,
 };
 
 use crate::args::{Options, Target};
 use crate::ask::{AtTerminal, Refused, Scripted};
-use crate::failure::Failure;
+use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
+use crate::remote::{self, Endpoint};
 use crate::sanitize::{one_line, sanitize};
 use crate::signals::Signals;
 use crate::trace::Trace;
+use crate::watched::{Scope, See, Watched};
 
 /// How long stopping a server may take.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -106,7 +109,8 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let options = &target.options;
     let screen = Arc::new(Screen::new());
     let opening = Arc::new(Opening::default());
-    let dial = Stdio::new(command(target)?).with_tap(tap(options, &screen, &opening));
+    let server = Server::read(target).await?;
+    let dial = server.dial(options, &screen, &opening);
     let refused = Refused::default();
     let client = client(options, &screen, refused.clone())?;
     let began = tokio::time::Instant::now();
@@ -114,13 +118,12 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let session = tokio::select! {
         session = &mut connecting => session,
         () = tokio::time::sleep(PATIENCE) => {
-            let program = target.command.first().map(|program| one_line(&program.to_string_lossy()));
-            screen.waiting(&format!("waiting for {} to start…", program.unwrap_or_default()));
+            screen.waiting(&server.waited_for());
             connecting.await
         }
     };
     screen.clear();
-    let session = session?;
+    let session = session.map_err(|error| server.explain(error))?;
     if options.verbose > 0 {
         let terms = session.terms()?;
         let took = began.elapsed().as_millis();
@@ -145,29 +148,86 @@ pub(crate) fn introduce(terms: &Terms) -> String {
     format!("{who}, protocol {}", terms.revision)
 }
 
-fn command(target: &Target) -> Result<ChildCommand, Failure> {
-    let Some((program, args)) = target.command.split_first() else {
-        return Err(Failure::usage("no server is named")
-            .hint("put its command behind two dashes: switchboard tools -- npx -y @modelcontextprotocol/server-everything"));
-    };
-    let mut command = ChildCommand::new(program).args(args);
-    for (name, value) in &target.options.env {
-        command = command.env(name, value);
-    }
-    for name in &target.options.inherit_env {
-        command = command.inherit_env(name);
-    }
-    if let Some(directory) = &target.options.cwd {
-        command = command.current_dir(directory);
-    }
-    Ok(command)
+/// Which server: a program that is started here, or one at an address.
+enum Server {
+    Program { name: String, command: Box<ChildCommand> },
+    Remote(Box<Endpoint>),
 }
 
-fn tap(options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Tap {
-    let values = options.env.iter().map(|(_, value)| value.clone());
-    let trace = options.trace.then(|| Trace::new(Arc::clone(screen), values));
+impl Server {
+    async fn read(target: &Target) -> Result<Self, Failure> {
+        const HOW: &str = "put its command behind two dashes: switchboard tools -- npx -y \
+                           @modelcontextprotocol/server-everything; or give its address: --url https://…";
+        match (&target.remote.url, target.command.split_first()) {
+            (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url).await?))),
+            (None, Some((program, args))) => {
+                let name = one_line(&program.to_string_lossy());
+                let command = Box::new(command(&target.options, ChildCommand::new(program).args(args)));
+                Ok(Self::Program { name, command })
+            }
+            (None, None) => Err(Failure::usage("no server is named").hint(HOW)),
+            (Some(_), Some(_)) => Err(Failure::usage("two servers are named, an address and a command")
+                .hint("leave one of them out")),
+        }
+    }
+
+    fn dial(&self, options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Arc<dyn Dial> {
+        match self {
+            Self::Program { command, .. } => {
+                let values = options.env.iter().map(|(_, value)| value.clone());
+                let see = see(options.trace.then(|| Trace::new(Arc::clone(screen), values)), opening);
+                Arc::new(
+                    Stdio::new(ChildCommand::clone(command))
+                        .with_tap(Tap::new(move |way, frame| see(way, frame))),
+                )
+            }
+            Self::Remote(endpoint) => {
+                let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
+                let scope = if options.trace { Scope::Everything } else { Scope::Exchanges };
+                Arc::new(Watched::new(endpoint.http.clone(), see(trace, opening), scope))
+            }
+        }
+    }
+
+    fn waited_for(&self) -> String {
+        match self {
+            Self::Program { name, .. } => format!("waiting for {name} to start…"),
+            // The short form: there may be a token in the query.
+            Self::Remote(endpoint) => format!("waiting for {:?}…", endpoint.http.address()),
+        }
+    }
+
+    /// Why no session was opened, with a hint that fits the server.
+    fn explain(&self, error: CallError) -> Failure {
+        let is_told = matches!(error, CallError::Remote(_));
+        let failure = Failure::from(error);
+        match self {
+            Self::Program { .. } => failure,
+            // An endpoint that opens no session in any revision is none.
+            Self::Remote(_) if is_told => failure.status(Status::Unreachable).hint(NO_ENDPOINT),
+            Self::Remote(endpoint) => {
+                failure.hint_if("unreachable", remote::unreachable_hint(&endpoint.http))
+            }
+        }
+    }
+}
+
+fn command(options: &Options, mut command: ChildCommand) -> ChildCommand {
+    for (name, value) in &options.env {
+        command = command.env(name, value);
+    }
+    for name in &options.inherit_env {
+        command = command.inherit_env(name);
+    }
+    if let Some(directory) = &options.cwd {
+        command = command.current_dir(directory);
+    }
+    command
+}
+
+fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
     let opening = Arc::clone(opening);
-    Tap::new(move |way, frame| {
+    Arc::new(move |way, frame| {
         if let Some(trace) = &trace {
             trace.show(way, frame);
         }

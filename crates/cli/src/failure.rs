@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use switchboard::session::link::{NotStarted, StartFault};
+use switchboard::session::link::{Challenge, NotStarted, StartFault};
 use switchboard::{CallError, ErrorCode, LinkError, Phase, Raw, RpcError};
 
 use crate::output::Paper;
@@ -37,6 +37,9 @@ pub(crate) struct Report {
     data: Option<Raw>,
     #[serde(rename = "stderr", skip_serializing_if = "Option::is_none")]
     last_words: Option<String>,
+    /// The status of an answer over HTTP.
+    #[serde(rename = "status", skip_serializing_if = "Option::is_none")]
+    http_status: Option<u16>,
     #[serde(skip)]
     status: Status,
 }
@@ -50,13 +53,15 @@ pub(crate) enum Status {
     /// The command line is wrong.
     Usage = 2,
     /// The server wants to know who we are.
-    #[expect(dead_code, reason = "the code is taken; servers behind a URL need it, and children never do")]
     Authentication = 3,
     /// The server cannot be reached, or does not speak the protocol.
     Unreachable = 4,
     /// The tool says it failed.
     Tool = 5,
 }
+
+/// What to do when an address leads to a server but not to its endpoint.
+pub(crate) const NO_ENDPOINT: &str = "is the path right? most servers use /mcp, and those of 2024 use /sse";
 
 /// Whom a failure is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +82,7 @@ impl Failure {
             code: None,
             data: None,
             last_words: None,
+            http_status: None,
             status,
         }))
     }
@@ -90,6 +96,29 @@ impl Failure {
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.with(|report| report.hint = Some(hint.into()))
+    }
+
+    /// The same with what to do next, where it is of this kind.
+    #[must_use]
+    pub(crate) fn hint_if(self, kind: &str, hint: impl Into<String>) -> Self {
+        self.with(|report| {
+            if report.kind == kind {
+                report.hint = Some(hint.into());
+            }
+        })
+    }
+
+    /// The same with the last a program wrote to stderr.
+    #[must_use]
+    pub(crate) fn last_words(self, words: &str) -> Self {
+        let words = (!words.trim().is_empty()).then(|| words.to_owned());
+        self.with(|report| report.last_words = words)
+    }
+
+    /// The same with another exit code.
+    #[must_use]
+    pub(crate) fn status(self, status: Status) -> Self {
+        self.with(|report| report.status = status)
     }
 
     fn with(mut self, change: impl FnOnce(&mut Report)) -> Self {
@@ -167,8 +196,8 @@ impl From<CallError> for Failure {
             CallError::TimedOut { phase, .. } => {
                 Self::new(Unreachable, "timed_out", text).hint(match phase {
                     Phase::Startup => {
-                        "the server may still be installing itself, or be no MCP server; --timeout gives it \
-                                   longer, --trace shows what it says"
+                        "the server may still be starting or installing itself, or be no MCP server; \
+                         --timeout gives it longer, --trace shows what it says"
                     }
                     _ => "--timeout gives it longer, --trace shows what goes on",
                 })
@@ -223,17 +252,65 @@ fn link(error: &LinkError) -> Failure {
                 (Some(code), _) => format!("the server exited with code {code}"),
                 _ => "the server exited".to_owned(),
             };
-            let words = (!exit.stderr_tail.trim().is_empty()).then(|| exit.stderr_tail.clone());
             Failure::new(Unreachable, "exited", how)
                 .hint("run the server's command by itself to see how it behaves")
-                .with(|report| report.last_words = words)
+                .last_words(&exit.stderr_tail)
         }
         LinkError::TooLarge { .. } => Failure::new(Other, "too_large", error.to_string()),
         LinkError::Overloaded { .. } => Failure::new(Other, "overloaded", error.to_string()),
         LinkError::Malformed(_) => Failure::new(Unreachable, "malformed", error.to_string())
             .hint("this is a fault of the server; --trace shows what it sent"),
+        LinkError::Unreachable { .. } => Failure::new(Unreachable, "unreachable", error.to_string())
+            .hint("is the server running there? check the host, the port and the network"),
+        LinkError::Challenged(challenge) => challenged(challenge),
+        LinkError::Refused { status, .. } => refused(*status, error.to_string()),
+        LinkError::RateLimited { .. } => Failure::new(Unreachable, "rate_limited", error.to_string())
+            .hint("nothing was carried out; try again later"),
+        LinkError::SessionExpired => {
+            Failure::new(Unreachable, "session_expired", error.to_string()).hint("run the command again")
+        }
+        LinkError::Lost { sent: true, .. } => Failure::new(Unreachable, "lost", error.to_string())
+            .hint("whether the server did what was asked is not known"),
         _ => Failure::new(Unreachable, "lost", error.to_string()),
     }
+}
+
+/// A login is wanted, or a better one.
+fn challenged(challenge: &Challenge) -> Failure {
+    let mut hint = match challenge.status {
+        403 => "the server knows who asks and says no: what was sent may not be enough, or this machine's \
+                name for the server may not be allowed there"
+            .to_owned(),
+        _ => "send credentials: --bearer-env NAME for a token in a variable, --header 'Name: value', or \
+              --header-helper CMD"
+            .to_owned(),
+    };
+    if let Some(scope) = &challenge.scope {
+        hint += &format!("; it wants the scope {scope}");
+    }
+    if let Some(metadata) = &challenge.resource_metadata {
+        hint += &format!("; {metadata} says where to get them");
+    }
+    Failure::new(Status::Authentication, "authentication", challenge.to_string())
+        .hint(hint)
+        .with(|report| report.http_status = Some(challenge.status))
+}
+
+/// An answer over HTTP that is none of the protocol.
+fn refused(status: u16, text: String) -> Failure {
+    let hint = match status {
+        404 | 410 => NO_ENDPOINT,
+        405 => {
+            "no messages are taken there; is the path right? most servers use /mcp, and those of 2024 use /sse"
+        }
+        200..300 => "this is no MCP server, or not its endpoint; is the path right? most servers use /mcp",
+        300..400 => "give the address it points to, if you trust it",
+        500..600 => "the server is in trouble, or what stands before it is; its log says more",
+        _ => "--trace shows what was asked; another --transport or --revision may suit the server",
+    };
+    Failure::new(Status::Unreachable, "refused", text)
+        .hint(hint)
+        .with(|report| report.http_status = Some(status))
 }
 
 fn not_started(why: &NotStarted) -> Failure {

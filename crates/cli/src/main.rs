@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
-//!                            └─ ask (questions of the server), trace (its traffic)
+//!                            ├─ ask (questions of the server), trace (its traffic)
+//!                            └─ remote (a server at an address), helper (its headers), watched (its messages)
 //! ```
 //!
 //! Invariant: text a server wrote reaches the terminal through [`sanitize`] only.
@@ -14,10 +15,13 @@ mod command;
 mod connect;
 mod demo;
 mod failure;
+mod helper;
 mod output;
+mod remote;
 mod sanitize;
 mod signals;
 mod trace;
+mod watched;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use switchboard::json;
 
-use crate::args::{DemoArgs, Options, Target};
+use crate::args::{DemoArgs, Options, Remote, Target};
 use crate::command::call::call;
 use crate::command::lists::count;
 use crate::command::tools::encode;
@@ -14,7 +14,8 @@ use crate::sanitize::one_line;
 pub(crate) async fn run(args: DemoArgs) -> Result<(), Failure> {
     let options = Options { trace: args.trace, revision: args.revision, ..Options::default() };
     let program = std::env::current_exe()?;
-    let target = Target { options, command: vec![program.into(), "demo-server".into()] };
+    let command = vec![program.into(), "demo-server".into()];
+    let target = Target { options, remote: Remote::default(), command };
     with(&target, story).await
 }
 

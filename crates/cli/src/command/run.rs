@@ -30,6 +30,6 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
             with(&args.target, async |connected| listen::run(connected, &args).await).await
         }
         Command::Demo(args) => demo::run(args).await,
-        Command::DemoServer => serve().await,
+        Command::DemoServer(args) => serve(&args).await,
     }
 }

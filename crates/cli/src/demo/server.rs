@@ -12,7 +12,8 @@ use switchboard::{
 };
 use tokio::sync::Notify;
 
-use crate::demo::{prompts, resources, tools};
+use crate::args::DemoServerArgs;
+use crate::demo::{prompts, resources, tools, web};
 use crate::failure::Failure;
 
 /// What the tools of the demo share.
@@ -67,11 +68,11 @@ impl Handler for Demo {
     }
 }
 
-/// Serves on stdin and stdout until the client leaves.
+/// Serves on stdin and stdout until the client leaves, or over HTTP until a signal says to stop.
 ///
 /// # Errors
-/// When stdin and stdout cannot be used, or break.
-pub(crate) async fn serve() -> Result<(), Failure> {
+/// When stdin and stdout, or the address, cannot be used.
+pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
     let state = Arc::new(State::default());
     let list = || ListCapability::new().with_list_changed(true);
     let capabilities = ServerCapabilities::new()
@@ -89,6 +90,12 @@ pub(crate) async fn serve() -> Result<(), Failure> {
         )
         .build(Demo { state: Arc::clone(&state) });
     _ = state.publisher.set(server.publisher().clone());
+    if let Some(address) = args.http {
+        return tokio::select! {
+            served = web::serve(&server, address, args) => served,
+            never = tick(&state, server.publisher()) => match never {},
+        };
+    }
     if std::io::stdin().is_terminal() {
         eprintln!(
             "This is a server: it waits for a client on stdin. Try `switchboard tools -- switchboard demo-server`."

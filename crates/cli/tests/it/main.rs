@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod address;
 mod eras;
 mod failures;
 mod hostile;
 mod json;
 mod people;
+mod serve;
 mod stage;
 mod stop;
 mod terminal;

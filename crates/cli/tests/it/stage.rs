@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -137,6 +138,12 @@ impl Heard {
         }
     }
 
+    /// The rest of the line behind a place, once it is said.
+    pub(crate) fn line(&self, from: usize) -> String {
+        let end = self.wait_for("\n", from);
+        String::from_utf8_lossy(&self.state.0.lock().unwrap().bytes[from..end]).trim_end().to_owned()
+    }
+
     /// All there is, when the stream has ended.
     pub(crate) fn all(&self) -> String {
         let (lock, changed) = &*self.state;
@@ -203,20 +210,125 @@ impl Terminal {
 /// A running program, without a terminal.
 pub(crate) struct Running {
     pub(crate) child: Child,
+    pub(crate) out: Heard,
     pub(crate) err: Heard,
 }
 
 impl Running {
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = Heard::listen(child.stdout.take().unwrap());
         let err = Heard::listen(child.stderr.take().unwrap());
-        Self { child, err }
+        Self { child, out, err }
+    }
+
+    pub(crate) fn terminate(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
     }
 
     pub(crate) fn interrupt(&self) {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
     }
+}
+
+/// The demo server at an address.
+pub(crate) struct Web {
+    pub(crate) running: Running,
+    /// Of the endpoint for every revision.
+    pub(crate) url: String,
+}
+
+impl Web {
+    /// Starts it at a free port, with these arguments besides.
+    pub(crate) fn start(args: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", args)
+    }
+
+    pub(crate) fn start_at(address: &str, args: &[&str]) -> Self {
+        let running = Running::start(switchboard([&["demo-server", "--http", address], args].concat()));
+        let at = running.err.wait_for("listening at ", 0);
+        let url = running.err.line(at);
+        Self { running, url }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> String {
+        self.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned()
+    }
+
+    /// Of the stream of 2024.
+    pub(crate) fn sse(&self) -> String {
+        self.url.replace("/mcp", "/sse")
+    }
+
+    /// Runs a command on it.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        run(&[args, &["--url", &self.url]].concat())
+    }
+
+    /// Tells it to stop; its exit code.
+    pub(crate) fn stop(mut self) -> Option<i32> {
+        self.running.terminate();
+        wait(&mut self.running.child).code()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.running.child.kill();
+        let _ = self.running.child.wait();
+    }
+}
+
+/// Something over HTTP that gives every request the same answer, and remembers what it was asked.
+pub(crate) struct Fake {
+    pub(crate) url: String,
+    heads: Arc<Mutex<String>>,
+}
+
+impl Fake {
+    /// With this status line and these headers, and this body.
+    pub(crate) fn answering(head: &str, body: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let heads: Arc<Mutex<String>> = Arc::default();
+        let kept = Arc::clone(&heads);
+        let length = body.len();
+        let answer =
+            format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+        let _accepting: JoinHandle<()> = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                // A client that hangs up early is not at fault.
+                let _ = stream.and_then(|stream| answer_one(stream, &answer, &kept));
+            }
+        });
+        Self { url, heads }
+    }
+
+    /// The heads of all requests so far.
+    pub(crate) fn asked(&self) -> String {
+        self.heads.lock().unwrap().clone()
+    }
+
+    /// Runs a command on it.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        run(&[args, &["--url", &self.url]].concat())
+    }
+}
+
+fn answer_one(mut stream: TcpStream, answer: &str, kept: &Mutex<String>) -> std::io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut head = String::new();
+    while reader.read_line(&mut head)? > 2 {}
+    let length = head
+        .lines()
+        .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
+    reader.take(length.unwrap_or(0)).read_to_end(&mut Vec::new())?;
+    kept.lock().unwrap().push_str(&head);
+    stream.write_all(answer.as_bytes())
 }
 
 /// A server written in Python, in a directory of its own.

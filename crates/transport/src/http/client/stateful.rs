@@ -62,6 +62,8 @@ struct State {
     initialize: Option<String>,
     renewed: u64,
     closed: bool,
+    /// Why the server is given up, once it is.
+    lost: Option<LinkError>,
 }
 
 /// How far a session is.
@@ -159,7 +161,8 @@ impl Link for Stateful {
     }
 
     fn ended(&self) -> Option<LinkError> {
-        self.session.state.lock().closed.then_some(LinkError::Closed)
+        let state = self.session.state.lock();
+        if state.closed { Some(LinkError::Closed) } else { state.lost.clone() }
     }
 }
 
@@ -233,6 +236,7 @@ impl Session {
     /// Reads the stream of a request to its answer, going back to it when it breaks.
     async fn follow(self: &Arc<Self>, call: &Call, mut events: Events, emit: &Emit) -> Outcome {
         let mut fruitless = 0;
+        let id = self.state.lock().id.clone();
         loop {
             let before = events.last_id();
             let broken = match self.read(&mut events, Some(call), emit).await {
@@ -250,10 +254,18 @@ impl Session {
             let mut wait = events.retry().unwrap_or(COME_BACK);
             events = loop {
                 tokio::time::sleep(wait).await;
+                // Another session knows nothing of this stream.
+                if self.state.lock().id != id {
+                    return Err(LinkError::SessionExpired);
+                }
                 match self.get(Some(&last)).await {
                     Ok(events) => break events,
+                    Err(LinkError::Refused { status: 404, .. }) if id.is_some() => {
+                        return Err(LinkError::SessionExpired);
+                    }
                     Err(error @ (LinkError::Challenged(_) | LinkError::Refused { .. })) => return Err(error),
-                    Err(error) if fruitless == RESUMES => return Err(error),
+                    // Not why there is no way back: the request was sent, and what became of it is not known.
+                    Err(_) if fruitless == RESUMES => return Err(broken),
                     Err(_) => {
                         fruitless += 1;
                         wait = wait.saturating_mul(2).min(Duration::from_secs(30));
@@ -334,24 +346,28 @@ impl Session {
         request.timeouts =
             Timeouts::default().with_headers(Some(self.wire.limits.stream_start)).with_idle(None);
         let response = self.wire.send(request).await?;
+        let status = response.status;
         let is_stream = response.headers.get(http::header::CONTENT_TYPE).is_some_and(|media| {
             media.to_str().unwrap_or_default().trim().to_ascii_lowercase().starts_with("text/event-stream")
         });
-        if response.status == StatusCode::OK && is_stream {
+        if status == StatusCode::OK && is_stream {
             return Ok(Events::new(response.body, self.wire.limits.event_bytes));
         }
         match crate::http::client::failure::refusal(response).await {
-            Ok(error) => Err(LinkError::Refused { status: 400, text: error.message }),
+            Ok(error) => Err(LinkError::Refused { status: status.as_u16(), text: error.message }),
             Err(error) => Err(error),
         }
     }
 
-    /// Hears what the server starts by itself, for as long as it lets us.
+    /// Hears what the server starts by itself, for as long as it lets us. A server that is gone for good is the end of
+    /// the link, so that whoever listens is not left waiting.
     async fn listen(self: Arc<Self>, first: tokio::sync::oneshot::Sender<()>) {
         let mut first = Some(first);
         let mut last: Option<String> = None;
         let mut failures = 0;
+        let mut was_open = false;
         loop {
+            let renewed = self.state.lock().renewed;
             let opened = self.get(last.as_deref()).await;
             if let Some(first) = first.take() {
                 let _ = first.send(());
@@ -359,15 +375,26 @@ impl Session {
             let wait = match opened {
                 Ok(mut events) => {
                     failures = 0;
+                    was_open = true;
                     let _ = self.read(&mut events, None, &Emit::default()).await;
                     last = events.last_id().or(last);
                     events.retry().unwrap_or(COME_BACK)
+                }
+                // There was such a stream, or the server was gone meanwhile: the session is no longer known.
+                Err(LinkError::Refused { status: 404, .. })
+                    if (was_open || failures > 0) && self.has_id() =>
+                {
+                    (was_open, failures, last) = (false, 0, None);
+                    if let Err(error) = self.renew(renewed).await {
+                        return self.give_up(error);
+                    }
+                    Duration::ZERO
                 }
                 // Many servers have no such stream, and say so with 405 or 404: that is no trouble.
                 Err(LinkError::Refused { .. } | LinkError::Challenged(_) | LinkError::SessionExpired) => {
                     return;
                 }
-                Err(_) if failures == RESUMES => return,
+                Err(error) if failures == RESUMES => return self.give_up(error),
                 Err(_) => {
                     failures += 1;
                     COME_BACK * 2u32.saturating_pow(failures)
@@ -378,6 +405,12 @@ impl Session {
             }
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// The server is gone: nothing more will be heard.
+    fn give_up(&self, error: LinkError) {
+        self.state.lock().lost = Some(error);
+        self.lane.close();
     }
 
     /// Opens another session after the server forgot ours. What was subscribed to or listed is no longer known.

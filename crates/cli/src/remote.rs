@@ -1,0 +1,177 @@
+//! A server at an address: from what the user wrote to something that can be connected to.
+//!
+//! Invariant: nothing that is said here shows the value of a header or a token, right or wrong.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use switchboard::http::{AddressError, Bearer, Secret};
+use switchboard::{Http, HttpWay};
+
+use crate::args::{Remote, Transport};
+use crate::failure::Failure;
+use crate::helper;
+
+/// Headers that say how a message travels. They are written for each message, so that one given here would be lost or
+/// break it.
+const OURS: [&str; 16] = [
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// How long the header helper may take.
+const HELPING: Duration = Duration::from_secs(10);
+
+/// A server at an address, ready to be connected to.
+pub(crate) struct Endpoint {
+    pub(crate) http: Http,
+    /// What must not be seen in a trace.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// Reads the address and what is sent along; runs the header helper where there is one, when all else is right.
+///
+/// # Errors
+/// Says what is wrong with the command line, or with the helper.
+pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Failure> {
+    let parsed = if remote.allow_http { Http::new_allowing_plain(url) } else { Http::new(url) };
+    let mut http = parsed.map_err(wrong_address)?.with_way(match remote.transport {
+        Transport::Auto => HttpWay::Auto,
+        Transport::Http => HttpWay::Streamable,
+        Transport::Sse => HttpWay::Sse,
+    });
+    let mut secrets = Vec::new();
+    let mut headers = HeaderMap::new();
+    for given in &remote.headers {
+        let (name, value) = header(given)?;
+        secrets.extend(words(&value));
+        headers.append(name, value);
+    }
+    if let Some(name) = &remote.bearer_env {
+        let token = token(name)?;
+        let bearer = Bearer::new(&token).map_err(|error| Failure::usage(format!("${name}: {error}")))?;
+        secrets.push(token.expose().to_owned());
+        http = http.with_authorizer(Arc::new(bearer));
+    }
+    if let Some(command) = &remote.header_helper {
+        let mut fresh = HeaderMap::new();
+        for (name, value) in helper::run(command, HELPING).await? {
+            let (name, value) = check(&name, &value).map_err(|why| helper::failed(&why))?;
+            secrets.extend(words(&value));
+            fresh.append(name, value);
+        }
+        // What the helper says counts more than what was written once.
+        headers.extend(fresh);
+    }
+    if remote.bearer_env.is_some() && headers.contains_key(AUTHORIZATION) {
+        return Err(Failure::usage("--bearer-env and another Authorization header were given")
+            .hint("leave one of them out"));
+    }
+    for (name, value) in &headers {
+        http = http.with_header(name.clone(), value.clone());
+    }
+    Ok(Endpoint { http, secrets })
+}
+
+/// The hint for an address that could not be reached.
+pub(crate) fn unreachable_hint(http: &Http) -> &'static str {
+    if http.address().is_secure() {
+        "is the server running there, and does it speak https? a certificate of your own is trusted with \
+         SSL_CERT_FILE=FILE.pem in the environment"
+    } else {
+        "is the server running there? check the host, the port and the network"
+    }
+}
+
+fn wrong_address(error: AddressError) -> Failure {
+    let hint = match error {
+        AddressError::Plain { .. } => "use https, or give --allow-http if you trust the whole way there",
+        AddressError::UserInfo => "use --bearer-env NAME or --header 'Authorization: …'",
+        _ => "an address looks like https://example.com/mcp",
+    };
+    Failure::usage(format!("--url: {error}")).hint(hint)
+}
+
+fn token(name: &str) -> Result<Secret, Failure> {
+    match std::env::var(name) {
+        Ok(token) => Ok(Secret::new(token.trim())),
+        Err(std::env::VarError::NotPresent) => {
+            Err(Failure::usage(format!("the variable {name} is not set, and --bearer-env wants it")))
+        }
+        Err(_) => Err(Failure::usage(format!("the variable {name} is no text"))),
+    }
+}
+
+fn header(given: &Secret) -> Result<(HeaderName, HeaderValue), Failure> {
+    let wrong = |why: &str| Failure::usage(format!("--header: {why}")).hint("write it as 'Name: value'");
+    let (name, value) = given.expose().split_once(':').ok_or_else(|| wrong("there is no colon in it"))?;
+    check(name, value).map_err(|why| wrong(&why))
+}
+
+/// A header that may be sent.
+fn check(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
+    // A name that is none may be a value that lost its name.
+    let name = HeaderName::from_bytes(name.trim().as_bytes())
+        .map_err(|_| "what stands before the colon is not the name of a header".to_owned())?;
+    if OURS.contains(&name.as_str()) {
+        return Err(format!("{name} is written for each message and cannot be set"));
+    }
+    let mut value = HeaderValue::from_str(value.trim())
+        .map_err(|_| format!("the value of {name} holds a character that no header has"))?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+/// The value, and the words of it: a token is a secret without its `Bearer`, too.
+fn words(value: &HeaderValue) -> Vec<String> {
+    let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let parts: Vec<String> = text.split_whitespace().skip(1).map(str::to_owned).collect();
+    std::iter::once(text).chain(parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_a_name_and_a_value_and_none_of_ours() {
+        let read = |text: &str| header(&Secret::new(text));
+        let (name, value) = read("X-Key:  a b ").unwrap();
+        assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-key", "a b"));
+        assert!(value.is_sensitive());
+        for wrong in [
+            "hunter2",
+            ": hunter2",
+            "a b: hunter2",
+            "Host: hunter2",
+            "MCP-Session-Id: hunter2",
+            "X: hunter2\n",
+        ] {
+            if let Err(failure) = read(wrong) {
+                assert!(!format!("{failure:?}").contains("hunter2"), "{failure:?}");
+            } else {
+                assert_eq!(wrong, "X: hunter2\n", "only the white space around a value is dropped");
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_is_hidden_with_and_without_its_scheme() {
+        assert_eq!(words(&HeaderValue::from_static("Bearer abc def")), ["Bearer abc def", "abc", "def"]);
+    }
+}

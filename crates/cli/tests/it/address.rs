@@ -1,0 +1,310 @@
+//! Servers at an address: everything that works with a program works there, and what fails says why.
+
+use std::net::TcpListener;
+
+use crate::eras::{REVISIONS, asks, works};
+use crate::stage::{Fake, Running, Web, run, switchboard, wait};
+
+#[test]
+fn every_command_works_at_an_address_in_every_revision() {
+    let web = Web::start(&[]);
+    for revision in REVISIONS {
+        works(revision, |args| web.run(args));
+        asks(revision, |args| web.run(&[args, &["--transport", "http"]].concat()));
+    }
+    assert_eq!(web.stop(), Some(0));
+}
+
+#[test]
+fn every_command_works_over_the_binding_of_2024() {
+    let web = Web::start(&["--sse"]);
+    let sse = web.sse();
+    for revision in REVISIONS {
+        works(revision, |args| run(&[args, &["--transport", "sse", "--url", &sse]].concat()));
+        asks(revision, |args| run(&[args, &["--transport", "sse", "--url", &sse]].concat()));
+    }
+    assert_eq!(run(&["call", "echo", "text=x", "--url", &sse]).out, "x\n");
+    assert_eq!(web.stop(), Some(0));
+}
+
+#[test]
+fn a_server_describes_itself_in_its_own_words() {
+    let web = Web::start(&[]);
+    let modern = web.run(&["info", "--json"]).json();
+    assert!(modern["supportedVersions"].is_array(), "{modern}");
+    let legacy = web.run(&["info", "--json", "--revision", "2025-06-18"]).json();
+    assert_eq!(legacy["protocolVersion"], "2025-06-18", "{legacy}");
+}
+
+#[test]
+fn changes_are_heard_from_other_clients() {
+    let web = Web::start(&["--sse"]);
+    let sse = web.sse();
+    for args in [
+        &["--revision", "2026-07-28", "--url", &web.url][..],
+        &["--revision", "2025-11-25", "--url", &web.url],
+        &["--transport", "sse", "--url", &sse],
+    ] {
+        // The subscription is a request, and requests wait for the stream: it is open when listening is said.
+        let listen = [&["listen", "--tools", "--resource", "demo://menu", "--count", "1"], args].concat();
+        let mut listening = Running::start(switchboard(listen));
+        listening.err.wait_for("listening for changes of tools", 0);
+        assert_eq!(web.run(&["call", "toggle_surprise"]).code, 0);
+        assert_eq!(wait(&mut listening.child).code(), Some(0), "{args:?}");
+        assert_eq!(listening.out.all(), "the list of tools has changed\n", "{args:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_gives_a_call_up_and_is_130() {
+    let web = Web::start(&["--sse"]);
+    let sse = web.sse();
+    for args in [
+        &["--revision", "2026-07-28", "--url", &web.url][..],
+        &["--revision", "2025-11-25", "--url", &web.url],
+        &["--transport", "sse", "--url", &sse],
+    ] {
+        let call = [&["call", "countdown", "from=1000", "interval_ms=100", "--trace"], args].concat();
+        let mut running = Running::start(switchboard(call));
+        let at = running.err.wait_for("notifications/progress", 0);
+        running.interrupt();
+        running.err.wait_for("is given up)", at);
+        assert_eq!(wait(&mut running.child).code(), Some(130), "{args:?}");
+    }
+    // Nothing is left that would have to be waited for.
+    assert_eq!(web.stop(), Some(0));
+}
+
+#[test]
+fn a_session_that_the_server_forgot_is_opened_again_for_who_listens() {
+    let web = Web::start(&[]);
+    let (url, address) = (web.url.clone(), web.address());
+    // The subscription is a request, and requests wait for the stream: it is open when this is said.
+    let listen = ["listen", "--tools", "--resource", "demo://menu", "--count", "1", "--url", &url];
+    let mut listening = Running::start(switchboard([&listen[..], &["--revision", "2025-11-25"]].concat()));
+    listening.err.wait_for("listening for changes of tools", 0);
+    drop(web);
+    let _again = Web::start_at(&address, &[]);
+    // Whatever was known may have changed meanwhile.
+    assert_eq!(wait(&mut listening.child).code(), Some(0));
+    assert_eq!(listening.out.all(), "the list of tools has changed\n");
+}
+
+#[test]
+fn a_call_of_a_session_that_the_server_forgot_is_4_and_not_repeated() {
+    let web = Web::start(&[]);
+    let (url, address) = (web.url.clone(), web.address());
+    let call = [
+        "call",
+        "countdown",
+        "from=1000",
+        "interval_ms=100",
+        "--trace",
+        "--json",
+        "--revision",
+        "2025-11-25",
+    ];
+    let mut calling = Running::start(switchboard([&call[..], &["--url", &url]].concat()));
+    calling.err.wait_for("notifications/progress", 0);
+    drop(web);
+    let _again = Web::start_at(&address, &[]);
+    assert_eq!(wait(&mut calling.child).code(), Some(4));
+    let said = calling.err.all();
+    assert!(said.contains("\"kind\":\"session_expired\""), "{said}");
+    assert_eq!(said.matches("\"method\":\"tools/call\"").count(), 1, "{said}");
+}
+
+#[test]
+fn headers_are_sent_and_never_shown() {
+    let fake = Fake::answering("401 Unauthorized", "");
+    let mut command = switchboard(["tools", "--trace", "-v", "--url", &fake.url]);
+    command.args(["--header", "X-One: hunter2-one", "--header", "X-Two: hunter2-two"]);
+    command.args(["--bearer-env", "THE_TOKEN"]).env("THE_TOKEN", "hunter2-token\n");
+    command.args(["--header-helper", r#"echo '{"X-Two": "hunter2-fresh", "X-Three": "hunter2-three"}'"#]);
+    let mut running = Running::start(command);
+    assert_eq!(wait(&mut running.child).code(), Some(3));
+    assert!(!running.err.all().contains("hunter2"), "{}", running.err.all());
+    let asked = fake.asked().to_ascii_lowercase();
+    for sent in [
+        "x-one: hunter2-one",
+        "x-two: hunter2-fresh",
+        "x-three: hunter2-three",
+        "authorization: bearer hunter2-token",
+    ] {
+        assert!(asked.contains(sent), "{sent} {asked}");
+    }
+    assert!(!asked.contains("hunter2-two"), "{asked}");
+}
+
+#[test]
+fn the_value_of_a_header_is_masked_in_the_traffic() {
+    let web = Web::start(&[]);
+    let ran =
+        web.run(&["call", "echo", "text=hunter2", "--trace", "--header", "Authorization: Bearer hunter2"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "hunter2\n"));
+    assert!(ran.err.contains("\"method\":\"tools/call\"") && ran.err.contains("•••"), "{}", ran.err);
+    assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+}
+
+#[test]
+fn a_header_helper_that_fails_says_so_and_nothing_is_asked() {
+    let fake = Fake::answering("401 Unauthorized", "");
+    for (helper, told) in [
+        ("echo no ticket >&2; echo hunter2; exit 3", "exit status: 3"),
+        ("echo hunter2", "no JSON object"),
+        (r#"echo '{"X": 4711}'"#, "no text"),
+        (r#"echo '{"Host": "hunter2"}'"#, "host is written for each message"),
+        ("exec /nonexistent/helper", "exit status: 127"),
+    ] {
+        let ran = fake.run(&["tools", "--header-helper", helper]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(
+            ran.err.starts_with("error: the header helper failed: ") && ran.err.contains(told),
+            "{}",
+            ran.err
+        );
+        assert!(!ran.err.contains("hunter2") && !ran.err.contains("4711"), "{}", ran.err);
+        let json = fake.run(&["tools", "--json", "--header-helper", helper]);
+        assert_eq!(json.error()["kind"], "header_helper");
+    }
+    let ran = fake.run(&["tools", "--header-helper", "echo no ticket >&2; exit 1"]);
+    assert!(ran.err.contains("│ no ticket\n"), "{}", ran.err);
+    assert_eq!(fake.asked(), "");
+}
+
+#[test]
+fn ctrl_c_ends_a_header_helper() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("started");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let helper = format!("sleep 600 & echo $! > {}; wait", fifo.display());
+    let mut running =
+        Running::start(switchboard(["tools", "--url", "http://127.0.0.1:1/", "--header-helper", &helper]));
+    let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
+    running.interrupt();
+    assert_eq!(wait(&mut running.child).code(), Some(130));
+    assert!(crate::stage::ends(rustix::process::Pid::from_raw(child).unwrap()));
+}
+
+#[test]
+fn a_login_that_is_wanted_is_3() {
+    let challenge = "401 Unauthorized\r\nwww-authenticate: Bearer error=\"invalid_token\", \
+                     error_description=\"the token has expired\", scope=\"tools\", \
+                     resource_metadata=\"https://login.example/meta\"";
+    let fake = Fake::answering(challenge, "");
+    for way in ["auto", "http", "sse"] {
+        let ran = fake.run(&["tools", "--transport", way]);
+        assert_eq!(ran.code, 3, "{way} {}", ran.err);
+        assert!(ran.err.contains("wants a login (status 401): the token has expired\n"), "{way} {}", ran.err);
+        assert!(ran.err.contains("hint: send credentials: --bearer-env"), "{}", ran.err);
+        assert!(ran.err.contains("the scope tools; https://login.example/meta"), "{}", ran.err);
+        let json = fake.run(&["tools", "--json", "--transport", way]).error();
+        assert_eq!((&json["kind"], &json["status"]), (&"authentication".into(), &401.into()));
+    }
+    let ran = Fake::answering("403 Forbidden", "").run(&["tools"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("hint: the server knows who asks"), "{}", ran.err);
+}
+
+#[test]
+fn an_address_that_is_no_endpoint_is_4_with_what_to_try() {
+    for (head, body, kind, hint) in [
+        ("404 Not Found", "nothing here", "refused", "is the path right? most servers use /mcp"),
+        ("405 Method Not Allowed", "", "refused", "no messages are taken there"),
+        ("200 OK\r\ncontent-type: text/html", "<html>", "refused", "this is no MCP server"),
+        ("302 Found\r\nlocation: https://login.example/", "", "refused", "give the address it points to"),
+        (
+            "429 Too Many Requests\r\nretry-after: 0",
+            "",
+            "rate_limited",
+            "nothing was carried out; try again later",
+        ),
+    ] {
+        let fake = Fake::answering(head, body);
+        let ran = fake.run(&["tools"]);
+        assert_eq!(ran.code, 4, "{head} {}", ran.err);
+        assert!(ran.err.contains(&format!("hint: {hint}")), "{head} {}", ran.err);
+        let json = fake.run(&["tools", "--json"]);
+        assert_eq!((json.code, &json.error()["kind"]), (4, &kind.into()), "{head}");
+    }
+    let web = Web::start(&[]);
+    let ran = run(&["tools", "--url", &web.url.replace("/mcp", "/other")]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("hint: is the path right?"), "{}", ran.err);
+}
+
+#[test]
+fn a_server_that_cannot_be_reached_is_4() {
+    // A port that was just free.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for way in ["auto", "http", "sse"] {
+        let ran = run(&["tools", "--transport", way, "--url", &format!("http://{free}/mcp")]);
+        assert_eq!(ran.code, 4, "{way} {}", ran.err);
+        assert!(
+            ran.err.contains("connection refused\nhint: is the server running there?"),
+            "{way} {}",
+            ran.err
+        );
+    }
+    let json = run(&["tools", "--json", "--url", &format!("http://{free}/mcp")]);
+    assert_eq!(json.error()["kind"], "unreachable");
+    let plain = Fake::answering("200 OK", "");
+    let ran = run(&["tools", "--url", &plain.url.replace("http://", "https://")]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("does it speak https?"), "{}", ran.err);
+}
+
+#[test]
+fn a_server_that_never_answers_is_4_in_time() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", silent.local_addr().unwrap());
+    let ran = run(&["tools", "--timeout", "0.5", "--url", &url]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("no answer within 500ms (while starting)"), "{}", ran.err);
+}
+
+#[test]
+fn a_wrong_address_or_header_is_2_and_shows_no_secret() {
+    const URL: [&str; 2] = ["--url", "http://127.0.0.1:1/mcp"];
+    let with = |args: &[&'static str]| [&["tools"], &URL[..], args].concat();
+    let cases: Vec<Vec<&str>> = vec![
+        vec!["tools", "--url", "example.com/mcp"],
+        vec!["tools", "--url", "ftp://example.com/mcp"],
+        vec!["tools", "--url", "http://"],
+        vec!["tools", "--url", "https://me:hunter2@example.com/"],
+        vec!["tools", "--url", "https://example.com/#part"],
+        vec!["tools", "--url", "http://127.0.0.1:99999/"],
+        vec!["tools", "--header", "A: hunter2", "--", "/nonexistent"],
+        vec!["tools", "--bearer-env", "HOME", "--", "/nonexistent"],
+        vec!["tools", "--transport", "sse", "--", "/nonexistent"],
+        with(&["--", "/nonexistent"]),
+        with(&["--env", "A=1"]),
+        with(&["--cwd", "/"]),
+        with(&["--transport", "pigeon"]),
+        with(&["--header", "hunter2"]),
+        with(&["--header", "A B: hunter2"]),
+        with(&["--header", "Host: hunter2"]),
+        with(&["--header", "Mcp-Session-Id: hunter2"]),
+        with(&["--bearer-env", "NO_SUCH_VARIABLE"]),
+        with(&["--bearer-env", "PATH", "--header", "Authorization: hunter2"]),
+    ];
+    for args in cases {
+        let ran = run(&args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?} {}", ran.err);
+        assert!(!ran.err.contains("hunter2"), "{args:?} {}", ran.err);
+        let json = run(&[&args[..1], &["--json"], &args[1..]].concat());
+        assert_eq!((json.code, &json.error()["kind"]), (2, &"usage".into()), "{args:?}");
+    }
+}
+
+#[test]
+fn plain_http_beyond_this_machine_must_be_allowed() {
+    let ran = run(&["tools", "--url", "http://mcp.example/mcp"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("would send everything in the open"), "{}", ran.err);
+    assert!(ran.err.contains("hint: use https, or give --allow-http"), "{}", ran.err);
+    // An address of this machine that does not count as such; whether anything is reached does not matter.
+    let free = TcpListener::bind("0.0.0.0:0").unwrap().local_addr().unwrap();
+    let ran = run(&["tools", "--allow-http", "--url", &format!("http://{free}/mcp"), "--timeout", "1"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+}

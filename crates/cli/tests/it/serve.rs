@@ -1,0 +1,113 @@
+//! The demo server over HTTP: whom it lets in, and how it stops.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::stage::{PATIENCE, Running, Web, run, switchboard, wait};
+
+/// The status of a request that names this host.
+fn knock(port: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\ncontent-type: application/json\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
+fn port(url: &str) -> &str {
+    url.trim_end_matches("/mcp").rsplit(':').next().unwrap()
+}
+
+#[test]
+fn other_machines_are_let_in_only_when_that_is_said_twice() {
+    for args in
+        [&["--http", "0.0.0.0:0"][..], &["--http", "[::]:0"], &["--http", "0.0.0.0:0", "--allow-remote"]]
+    {
+        let ran = run(&[&["demo-server"], args].concat());
+        assert_eq!(ran.code, 2, "{args:?} {}", ran.err);
+        assert!(ran.err.contains("--allow-host"), "{args:?} {}", ran.err);
+    }
+    for args in [&["--sse"][..], &["--allow-remote"], &["--http", "example.com"]] {
+        assert_eq!(run(&[&["demo-server"], args].concat()).code, 2, "{args:?}");
+    }
+    let web = Web::start_at("0.0.0.0:0", &["--allow-remote", "--allow-host", "box.example"]);
+    assert!(web.url.starts_with("http://box.example:"), "{}", web.url);
+    web.running.err.wait_for("warning: there is no authentication", 0);
+    let port = port(&web.url);
+    assert_eq!(knock(port, "evil.example"), "403");
+    assert_ne!(knock(port, "box.example"), "403");
+    assert_eq!(run(&["call", "echo", "text=x", "--url", &format!("http://127.0.0.1:{port}/mcp")]).out, "x\n");
+}
+
+#[test]
+fn only_names_of_this_machine_are_served_by_default() {
+    let web = Web::start(&[]);
+    assert_eq!(knock(port(&web.url), "evil.example"), "403");
+    assert_ne!(knock(port(&web.url), "localhost"), "403");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let web = Web::start(&[]);
+    let ran = run(&["demo-server", "--http", port(&web.url)]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.err.contains("cannot listen on 127.0.0.1:") && ran.err.contains("hint: port 0"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn it_stops_in_order_while_clients_listen() {
+    let web = Web::start(&["--sse"]);
+    let sse = web.sse();
+    let listeners: Vec<Running> = [
+        &["--revision", "2026-07-28", "--url", &web.url][..],
+        &["--revision", "2025-11-25", "--url", &web.url],
+        &["--transport", "sse", "--url", &sse],
+    ]
+    .into_iter()
+    .map(|args| Running::start(switchboard([&["listen", "--tools"], args].concat())))
+    .collect();
+    for listener in &listeners {
+        listener.err.wait_for("listening for changes", 0);
+    }
+    let began = Instant::now();
+    assert_eq!(web.stop(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    let [mut modern, legacy, mut sse] = <[Running; 3]>::try_from(listeners).ok().unwrap();
+    assert_eq!(wait(&mut modern.child).code(), Some(4));
+    assert_eq!(wait(&mut sse.child).code(), Some(4));
+    // A session is gone back to for a while.
+    let mut legacy = legacy;
+    legacy.interrupt();
+    assert_eq!(wait(&mut legacy.child).code(), Some(130));
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let mut web = Web::start(&[]);
+    let call = ["call", "countdown", "from=1000", "interval_ms=100", "--trace", "--url", &web.url];
+    let mut calling = Running::start(switchboard(call));
+    calling.err.wait_for("notifications/progress", 0);
+    web.running.interrupt();
+    // It takes nobody else any more: it is stopping.
+    let address = format!("127.0.0.1:{}", port(&web.url));
+    let end = Instant::now() + PATIENCE;
+    while TcpStream::connect(&address).is_ok() {
+        assert!(Instant::now() < end, "it still listens");
+        std::thread::yield_now();
+    }
+    web.running.interrupt();
+    assert_eq!(wait(&mut web.running.child).code(), Some(130));
+    assert_eq!(wait(&mut calling.child).code(), Some(4));
+}
