@@ -179,6 +179,27 @@ struct Call {
     body: Bytes,
 }
 
+/// How to go back to the stream of one request.
+#[derive(Default)]
+struct WayBack {
+    /// The last event that came, on whichever connection.
+    last: Option<String>,
+    retry: Option<Duration>,
+    /// How often it was gone back to since something new came.
+    fruitless: u32,
+}
+
+impl WayBack {
+    fn learn(&mut self, events: &Events) {
+        self.retry = events.retry().or(self.retry);
+        let last = events.last_id();
+        if last.is_some() && last != self.last {
+            self.last = last;
+            self.fruitless = 0;
+        }
+    }
+}
+
 impl Session {
     /// The headers of every message once the handshake is over.
     fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
@@ -210,6 +231,11 @@ impl Session {
                 let (_, answer) = self.wire.post(call.body.clone(), &self.headers(), call.again).await?;
                 self.settle(call, answer, emit).await
             }
+            Err(gone @ LinkError::Refused { status: 410, .. }) if self.has_id() => {
+                // Gone for good: this call fails for that reason, and the next finds another session.
+                self.renew(renewed).await?;
+                Err(gone)
+            }
             Err(error) => Err(error),
             Ok((_, answer)) => self.settle(call, answer, emit).await,
         }
@@ -232,35 +258,39 @@ impl Session {
 
     /// Reads the stream of a request to its answer, going back to it when it breaks.
     async fn follow(self: &Arc<Self>, call: &Call, mut events: Events, emit: &Emit) -> Outcome {
-        let mut fruitless = 0;
+        let mut way = WayBack::default();
         loop {
-            let before = events.last_id();
             let broken = match self.read(&mut events, Some(call), emit).await {
                 Ok(Some(outcome)) => return Ok(outcome),
                 Ok(None) => LinkError::lost("the stream ended without an answer"),
                 Err(error @ (LinkError::TooLarge { .. } | LinkError::Malformed(_))) => return Err(error),
                 Err(error) => error,
             };
-            // Without an id there is no way back.
-            let Some(last) = events.last_id() else { return Err(broken) };
-            fruitless = if Some(&last) == before.as_ref() { fruitless + 1 } else { 1 };
-            if fruitless > RESUMES {
-                return Err(broken);
-            }
-            let mut wait = events.retry().unwrap_or(COME_BACK);
-            events = loop {
-                tokio::time::sleep(wait).await;
-                match self.get(Some(&last)).await {
-                    Ok(events) => break events,
-                    Err(error @ (LinkError::Challenged(_) | LinkError::Refused { .. })) => return Err(error),
-                    Err(error) if fruitless == RESUMES => return Err(error),
-                    Err(_) => {
-                        fruitless += 1;
-                        wait = wait.saturating_mul(2).min(Duration::from_secs(30));
-                    }
-                }
-            };
+            way.learn(&events);
+            events = self.come_back(&mut way, broken).await?;
         }
+    }
+
+    /// Goes back to a stream that broke. Without an id there is no way back.
+    async fn come_back(&self, way: &mut WayBack, mut broken: LinkError) -> Result<Events, LinkError> {
+        let Some(last) = way.last.clone() else { return Err(broken) };
+        let mut wait = way.retry.unwrap_or(COME_BACK);
+        while way.fruitless < RESUMES {
+            way.fruitless += 1;
+            tokio::time::sleep(wait).await;
+            match self.get(Some(&last)).await {
+                Ok(events) => return Ok(events),
+                Err(LinkError::Refused { status: 404, .. }) if self.has_id() => {
+                    return Err(LinkError::SessionExpired);
+                }
+                Err(error @ (LinkError::Challenged(_) | LinkError::Refused { status: ..500, .. })) => {
+                    return Err(error);
+                }
+                Err(error) => broken = error,
+            }
+            wait = wait.saturating_mul(2).min(Duration::from_secs(30));
+        }
+        Err(broken)
     }
 
     /// Reads a stream until the answer to `call`, or its end. What concerns nobody here goes to the session.
@@ -357,10 +387,15 @@ impl Session {
                 let _ = first.send(());
             }
             let wait = match opened {
-                Ok(mut events) => {
+                Ok(events) => {
                     failures = 0;
+                    let mut events = events.with_idle(self.wire.limits.stream_idle);
                     let _ = self.read(&mut events, None, &Emit::default()).await;
                     last = events.last_id().or(last);
+                    if last.is_none() {
+                        // What was said meanwhile is not said again.
+                        self.forget_lists();
+                    }
                     events.retry().unwrap_or(COME_BACK)
                 }
                 // Many servers have no such stream, and say so with 405 or 404: that is no trouble.
@@ -405,11 +440,16 @@ impl Session {
         }
         let told = note_text("notifications/initialized", None);
         self.wire.post(told.into(), &self.headers(), Again::Never).await?;
+        self.forget_lists();
+        Ok(())
+    }
+
+    /// Lets the session ask again for what it has listed.
+    fn forget_lists(&self) {
         for changed in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{changed}/list_changed").into();
             self.lane.send(Inward::Note(Note { method, params: None }));
         }
-        Ok(())
     }
 
     /// Ends the session on the server; it may not have a way to.
