@@ -1,28 +1,49 @@
-//! A connection that is given up when nothing comes over it: before its first request, and between requests.
+//! A connection that is given up when nothing moves on it: before its first request, between requests, and while its
+//! client does not read.
+//!
+//! Bytes that make no request do not extend the wait: a client that drips them is as idle as a silent one.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// How many requests of a connection are being answered.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Active(Arc<AtomicUsize>);
+/// What a connection is doing: how many of its requests are being answered, and since when it is none.
+#[derive(Debug, Clone)]
+pub(crate) struct Active(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    answering: usize,
+    /// When the last answer ended, or the connection began.
+    since: Instant,
+    /// Whether there was any request yet.
+    begun: bool,
+}
 
 impl Active {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(State { answering: 0, since: Instant::now(), begun: false })))
+    }
+
     /// One more, until the guard is dropped.
     pub(crate) fn begin(&self) -> Answering {
-        self.0.fetch_add(1, Ordering::AcqRel);
+        let mut state = self.0.lock();
+        state.answering += 1;
+        state.begun = true;
+        drop(state);
         Answering(self.clone())
     }
 
-    fn is_none(&self) -> bool {
-        self.0.load(Ordering::Acquire) == 0
+    /// Since when nothing is being answered; `None` while something is.
+    pub(crate) fn idle_since(&self) -> Option<Instant> {
+        let state = self.0.lock();
+        (state.answering == 0).then_some(state.since)
     }
 }
 
@@ -32,8 +53,21 @@ pub(crate) struct Answering(Active);
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::AcqRel);
+        let mut state = self.0.0.lock();
+        state.answering -= 1;
+        state.since = Instant::now();
     }
+}
+
+/// How long a connection may stand still.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// From the connection to its first request.
+    pub(crate) first: Duration,
+    /// Between an answer and the next request.
+    pub(crate) between: Duration,
+    /// While the client does not read what waits for it.
+    pub(crate) write: Duration,
 }
 
 /// A connection with a bound on its silence.
@@ -41,13 +75,38 @@ impl Drop for Answering {
 pub(crate) struct TimedIo<S> {
     stream: S,
     active: Active,
+    patience: Patience,
     silence: Pin<Box<Sleep>>,
-    between: Duration,
+    /// Running while a write waits.
+    stall: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> TimedIo<S> {
-    pub(crate) fn new(stream: S, active: Active, first: Duration, between: Duration) -> Self {
-        Self { stream, active, silence: Box::pin(tokio::time::sleep(first)), between }
+    pub(crate) fn new(stream: S, active: Active, patience: Patience) -> Self {
+        let silence = Box::pin(tokio::time::sleep(patience.first));
+        Self { stream, active, patience, silence, stall: None }
+    }
+
+    /// When the silence ends, as things are now.
+    fn until(&self) -> Instant {
+        let state = self.active.0.lock();
+        match (state.answering, state.begun) {
+            (0, false) => state.since + self.patience.first,
+            (0, true) => state.since + self.patience.between,
+            // The silence is ours. Looked at again later.
+            _ => Instant::now() + self.patience.between,
+        }
+    }
+
+    /// What a write came to, or an end to it.
+    fn bounded<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stall = None;
+            return written;
+        }
+        let patience = self.patience.write;
+        let stall = self.stall.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+        stall.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -58,24 +117,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if let Poll::Ready(read) = Pin::new(&mut this.stream).poll_read(cx, buf) {
-            this.silence.as_mut().reset(Instant::now() + this.between);
-            return Poll::Ready(read);
-        }
         while this.silence.as_mut().poll(cx).is_ready() {
-            if this.active.is_none() {
+            let until = this.until();
+            if until <= Instant::now() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            // A request is being answered: the silence is ours. Looked at again later.
-            this.silence.as_mut().reset(Instant::now() + this.between);
+            this.silence.as_mut().reset(until);
         }
-        Poll::Pending
+        Pin::new(&mut this.stream).poll_read(cx, buf)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimedIo<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.bounded(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -95,6 +151,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedIo<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.bounded(cx, written)
     }
 }
