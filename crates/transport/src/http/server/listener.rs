@@ -145,7 +145,7 @@ async fn serve_one(
     let _ = stream.set_nodelay(true);
     let active = seat.active.clone();
     let write = service.inner.options.write_stall;
-    let patience = Patience { first: limits.header_time, between: limits.idle, write };
+    let patience = Patience { head: limits.header_time, between: limits.idle, write };
     let io = TokioIo::new(TimedIo::new(stream, active.clone(), patience));
     let answer = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let (service, answering) = (service.clone(), active.begin());
@@ -158,7 +158,8 @@ async fn serve_one(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_time)
+        // The connection has the clock: this one would also run between requests.
+        .header_read_timeout(None)
         .max_buf_size(64 * 1024)
         .http2()
         .timer(TokioTimer::new())

@@ -22,20 +22,20 @@ struct State {
     answering: usize,
     /// When the last answer ended, or the connection began.
     since: Instant,
-    /// Whether there was any request yet.
-    begun: bool,
+    /// Requests so far.
+    begun: u64,
 }
 
 impl Active {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(State { answering: 0, since: Instant::now(), begun: false })))
+        Self(Arc::new(Mutex::new(State { answering: 0, since: Instant::now(), begun: 0 })))
     }
 
     /// One more, until the guard is dropped.
     pub(crate) fn begin(&self) -> Answering {
         let mut state = self.0.lock();
         state.answering += 1;
-        state.begun = true;
+        state.begun += 1;
         drop(state);
         Answering(self.clone())
     }
@@ -62,12 +62,19 @@ impl Drop for Answering {
 /// How long a connection may stand still.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
-    /// From the connection to its first request.
-    pub(crate) first: Duration,
+    /// From the connection to its first request, and for the headers of each.
+    pub(crate) head: Duration,
     /// Between an answer and the next request.
     pub(crate) between: Duration,
     /// While the client does not read what waits for it.
     pub(crate) write: Duration,
+}
+
+/// Which HTTP a connection began to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    One,
+    Two,
 }
 
 /// A connection with a bound on its silence.
@@ -77,24 +84,50 @@ pub(crate) struct TimedIo<S> {
     active: Active,
     patience: Patience,
     silence: Pin<Box<Sleep>>,
+    /// When the next headers began to come, and after how many requests.
+    head: Option<(Instant, u64)>,
+    /// How it began. HTTP/2 has words between requests that belong to none.
+    opening: Option<Opening>,
     /// Running while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> TimedIo<S> {
     pub(crate) fn new(stream: S, active: Active, patience: Patience) -> Self {
-        let silence = Box::pin(tokio::time::sleep(patience.first));
-        Self { stream, active, patience, silence, stall: None }
+        let silence = Box::pin(tokio::time::sleep(patience.head));
+        Self { stream, active, patience, silence, head: None, opening: None, stall: None }
     }
 
     /// When the silence ends, as things are now.
     fn until(&self) -> Instant {
         let state = self.active.0.lock();
-        match (state.answering, state.begun) {
-            (0, false) => state.since + self.patience.first,
-            (0, true) => state.since + self.patience.between,
+        match self.head {
             // The silence is ours. Looked at again later.
-            _ => Instant::now() + self.patience.between,
+            _ if state.answering > 0 => Instant::now() + self.patience.between,
+            Some((since, before)) if before == state.begun => since + self.patience.head,
+            _ if state.begun == 0 => state.since + self.patience.head,
+            _ => state.since + self.patience.between,
+        }
+    }
+
+    /// Looks at what came: it may be the beginning of the next headers.
+    fn came(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let is_two = bytes.len() > 1 && b"PRI".starts_with(&bytes[..bytes.len().min(3)]);
+        let opening = *self.opening.get_or_insert(if is_two { Opening::Two } else { Opening::One });
+        let begun = {
+            let state = self.active.0.lock();
+            (state.answering == 0 && state.begun > 0).then_some(state.begun)
+        };
+        if let Some(begun) = begun
+            && opening == Opening::One
+            && self.head.is_none_or(|(_, before)| before != begun)
+        {
+            self.head = Some((Instant::now(), begun));
+            let until = self.until();
+            self.silence.as_mut().reset(until);
         }
     }
 
@@ -124,7 +157,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
             }
             this.silence.as_mut().reset(until);
         }
-        Pin::new(&mut this.stream).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(cx, buf);
+        this.came(&buf.filled()[before..]);
+        read
     }
 }
 
