@@ -9,3 +9,10 @@ mod stage;
 
 mod client;
 mod streams;
+
+mod raw;
+
+mod accept;
+mod crowd;
+mod server;
+mod sessions;
