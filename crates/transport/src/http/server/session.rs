@@ -260,16 +260,25 @@ impl HttpSession {
         self.trim(&mut state);
     }
 
-    /// Keeps the log within its bounds; the oldest events of the longest log give way.
+    /// Keeps the log within its bounds. Streams that are over give way first, the oldest before the others: else what
+    /// nobody came back for would crowd out what somebody may. Then the oldest events of the longest log.
     fn trim(&self, state: &mut State) {
         while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes
         {
-            let Some(longest) = state.streams.values_mut().max_by_key(|stream| stream.log.len()) else {
+            let over = state.streams.iter().filter(|(_, stream)| stream.ended).map(|(id, _)| *id).min();
+            let longest = || state.streams.iter().max_by_key(|(_, stream)| stream.log.len());
+            let Some(id) = over.or_else(|| longest().map(|(id, _)| *id)) else { return };
+            let Some(stream) = state.streams.get_mut(&id) else { return };
+            let text = stream.log.pop_front();
+            if stream.ended && stream.log.is_empty() {
+                state.streams.remove(&id);
+            } else if text.is_none() {
                 return;
-            };
-            let Some((_, text)) = longest.log.pop_front() else { return };
-            state.logged_events -= 1;
-            state.logged_bytes -= text.len();
+            }
+            if let Some((_, text)) = text {
+                state.logged_events -= 1;
+                state.logged_bytes -= text.len();
+            }
         }
     }
 
