@@ -40,9 +40,14 @@ async fn accept_of_a_plain_result() {
 #[tokio::test]
 async fn accept_of_a_tool_that_speaks() {
     let stand = Stand::open().await;
-    for (header, stream, messages) in
-        [(JSON, false, 1), (EVENTS, true, 2), (BOTH, true, 2), (TURNED, true, 2), (ANY, false, 1), ("", false, 1)]
-    {
+    for (header, stream, messages) in [
+        (JSON, false, 1),
+        (EVENTS, true, 2),
+        (BOTH, true, 2),
+        (TURNED, true, 2),
+        (ANY, false, 1),
+        ("", false, 1),
+    ] {
         let answer = called(&stand, "speaks", header).await;
         assert_eq!(form(&answer), (200, stream, messages), "{header:?}");
         assert_eq!(answer.last()["result"]["content"][0]["text"], "spoken");

@@ -22,12 +22,12 @@ fn most_descriptors() -> usize {
     limit.maximum.map_or(usize::MAX, |maximum| usize::try_from(maximum).unwrap())
 }
 
-/// Opens connections that have made one request each.
-async fn crowd(stand: &Stand, count: usize) -> Vec<Wire> {
+/// Opens connections that have made one request each, so many at a time.
+async fn crowd(stand: &Stand, count: usize, at_a_time: usize) -> Vec<Wire> {
     let mut crowd = Vec::with_capacity(count);
     while crowd.len() < count {
         let mut some = Vec::new();
-        for _ in 0..(count - crowd.len()).min(50) {
+        for _ in 0..(count - crowd.len()).min(at_a_time) {
             let mut wire = stand.connect().await;
             wire.write(&call("echo", &[])).await;
             some.push(wire);
@@ -50,7 +50,7 @@ async fn f130_idle_connections_do_not_slow_a_healthy_client() {
     limits.connections_per_address = count + 100;
     limits.idle = LONG * 10;
     let stand = Stand::with(HttpOptions::default(), limits, Offer::Any).await;
-    let idle = crowd(&stand, count).await;
+    let idle = crowd(&stand, count, 50).await;
     let session = Client::new().connect(Http::new(&stand.url()).unwrap()).await.unwrap();
     let mut took = Vec::new();
     for _ in 0..200 {
@@ -75,7 +75,7 @@ async fn f130_beyond_the_cap_the_longest_idle_connection_gives_way() {
         let mut busy = stand.connect().await;
         busy.write(&call("waits", &[])).await;
         stand.told.until(&stand.told.started, 1).await;
-        let mut all = crowd(&stand, 40).await;
+        let mut all = crowd(&stand, 40, 1).await;
         let session = Client::new().connect(Http::new(&stand.url()).unwrap()).await.unwrap();
         session.call_tool("echo", json!({})).await.unwrap();
         let kept = all.split_off(26);

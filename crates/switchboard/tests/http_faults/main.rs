@@ -16,3 +16,5 @@ mod accept;
 mod crowd;
 mod server;
 mod sessions;
+
+mod index;

@@ -114,7 +114,7 @@ impl Handler for Fixture {
             }),
             "floods" => Handled::later(async move {
                 let _running = Running::new(&told);
-                let long = "x".repeat(8 * 1024);
+                let long = "x".repeat(32 * 1024);
                 for step in 1_u32.. {
                     cx.progress(f64::from(step), None, Some(&long));
                     tokio::time::sleep(Duration::from_millis(1)).await;
@@ -131,7 +131,6 @@ impl Handler for Fixture {
 /// Our server on a free port.
 pub(crate) struct Stand {
     pub(crate) at: SocketAddr,
-    pub(crate) server: Arc<Server>,
     pub(crate) told: Arc<Told>,
     pub(crate) stop: Box<dyn Fn() + Send + Sync>,
     pub(crate) task: JoinHandle<()>,
@@ -159,7 +158,7 @@ impl Stand {
         let listener = listener.with_limits(limits);
         let (at, stopper) = (listener.address().unwrap(), listener.stopper());
         let task = tokio::spawn(listener.serve(HttpService::new(&server, options)));
-        Self { at, server, told, stop: Box::new(move || stopper.stop()), task }
+        Self { at, told, stop: Box::new(move || stopper.stop()), task }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -202,9 +201,10 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().filter_map(|line| line.split_once(": ")).find_map(|(key, value)| {
-            key.eq_ignore_ascii_case(name).then_some(value)
-        })
+        self.head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
     }
 
     pub(crate) fn is_stream(&self) -> bool {
@@ -300,8 +300,11 @@ fn dechunked(mut bytes: &[u8]) -> String {
 /// A request with any verb, any headers and a body.
 pub(crate) fn request(verb: &str, headers: &[&str], body: &str) -> Vec<u8> {
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-    format!("{verb} /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n{headers}\r\n{body}", body.len())
-        .into_bytes()
+    format!(
+        "{verb} /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 /// A post of JSON.
