@@ -14,6 +14,7 @@ mod raw;
 
 mod accept;
 mod crowd;
+mod proxy;
 mod server;
 mod sessions;
 
