@@ -99,6 +99,8 @@ impl CallError {
                     | LinkError::TooLarge { .. }
                     | LinkError::Malformed(_)
                     | LinkError::Closed
+                    // Taken, or broken on the way: only what was refused for what it is was not carried out.
+                    | LinkError::Refused { status: 200..300 | 500.., .. }
             ),
             Self::Protocol { .. } | Self::Closed => true,
             _ => false,

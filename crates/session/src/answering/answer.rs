@@ -1,5 +1,6 @@
 //! One request in, one response out. No peer, no table, no outlet.
 
+use std::hash::{BuildHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -229,10 +230,14 @@ fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputRespons
     }
 }
 
-/// What the client is told of a panic: nothing of what it said.
+/// What the client is told of a panic: nothing of what it said, and a word to find it by in the log.
 fn panicked(method: &str) -> RpcError {
-    tracing::error!(method, "a handler panicked");
-    RpcError::internal("Internal error: the request could not be handled")
+    // Random without a generator: each of these has keys of its own.
+    let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
+    tracing::error!(method, incident, "a handler panicked");
+    let mut error = RpcError::internal("Internal error: the request could not be handled");
+    error.data = Some(Raw::from(serde_json::json!({ "incident": incident })));
+    error
 }
 
 /// A handler whose panic ends its own request and nothing else.

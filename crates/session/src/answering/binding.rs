@@ -95,7 +95,10 @@ impl Server {
 
     /// The input schema of a tool whose arguments are mirrored.
     pub fn input_schema(&self, tool: &str) -> Option<Raw> {
-        self.handler().input_schema(tool)
+        catch_unwind(AssertUnwindSafe(|| self.handler().input_schema(tool))).unwrap_or_else(|_| {
+            tracing::error!("the handler panicked on the schema of a tool");
+            None
+        })
     }
 
     /// Whether sessions are served at all.

@@ -283,7 +283,11 @@ impl Ladder<'_> {
         match self.shake(attempt, heard, switch_back).await {
             Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
                 tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
-                let attempt = self.dial(Rung::Oldest, None).await?;
+                let attempt = match self.dial(Rung::Oldest, None).await {
+                    // There is no older binding either: what was said first is the reason.
+                    Err(CallError::Link(older)) if older.is_refused() => return Err(refused.into()),
+                    other => other?,
+                };
                 self.shake(attempt, Hearsay::default(), SwitchBack::Done).await
             }
             other => other,

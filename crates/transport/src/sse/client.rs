@@ -14,8 +14,6 @@ use tokio::sync::mpsc;
 
 use crate::http::client::{Brought, EVENTS, Events, Wire, refusal};
 
-/// How long the server may take to say where to post.
-const ENDPOINT: Duration = Duration::from_secs(10);
 /// Events that may come before that.
 const BEFORE: usize = 5;
 /// How long one message may take to be taken.
@@ -25,7 +23,7 @@ const TAKEN: Duration = Duration::from_secs(30);
 pub(crate) async fn connect(wire: Arc<Wire>) -> Result<Pipe, LinkError> {
     let mut request = wire.request(Method::GET, &[]);
     request.headers.insert(ACCEPT, EVENTS);
-    request.timeouts = Timeouts::default().with_headers(Some(ENDPOINT)).with_idle(None);
+    request.timeouts = Timeouts::default().with_headers(Some(wire.limits.stream_start)).with_idle(None);
     let response = wire.send(request).await?;
     if !response.status.is_success() {
         return Err(match refusal(response).await {
@@ -34,9 +32,9 @@ pub(crate) async fn connect(wire: Arc<Wire>) -> Result<Pipe, LinkError> {
         });
     }
     let mut events = Events::new(response.body, wire.limits.event_bytes);
-    let endpoint = tokio::time::timeout(ENDPOINT, endpoint(&wire, &mut events))
+    let endpoint = tokio::time::timeout(wire.limits.stream_start, endpoint(&wire, &mut events))
         .await
-        .map_err(|_| LinkError::lost("the server did not say where to post to"))??;
+        .map_err(|_| nowhere())??;
     let (frames, arriving) = mpsc::channel(1);
     let reader = tokio::spawn(read(events, frames));
     Ok(Pipe::new(Posts { wire, endpoint, sending: None, closed: false }, Arriving { arriving, reader }))
@@ -57,7 +55,11 @@ async fn endpoint(wire: &Wire, events: &mut Events) -> Result<Address, LinkError
             None => break,
         }
     }
-    Err(LinkError::lost("the server did not say where to post to"))
+    Err(nowhere())
+}
+
+fn nowhere() -> LinkError {
+    LinkError::lost("the server did not say where to post to").unsent()
 }
 
 async fn read(mut events: Events, frames: mpsc::Sender<Result<Frame, LinkError>>) {

@@ -31,6 +31,8 @@ pub struct HttpLimits {
     pub backoff: Duration,
     /// How long the beginning of an event stream may take.
     pub stream_start: Duration,
+    /// How long a stream of what the server starts may be silent before it is opened anew.
+    pub stream_idle: Duration,
     /// How long leaving a session may take.
     pub leave: Duration,
 }
@@ -44,6 +46,7 @@ impl Default for HttpLimits {
             retries: 3,
             backoff: Duration::from_millis(500),
             stream_start: seconds(10),
+            stream_idle: seconds(300),
             leave: seconds(2),
         }
     }

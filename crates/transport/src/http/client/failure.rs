@@ -10,7 +10,8 @@ use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::{Challenge, LinkError};
 
-/// The longest wait that a server may ask for.
+/// The shortest and the longest wait that a server may ask for.
+const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 /// What an error of the client means for a link.
@@ -67,5 +68,5 @@ fn challenge(status: StatusCode, headers: &HeaderMap) -> Challenge {
 /// How long the server says to wait, in seconds, within bounds.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+    Some(Duration::from_secs(seconds).clamp(SHORTEST_WAIT, LONGEST_WAIT))
 }

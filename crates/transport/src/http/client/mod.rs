@@ -9,6 +9,7 @@
 mod endpoint;
 mod failure;
 mod flow;
+mod hearing;
 mod post;
 mod stateful;
 mod stateless;

@@ -89,8 +89,8 @@ impl Wire {
             return refusal(response).await.map(|error| Answer::Error(status, error));
         }
         let Response { status, headers, body, .. } = response;
-        let media = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
-        let media = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let named = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+        let media = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if media == "text/event-stream" {
             return Ok(Answer::Stream(Box::new(Events::new(body, self.limits.event_bytes))));
         }
@@ -100,16 +100,25 @@ impl Wire {
         }
         let bytes = body.collect(self.limits.event_bytes).await.map_err(|error| link_error(&error))?;
         match media.as_str() {
-            "application/json" => Ok(Answer::Document(bytes)),
+            "application/json" if is_utf8(named) => Ok(Answer::Document(bytes)),
             "" if bytes.trim_ascii().is_empty() => Ok(Answer::Taken(status)),
             // A server that does not say what it sends, and sends an object.
             "" if bytes.trim_ascii().starts_with(b"{") => Ok(Answer::Document(bytes)),
             _ => Err(LinkError::Refused {
                 status: status.as_u16(),
-                text: format!("{media}: {}", shown(&bytes)),
+                text: format!("{}: {}", shown(named.as_bytes()), shown(&bytes)),
             }),
         }
     }
+}
+
+/// Whether a content type names no other character set than the one JSON has.
+fn is_utf8(media: &str) -> bool {
+    media.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+        let value = value.trim().trim_matches('"');
+        !name.trim().eq_ignore_ascii_case("charset")
+            || ["utf-8", "utf8", "us-ascii"].iter().any(|known| value.eq_ignore_ascii_case(known))
+    })
 }
 
 /// Whether a message may be sent again by itself.
@@ -142,6 +151,8 @@ impl Again {
 pub(crate) struct Events {
     body: Body,
     decoder: Decoder,
+    /// Events taken so far: now and then others get their turn.
+    taken: u32,
 }
 
 /// What a stream brings.
@@ -158,16 +169,21 @@ impl Events {
     pub(crate) fn new(mut body: Body, limit: usize) -> Self {
         // Streams may be silent for long; whoever reads has a clock.
         body.set_idle_timeout(None);
-        Self { body: body.with_limit(usize::MAX), decoder: Decoder::new().with_limit(limit) }
+        Self { body: body.with_limit(usize::MAX), decoder: Decoder::new().with_limit(limit), taken: 0 }
+    }
+
+    /// Given up when not even a comment comes for this long.
+    pub(crate) fn with_idle(mut self, idle: Duration) -> Self {
+        self.body.set_idle_timeout(Some(idle));
+        self
     }
 
     /// The next message; `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Result<Option<Brought>, LinkError> {
-        let mut passed = 0;
         loop {
             while let Some(item) = self.decoder.next_item() {
-                passed += 1;
-                if passed % 256 == 0 {
+                self.taken = self.taken.wrapping_add(1);
+                if self.taken.is_multiple_of(256) {
                     tokio::task::yield_now().await;
                 }
                 match item {

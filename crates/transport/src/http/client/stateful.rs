@@ -7,10 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
-use switchboard_http::Timeouts;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
@@ -21,19 +19,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::http::client::flow::{Emit, OnDrop, Outcome, exchange};
-use crate::http::client::post::{Again, Answer, Brought, EVENTS, Events, Wire};
+use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
 use crate::http::client::request_text;
 use crate::http::client::stateless::{document, is_for};
-use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
+use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 
 /// Notes that may wait to be taken, and messages that may wait to be sent.
 const LANE: usize = 1024;
-/// How often a broken stream is gone back to without anything new.
-const RESUMES: u32 = 5;
-/// When to come back if the server does not say.
-const COME_BACK: Duration = Duration::from_secs(1);
-/// How long the first requests wait for the stream of what the server starts.
-const FIRST_STREAM: Duration = Duration::from_millis(500);
 
 /// A link over a session.
 pub(crate) struct Stateful {
@@ -44,31 +36,35 @@ pub(crate) struct Stateful {
 }
 
 /// What all exchanges of a session share.
-struct Session {
-    wire: Arc<Wire>,
-    state: Mutex<State>,
-    lane: InboundSender,
+pub(super) struct Session {
+    pub(super) wire: Arc<Wire>,
+    pub(super) state: Mutex<State>,
+    pub(super) lane: InboundSender,
     /// Whether the session is open for requests: the handshake is over and told.
-    open: watch::Sender<Stage>,
+    pub(super) open: watch::Sender<Stage>,
     /// Held while a lost session is replaced.
-    renewing: tokio::sync::Mutex<()>,
+    pub(super) renewing: tokio::sync::Mutex<()>,
+    /// How often that was done: each session has a stream of its own for what the server starts.
+    pub(super) renewals: watch::Sender<u64>,
+    /// The renewal for which that stream was opened, or refused.
+    pub(super) heard: watch::Sender<Option<u64>>,
 }
 
 #[derive(Default)]
-struct State {
-    id: Option<HeaderValue>,
-    revision: Option<&'static str>,
+pub(super) struct State {
+    pub(super) id: Option<HeaderValue>,
+    pub(super) revision: Option<&'static str>,
     /// The parameters of the handshake, to open another session with.
-    initialize: Option<String>,
-    renewed: u64,
-    closed: bool,
+    pub(super) initialize: Option<String>,
+    pub(super) renewed: u64,
+    pub(super) closed: bool,
     /// Why the server is given up, once it is.
-    lost: Option<LinkError>,
+    pub(super) lost: Option<LinkError>,
 }
 
 /// How far a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+pub(super) enum Stage {
     /// The handshake is under way.
     Opening,
     /// Both sides may speak.
@@ -85,6 +81,8 @@ impl Stateful {
             lane,
             open,
             renewing: tokio::sync::Mutex::new(()),
+            renewals: watch::Sender::new(0),
+            heard: watch::Sender::new(None),
         });
         let (posts, waiting) = mpsc::channel(LANE);
         let poster = tokio::spawn(post_all(Arc::clone(&session), waiting));
@@ -175,16 +173,16 @@ impl Drop for Stateful {
 }
 
 /// One request.
-struct Call {
-    id: RequestId,
-    is_handshake: bool,
-    again: Again,
-    body: Bytes,
+pub(super) struct Call {
+    pub(super) id: RequestId,
+    pub(super) is_handshake: bool,
+    pub(super) again: Again,
+    pub(super) body: Bytes,
 }
 
 impl Session {
     /// The headers of every message once the handshake is over.
-    fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+    pub(super) fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
         let state = self.state.lock();
         let mut headers = Vec::new();
         headers.extend(state.id.clone().map(|id| (SESSION_ID, id)));
@@ -192,7 +190,7 @@ impl Session {
         headers
     }
 
-    async fn drive(self: &Arc<Self>, call: &Call, emit: &Emit) -> Outcome {
+    pub(super) async fn drive(self: &Arc<Self>, call: &Call, emit: &Emit) -> Outcome {
         if call.is_handshake {
             let (headers, answer) = self.wire.post(call.body.clone(), &[], call.again).await?;
             self.state.lock().id = headers.get(SESSION_ID).cloned();
@@ -207,22 +205,29 @@ impl Session {
                 if self.has_id() =>
             {
                 self.renew(renewed).await?;
+                let renewal = self.state.lock().renewed;
+                self.wait_to_hear(renewal).await;
                 if call.again == Again::Never {
                     return Err(LinkError::SessionExpired);
                 }
                 let (_, answer) = self.wire.post(call.body.clone(), &self.headers(), call.again).await?;
                 self.settle(call, answer, emit).await
             }
+            Err(gone @ LinkError::Refused { status: 410, .. }) if self.has_id() => {
+                // Gone for good: this call fails for that reason, and the next finds another session.
+                self.renew(renewed).await?;
+                Err(gone)
+            }
             Err(error) => Err(error),
             Ok((_, answer)) => self.settle(call, answer, emit).await,
         }
     }
 
-    fn has_id(&self) -> bool {
+    pub(super) fn has_id(&self) -> bool {
         self.state.lock().id.is_some()
     }
 
-    async fn settle(self: &Arc<Self>, call: &Call, answer: Answer, emit: &Emit) -> Outcome {
+    pub(super) async fn settle(self: &Arc<Self>, call: &Call, answer: Answer, emit: &Emit) -> Outcome {
         match answer {
             Answer::Error(_, error) => Ok(Err(error)),
             Answer::Taken(status) => {
@@ -233,50 +238,8 @@ impl Session {
         }
     }
 
-    /// Reads the stream of a request to its answer, going back to it when it breaks.
-    async fn follow(self: &Arc<Self>, call: &Call, mut events: Events, emit: &Emit) -> Outcome {
-        let mut fruitless = 0;
-        let id = self.state.lock().id.clone();
-        loop {
-            let before = events.last_id();
-            let broken = match self.read(&mut events, Some(call), emit).await {
-                Ok(Some(outcome)) => return Ok(outcome),
-                Ok(None) => LinkError::lost("the stream ended without an answer"),
-                Err(error @ (LinkError::TooLarge { .. } | LinkError::Malformed(_))) => return Err(error),
-                Err(error) => error,
-            };
-            // Without an id there is no way back.
-            let Some(last) = events.last_id() else { return Err(broken) };
-            fruitless = if Some(&last) == before.as_ref() { fruitless + 1 } else { 1 };
-            if fruitless > RESUMES {
-                return Err(broken);
-            }
-            let mut wait = events.retry().unwrap_or(COME_BACK);
-            events = loop {
-                tokio::time::sleep(wait).await;
-                // Another session knows nothing of this stream.
-                if self.state.lock().id != id {
-                    return Err(LinkError::SessionExpired);
-                }
-                match self.get(Some(&last)).await {
-                    Ok(events) => break events,
-                    Err(LinkError::Refused { status: 404, .. }) if id.is_some() => {
-                        return Err(LinkError::SessionExpired);
-                    }
-                    Err(error @ (LinkError::Challenged(_) | LinkError::Refused { .. })) => return Err(error),
-                    // Not why there is no way back: the request was sent, and what became of it is not known.
-                    Err(_) if fruitless == RESUMES => return Err(broken),
-                    Err(_) => {
-                        fruitless += 1;
-                        wait = wait.saturating_mul(2).min(Duration::from_secs(30));
-                    }
-                }
-            };
-        }
-    }
-
     /// Reads a stream until the answer to `call`, or its end. What concerns nobody here goes to the session.
-    async fn read(
+    pub(super) async fn read(
         self: &Arc<Self>,
         events: &mut Events,
         call: Option<&Call>,
@@ -336,115 +299,6 @@ impl Session {
         }
     }
 
-    /// Opens a stream: the one that belongs to no request, or the rest of one that broke.
-    async fn get(&self, last: Option<&str>) -> Result<Events, LinkError> {
-        let mut request = self.wire.request(Method::GET, &self.headers());
-        request.headers.insert(ACCEPT, EVENTS);
-        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
-            request.headers.insert(LAST_EVENT_ID, last);
-        }
-        request.timeouts =
-            Timeouts::default().with_headers(Some(self.wire.limits.stream_start)).with_idle(None);
-        let response = self.wire.send(request).await?;
-        let status = response.status;
-        let is_stream = response.headers.get(http::header::CONTENT_TYPE).is_some_and(|media| {
-            media.to_str().unwrap_or_default().trim().to_ascii_lowercase().starts_with("text/event-stream")
-        });
-        if status == StatusCode::OK && is_stream {
-            return Ok(Events::new(response.body, self.wire.limits.event_bytes));
-        }
-        match crate::http::client::failure::refusal(response).await {
-            Ok(error) => Err(LinkError::Refused { status: status.as_u16(), text: error.message }),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Hears what the server starts by itself, for as long as it lets us. A server that is gone for good is the end of
-    /// the link, so that whoever listens is not left waiting.
-    async fn listen(self: Arc<Self>, first: tokio::sync::oneshot::Sender<()>) {
-        let mut first = Some(first);
-        let mut last: Option<String> = None;
-        let mut failures = 0;
-        let mut was_open = false;
-        loop {
-            let renewed = self.state.lock().renewed;
-            let opened = self.get(last.as_deref()).await;
-            if let Some(first) = first.take() {
-                let _ = first.send(());
-            }
-            let wait = match opened {
-                Ok(mut events) => {
-                    failures = 0;
-                    was_open = true;
-                    let _ = self.read(&mut events, None, &Emit::default()).await;
-                    last = events.last_id().or(last);
-                    events.retry().unwrap_or(COME_BACK)
-                }
-                // There was such a stream, or the server was gone meanwhile: the session is no longer known.
-                Err(LinkError::Refused { status: 404, .. })
-                    if (was_open || failures > 0) && self.has_id() =>
-                {
-                    (was_open, failures, last) = (false, 0, None);
-                    if let Err(error) = self.renew(renewed).await {
-                        return self.give_up(error);
-                    }
-                    Duration::ZERO
-                }
-                // Many servers have no such stream, and say so with 405 or 404: that is no trouble.
-                Err(LinkError::Refused { .. } | LinkError::Challenged(_) | LinkError::SessionExpired) => {
-                    return;
-                }
-                Err(error) if failures == RESUMES => return self.give_up(error),
-                Err(_) => {
-                    failures += 1;
-                    COME_BACK * 2u32.saturating_pow(failures)
-                }
-            };
-            if self.state.lock().closed {
-                return;
-            }
-            tokio::time::sleep(wait).await;
-        }
-    }
-
-    /// The server is gone: nothing more will be heard.
-    fn give_up(&self, error: LinkError) {
-        self.state.lock().lost = Some(error);
-        self.lane.close();
-    }
-
-    /// Opens another session after the server forgot ours. What was subscribed to or listed is no longer known.
-    async fn renew(self: &Arc<Self>, seen: u64) -> Result<(), LinkError> {
-        let _renewing = self.renewing.lock().await;
-        let params = {
-            let mut state = self.state.lock();
-            if state.renewed != seen {
-                return Ok(()); // another call has done it
-            }
-            state.id = None;
-            state.initialize.clone().ok_or(LinkError::SessionExpired)?
-        };
-        let id = RequestId::from(&*format!("renew-{seen}"));
-        let body = Bytes::from(request_text(&id, "initialize", &params));
-        let (headers, answer) = self.wire.post(body, &[], Again::Reads).await?;
-        let call = Call { id, is_handshake: true, again: Again::Reads, body: Bytes::new() };
-        Box::pin(self.settle(&call, answer, &Emit::default()))
-            .await?
-            .map_err(|_| LinkError::SessionExpired)?;
-        {
-            let mut state = self.state.lock();
-            state.id = headers.get(SESSION_ID).cloned();
-            state.renewed += 1;
-        }
-        let told = note_text("notifications/initialized", None);
-        self.wire.post(told.into(), &self.headers(), Again::Never).await?;
-        for changed in ["tools", "prompts", "resources"] {
-            let method = format!("notifications/{changed}/list_changed").into();
-            self.lane.send(Inward::Note(Note { method, params: None }));
-        }
-        Ok(())
-    }
-
     /// Ends the session on the server; it may not have a way to.
     async fn leave(&self) {
         if !self.has_id() {
@@ -472,9 +326,8 @@ async fn post_all(session: Arc<Session>, mut waiting: mpsc::Receiver<Bytes>) {
             Err(error) => tracing::debug!(%error, "a message could not be sent"),
         }
         if opens {
-            let (first, opened) = tokio::sync::oneshot::channel();
-            listening = Some(AbortOnDrop(tokio::spawn(Arc::clone(&session).listen(first))));
-            let _ = tokio::time::timeout(FIRST_STREAM, opened).await;
+            listening = Some(AbortOnDrop(tokio::spawn(Arc::clone(&session).listen())));
+            session.wait_to_hear(0).await;
             session.open.send_replace(Stage::Open);
         }
     }
@@ -489,7 +342,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-fn note_text(method: &str, params: Option<&str>) -> String {
+pub(super) fn note_text(method: &str, params: Option<&str>) -> String {
     let method = serde_json::Value::from(method);
     match params {
         Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),

@@ -10,7 +10,9 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{RequestId, Tool};
-use switchboard_session::link::{Ask, BoxFuture, Ended, Exchange, Inbound, Link, LinkError, Note, Post};
+use switchboard_session::link::{
+    Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
+};
 
 use crate::http::client::flow::{Emit, Outcome, exchange};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
@@ -37,9 +39,10 @@ impl Link for Stateless {
         }
         let headers = mirrored(&ask);
         let body = Bytes::from(request_text(&ask.id, ask.method, ask.params));
-        let (wire, again, id) = (Arc::clone(&self.wire), Again::of(ask.method), ask.id.clone());
-        let heard = emit.clone();
-        exchange(Box::pin(async move { drive(&wire, body, headers, again, id, heard).await }), emit, None)
+        let (wire, heard) = (Arc::clone(&self.wire), emit.clone());
+        let asked =
+            Asked { id: ask.id.clone(), again: Again::of(ask.method), listens: ask.life == Life::Listen };
+        exchange(Box::pin(async move { drive(&wire, body, headers, asked, heard).await }), emit, None)
     }
 
     fn post(&self, _post: Post<'_>) -> Result<(), LinkError> {
@@ -82,20 +85,31 @@ fn mirrored(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
     headers
 }
 
+/// What is remembered of a request under way.
+struct Asked {
+    id: RequestId,
+    again: Again,
+    /// Its stream goes on until one side ends it, with no clock of a caller.
+    listens: bool,
+}
+
 async fn drive(
     wire: &Wire,
     body: Bytes,
     headers: Vec<(HeaderName, HeaderValue)>,
-    again: Again,
-    id: RequestId,
+    asked: Asked,
     emit: Emit,
 ) -> Outcome {
+    let Asked { id, again, listens } = asked;
     match wire.post(body, &headers, again).await?.1 {
         Answer::Error(_, error) => Ok(Err(error)),
         Answer::Taken(status) => {
             Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
         }
         Answer::Document(bytes) => document(bytes, &id),
+        Answer::Stream(events) if listens => {
+            stream(events.with_idle(wire.limits.stream_idle), &id, &emit).await
+        }
         Answer::Stream(events) => stream(*events, &id, &emit).await,
     }
 }

@@ -1,29 +1,27 @@
 //! An accept loop of our own: connections are counted, silent and slow ones are given up, and the end is orderly.
 
-use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::http::server::crowd::{Crowd, Room, Seat};
 use crate::http::server::door::HttpService;
-use crate::http::server::timed_io::{Active, TimedIo};
+use crate::http::server::timed_io::{Patience, TimedIo};
 
 /// How much the accept loop bears.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ListenerLimits {
-    /// Connections in all.
+    /// Connections in all; beyond it the one that was idle longest gives way.
     pub connections: usize,
-    /// Connections from one address.
+    /// Connections from one address; the same holds.
     pub connections_per_address: usize,
     /// From the connection to the first byte, and for the whole of the headers.
     pub header_time: Duration,
@@ -55,24 +53,6 @@ pub struct HttpListener {
     listener: TcpListener,
     limits: ListenerLimits,
     stop: watch::Sender<bool>,
-}
-
-/// What one connection counts against.
-struct Counted {
-    counts: Arc<Mutex<HashMap<IpAddr, usize>>>,
-    address: IpAddr,
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        let mut counts = self.counts.lock();
-        if let Some(count) = counts.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.address);
-            }
-        }
-    }
 }
 
 impl HttpListener {
@@ -107,7 +87,8 @@ impl HttpListener {
 
     /// Serves until it is stopped; then lets requests under way finish, within bounds.
     pub async fn serve(self, service: HttpService) {
-        let counts: Arc<Mutex<HashMap<IpAddr, usize>>> = Arc::default();
+        let crowd = Crowd::default();
+        let room = Room { all: self.limits.connections, per_address: self.limits.connections_per_address };
         let mut connections = JoinSet::new();
         let mut stopped = self.stop.subscribe();
         let mut trouble = Trouble::default();
@@ -119,13 +100,16 @@ impl HttpListener {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    let Some(counted) = self.admit(&counts, connections.len(), peer.ip()) else { continue };
-                    let serving =
-                        serve_one(stream, service.clone(), self.limits.clone(), self.stop.subscribe());
-                    connections.spawn(async move {
-                        serving.await;
-                        drop(counted);
-                    });
+                    // Closed at once when all the others are busy.
+                    let Some(seat) = crowd.admit(room, peer.ip()) else { continue };
+                    let limits = self.limits.clone();
+                    connections.spawn(serve_one(
+                        stream,
+                        seat,
+                        service.clone(),
+                        limits,
+                        self.stop.subscribe(),
+                    ));
                 }
                 Err(error) => trouble.wait(&error).await,
             }
@@ -136,25 +120,6 @@ impl HttpListener {
         if tokio::time::timeout(self.limits.drain, drained).await.is_err() {
             connections.shutdown().await;
         }
-    }
-
-    /// Counts a connection; `None` when there are too many, and it is closed at once.
-    fn admit(
-        &self,
-        counts: &Arc<Mutex<HashMap<IpAddr, usize>>>,
-        open: usize,
-        address: IpAddr,
-    ) -> Option<Counted> {
-        let mut table = counts.lock();
-        let count = table.entry(address).or_default();
-        if open >= self.limits.connections || *count >= self.limits.connections_per_address {
-            if *count == 0 {
-                table.remove(&address);
-            }
-            return None;
-        }
-        *count += 1;
-        Some(Counted { counts: Arc::clone(counts), address })
     }
 }
 
@@ -172,13 +137,16 @@ impl Stopper {
 /// Serves one connection until it ends, is silent for too long, or the listener stops.
 async fn serve_one(
     stream: TcpStream,
+    seat: Seat,
     service: HttpService,
     limits: ListenerLimits,
     mut stop: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
-    let active = Active::default();
-    let io = TokioIo::new(TimedIo::new(stream, active.clone(), limits.header_time, limits.idle));
+    let active = seat.active.clone();
+    let write = service.inner.options.write_stall;
+    let patience = Patience { head: limits.header_time, between: limits.idle, write };
+    let io = TokioIo::new(TimedIo::new(stream, active.clone(), patience));
     let answer = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let (service, answering) = (service.clone(), active.begin());
         async move {
@@ -190,7 +158,8 @@ async fn serve_one(
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_time)
+        // The connection has the clock: this one would also run between requests.
+        .header_read_timeout(None)
         .max_buf_size(64 * 1024)
         .http2()
         .timer(TokioTimer::new())
@@ -208,6 +177,7 @@ async fn serve_one(
             }
             return;
         }
+        () = seat.give_way.notified() => return,
         _ = stop.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;

@@ -7,6 +7,7 @@
 
 mod accept;
 mod body;
+mod crowd;
 mod door;
 mod guard;
 mod listener;

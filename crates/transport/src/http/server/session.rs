@@ -65,7 +65,7 @@ impl Sessions {
 
     /// Makes a session known: to this instance, and to those who share the store.
     pub(crate) async fn keep(&self, session: &Arc<HttpSession>) {
-        self.make_room();
+        self.make_room().await;
         self.table.lock().insert(session.id.clone(), Arc::clone(session));
         self.save(session).await;
     }
@@ -83,17 +83,16 @@ impl Sessions {
             self.forget(id);
             return None;
         };
-        let mut table = self.table.lock();
-        let session = match table.get(id) {
-            Some(session) => Arc::clone(session),
+        let here = self.table.lock().get(id).cloned();
+        let session = match here {
+            Some(session) => session,
             None => {
                 let restored = ServerSession::restore(&memory)?;
+                self.make_room().await;
                 let session = HttpSession::new(id.to_owned(), restored, &self.server, self.limits);
-                table.insert(id.to_owned(), Arc::clone(&session));
-                session
+                Arc::clone(self.table.lock().entry(id.to_owned()).or_insert(session))
             }
         };
-        drop(table);
         // Another instance may have changed it.
         session.memory.refresh(&memory);
         session.touch();
@@ -119,22 +118,26 @@ impl Sessions {
     }
 
     /// Lets go of sessions that nobody used for long; if that is not enough, of the one idle longest.
-    fn make_room(&self) {
-        let mut table = self.table.lock();
-        let stale: Vec<_> = table
-            .values()
-            .filter(|session| session.idle_for() >= self.idle)
-            .map(|session| session.id.clone())
-            .collect();
-        let mut ended: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
-        if table.len() >= self.most {
-            let longest =
-                table.values().filter(|session| !session.is_busy()).max_by_key(|session| session.idle_for());
-            let longest = longest.map(|session| session.id.clone());
-            ended.extend(longest.and_then(|id| table.remove(&id)));
+    async fn make_room(&self) {
+        let (stale, longest) = {
+            let mut table = self.table.lock();
+            let stale: Vec<_> = table
+                .values()
+                .filter(|session| session.idle_for() >= self.idle && !session.is_busy())
+                .map(|session| session.id.clone())
+                .collect();
+            let stale: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
+            let idle = table.values().filter(|session| !session.is_busy());
+            let longest = idle.max_by_key(|session| session.idle_for()).map(|session| session.id.clone());
+            let full = table.len() >= self.most;
+            (stale, longest.filter(|_| full).and_then(|id| table.remove(&id)))
+        };
+        // Those that another instance still serves stay in the store, which has a clock of its own.
+        stale.iter().for_each(|session| session.end());
+        if let Some(longest) = longest {
+            longest.end();
+            self.store.remove(&longest.id).await;
         }
-        drop(table);
-        ended.iter().for_each(|session| session.end());
     }
 }
 
@@ -255,16 +258,25 @@ impl HttpSession {
         self.trim(&mut state);
     }
 
-    /// Keeps the log within its bounds; the oldest events of the longest log give way.
+    /// Keeps the log within its bounds. Streams that are over give way first, the oldest before the others: else what
+    /// nobody came back for would crowd out what somebody may. Then the oldest events of the longest log.
     fn trim(&self, state: &mut State) {
         while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes
         {
-            let Some(longest) = state.streams.values_mut().max_by_key(|stream| stream.log.len()) else {
+            let over = state.streams.iter().filter(|(_, stream)| stream.ended).map(|(id, _)| *id).min();
+            let longest = || state.streams.iter().max_by_key(|(_, stream)| stream.log.len());
+            let Some(id) = over.or_else(|| longest().map(|(id, _)| *id)) else { return };
+            let Some(stream) = state.streams.get_mut(&id) else { return };
+            let text = stream.log.pop_front();
+            if stream.ended && stream.log.is_empty() {
+                state.streams.remove(&id);
+            } else if text.is_none() {
                 return;
-            };
-            let Some((_, text)) = longest.log.pop_front() else { return };
-            state.logged_events -= 1;
-            state.logged_bytes -= text.len();
+            }
+            if let Some((_, text)) = text {
+                state.logged_events -= 1;
+                state.logged_bytes -= text.len();
+            }
         }
     }
 
@@ -408,7 +420,10 @@ pub(crate) struct Lane {
 impl Back for Lane {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let Some(session) = self.session.upgrade() else { return };
-        let weight = if method == "notifications/progress" { Weight::Note } else { Weight::Must };
+        let weight = match method {
+            "notifications/progress" | "notifications/message" => Weight::Note,
+            _ => Weight::Must,
+        };
         if self.stream == STANDALONE || self.upgrade.is_some() {
             session.send(self.stream, &note_text(method, params), weight);
             self.upgrade();

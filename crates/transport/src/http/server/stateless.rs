@@ -138,7 +138,10 @@ impl Back for Upgrade {
         if !self.allowed || method == "notifications/cancelled" {
             return;
         }
-        let weight = if method == "notifications/progress" { Weight::Note } else { Weight::Must };
+        let weight = match method {
+            "notifications/progress" | "notifications/message" => Weight::Note,
+            _ => Weight::Must,
+        };
         self.feed.push(event(None, &note_text(method, params)), weight);
         self.upgraded.store(true, Ordering::Release);
         self.told.notify_waiters();

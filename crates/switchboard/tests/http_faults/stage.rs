@@ -1,0 +1,291 @@
+//! A server in the test's own hands: raw TCP on loopback that answers as a script says, and writes down what it saw.
+//!
+//! What the script leaves open is answered honestly, in the era of the question.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard::{Client, ClientSession, Http, HttpLimits, Limits, Offer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+/// Long enough for any machine, and far from any limit a test sets.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+/// A limit that a test waits for.
+pub(crate) const SHORT: Duration = Duration::from_millis(200);
+
+pub(crate) fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) head: String,
+    pub(crate) body: Value,
+    /// How many with the same HTTP method and the same method of the protocol came before it.
+    pub(crate) before: usize,
+}
+
+impl Seen {
+    pub(crate) fn verb(&self) -> &str {
+        self.head.split(' ').next().unwrap()
+    }
+
+    pub(crate) fn method(&self) -> &str {
+        self.body["method"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+    }
+}
+
+/// What is said to a request.
+pub(crate) enum Said {
+    /// These bytes; the connection stays.
+    Bytes(Vec<u8>),
+    /// These bytes one at a time, each in a packet of its own.
+    Split(Vec<u8>),
+    /// These bytes, and the connection is cut.
+    Cut(Vec<u8>),
+    /// These bytes, and then these again and again, until the other side hangs up.
+    Hold(Vec<u8>, Duration, &'static [u8]),
+}
+
+/// What a script makes of a request.
+pub(crate) type Script = dyn Fn(&Seen) -> Option<Said> + Send + Sync;
+
+/// The server.
+pub(crate) struct Far {
+    url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    left: watch::Receiver<usize>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Far {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Far {
+    pub(crate) async fn start(script: impl Fn(&Seen) -> Option<Said> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let (told, left) = watch::channel(0);
+        let (log, script): (_, Arc<Script>) = (Arc::clone(&seen), Arc::new(script));
+        let task = tokio::spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                stream.set_nodelay(true).unwrap();
+                connections.spawn(serve(stream, Arc::clone(&log), Arc::clone(&script), told.clone()));
+            }
+        });
+        Self { url, seen, left, task }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// How many requests with this HTTP method or this method of the protocol came.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        self.seen().iter().filter(|seen| seen.verb() == what || seen.method() == what).count()
+    }
+
+    /// Waits until a held connection was left by the other side.
+    pub(crate) async fn left(&self, within: Duration) {
+        let mut left = self.left.clone();
+        let waited = tokio::time::timeout(within, left.wait_for(|count| *count > 0)).await;
+        waited.expect("the client hangs up in time").unwrap();
+    }
+
+    pub(crate) fn http(&self) -> Http {
+        Http::new(&self.url).unwrap().with_limits(limits())
+    }
+
+    /// A session of the modern era.
+    pub(crate) async fn modern(&self) -> ClientSession {
+        Client::new().with_limits(patience()).connect(self.http()).await.unwrap()
+    }
+
+    /// A session of the legacy era.
+    pub(crate) async fn legacy(&self) -> ClientSession {
+        let client = Client::new().with_limits(patience()).with_offer(Offer::LegacyOnly);
+        client.connect(self.http()).await.unwrap()
+    }
+}
+
+/// Limits that no test waits long for.
+pub(crate) fn limits() -> HttpLimits {
+    let mut limits = HttpLimits::default();
+    limits.backoff = ms(10);
+    limits.body_idle = SHORT;
+    limits.stream_start = ms(300);
+    limits.leave = ms(500);
+    limits
+}
+
+pub(crate) fn patience() -> Limits {
+    let mut limits = Limits::default();
+    limits.startup = Duration::from_secs(10);
+    limits.call_idle = Duration::from_secs(10);
+    limits
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    log: Arc<Mutex<Vec<Seen>>>,
+    script: Arc<Script>,
+    left: watch::Sender<usize>,
+) {
+    while let Some((head, body)) = read_request(&mut stream).await {
+        let mut seen = Seen { head, body, before: 0 };
+        {
+            let mut log = log.lock().unwrap();
+            let same = |one: &&Seen| one.verb() == seen.verb() && one.method() == seen.method();
+            seen.before = log.iter().filter(same).count();
+            log.push(seen.clone());
+        }
+        let said = script(&seen).unwrap_or_else(|| Said::Bytes(honest(&seen)));
+        let kept = match said {
+            Said::Bytes(bytes) => stream.write_all(&bytes).await.is_ok(),
+            Said::Split(bytes) => write_split(&mut stream, &bytes).await,
+            Said::Cut(bytes) => {
+                let _ = stream.write_all(&bytes).await;
+                false
+            }
+            Said::Hold(bytes, every, again) => {
+                let _ = stream.write_all(&bytes).await;
+                hold(&mut stream, every, again).await;
+                left.send_modify(|count| *count += 1);
+                false
+            }
+        };
+        if !kept {
+            return;
+        }
+    }
+}
+
+async fn write_split(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    for byte in bytes {
+        if stream.write_all(std::slice::from_ref(byte)).await.is_err() {
+            return false;
+        }
+        tokio::task::yield_now().await;
+    }
+    true
+}
+
+async fn hold(stream: &mut TcpStream, every: Duration, again: &[u8]) {
+    let mut tick = tokio::time::interval(every);
+    let mut heard = [0; 64];
+    loop {
+        tokio::select! {
+            read = stream.read(&mut heard) => if read.unwrap_or(0) == 0 { return },
+            _ = tick.tick(), if !again.is_empty() => if stream.write_all(again).await.is_err() { return },
+        }
+    }
+}
+
+async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let length = head.to_ascii_lowercase();
+    let length = length.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+    let length: usize = length.unwrap_or_default();
+    while bytes.len() < end + length {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some((head, serde_json::from_slice(&bytes[end..]).unwrap_or_default()))
+}
+
+/// A response with a length.
+pub(crate) fn reply(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{headers}\r\n{body}", body.len()).into_bytes()
+}
+
+/// A JSON document.
+pub(crate) fn document(body: &Value) -> Vec<u8> {
+    reply("200 OK", &["content-type: application/json"], &body.to_string())
+}
+
+/// A whole event stream.
+pub(crate) fn events(body: &str) -> Vec<u8> {
+    reply("200 OK", &["content-type: text/event-stream"], body)
+}
+
+/// The beginning of an event stream, which ends with the connection.
+pub(crate) fn stream(body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}").into_bytes()
+}
+
+/// A stream in chunks, of which the last has not come yet: its end is a break.
+pub(crate) fn chunked(body: &str) -> Vec<u8> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    format!("{head}{:x}\r\n{body}\r\n", body.len()).into_bytes()
+}
+
+/// The text of a tool's result for this request.
+pub(crate) fn result(seen: &Seen, text: &str) -> Value {
+    let content = json!({"resultType": "complete", "content": [{"type": "text", "text": text}]});
+    json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": content})
+}
+
+/// What a server in order says.
+pub(crate) fn honest(seen: &Seen) -> Vec<u8> {
+    let id = &seen.body["id"];
+    let answer = |result: Value| document(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    match (seen.verb(), seen.method()) {
+        ("GET", _) => reply("405 Method Not Allowed", &["allow: POST"], ""),
+        ("DELETE", _) => reply("200 OK", &[], ""),
+        (_, "server/discover") => answer(json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+            "serverInfo": {"name": "far", "version": "1"}, "ttlMs": 0, "cacheScope": "private",
+        })),
+        (_, "initialize") => {
+            let result = json!({
+                "protocolVersion": seen.body["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                "serverInfo": {"name": "far", "version": "1"},
+            });
+            let headers = [
+                "content-type: application/json".to_owned(),
+                format!("mcp-session-id: session-{}", seen.before + 1),
+            ];
+            let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+            reply("200 OK", &[&headers[0], &headers[1]], &body)
+        }
+        (_, "tools/list") => answer(json!({
+            "resultType": "complete", "tools": [{"name": "t", "inputSchema": {"type": "object"}}],
+            "ttlMs": 0, "cacheScope": "private",
+        })),
+        (_, "tools/call") => document(&result(seen, "done")),
+        _ if id.is_null() => reply("202 Accepted", &[], ""),
+        _ => answer(json!({"resultType": "complete"})),
+    }
+}
