@@ -1,4 +1,5 @@
-//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`.
+//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`, and beside them the programs of
+//! `interop/node`, which find their packages there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
+const PROGRAMS: [&str; 3] = ["loopback.mjs", "ts-client.mjs", "ts-server.mjs"];
 
 /// Returns the folder that holds `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
@@ -17,13 +19,16 @@ pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failur
     let folder = place.join("node");
     let sources = FILES.map(|file| project.path("interop/node").join(file));
     let stamp = Stamp::of(&folder, &sources, &[&version])?;
+    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
+    fs::create_dir_all(&folder).map_err(io)?;
+    for name in PROGRAMS {
+        fs::copy(project.path("interop/node").join(name), folder.join(name)).map_err(io)?;
+    }
     if stamp.matches() && folder.join("node_modules").is_dir() {
         return Ok(folder);
     }
 
     stamp.remove()?;
-    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
-    fs::create_dir_all(&folder).map_err(io)?;
     for (source, name) in sources.iter().zip(FILES) {
         fs::copy(source, folder.join(name)).map_err(io)?;
     }

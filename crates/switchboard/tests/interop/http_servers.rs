@@ -1,0 +1,131 @@
+//! Our client over HTTP with servers written with the SDKs of others, in each form that they serve in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use switchboard::{Change, Client, ClientSession, HttpWay, ListenFilter, Offer, Revision, json};
+
+use crate::everything::Obliging;
+use crate::listening::Listening;
+use crate::{Test, block_on};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("typescript_server_with_sessions", || typescript("session", Offer::Any, Form::SESSION)),
+    ("typescript_server_without_sessions_in_the_modern_era", || {
+        typescript("stateless", Offer::Any, Form::MODERN)
+    }),
+    ("typescript_server_without_sessions_in_the_legacy_era", || {
+        typescript("stateless", Offer::LegacyOnly, Form::STATELESS)
+    }),
+    ("typescript_server_of_both_in_the_modern_era", || typescript("both", Offer::Any, Form::MODERN)),
+    ("typescript_server_of_both_in_the_legacy_era", || typescript("both", Offer::LegacyOnly, Form::SESSION)),
+    ("python_server_with_sessions_in_the_modern_era", || python("session", Offer::Any, Form::MODERN)),
+    ("python_server_with_sessions_in_the_legacy_era", || {
+        python("session", Offer::LegacyOnly, Form { subscribes: false, ..Form::SESSION })
+    }),
+    ("python_server_without_sessions_in_the_modern_era", || python("stateless", Offer::Any, Form::MODERN)),
+    ("python_server_without_sessions_in_the_legacy_era", || {
+        python("stateless", Offer::LegacyOnly, Form::STATELESS)
+    }),
+];
+
+/// What is spoken, and what the form that a server serves in lets it do.
+#[derive(Clone, Copy)]
+struct Form {
+    revision: Revision,
+    /// It hears that a call is cancelled.
+    cancels: bool,
+    /// It can ask while it works on a call.
+    asks: bool,
+    /// It tells what changed.
+    subscribes: bool,
+}
+
+impl Form {
+    const MODERN: Self = Self { revision: Revision::LATEST, cancels: true, asks: true, subscribes: true };
+    const SESSION: Self = Self { revision: Revision::LATEST_LEGACY, ..Self::MODERN };
+    /// Nothing connects two requests, so there is nothing to cancel, to answer or to subscribe to.
+    const STATELESS: Self = Self { cancels: false, asks: false, subscribes: false, ..Self::SESSION };
+}
+
+fn typescript(kind: &'static str, offer: Offer, form: Form) -> Result<(), Failed> {
+    block_on(async move { all_of(Listening::typescript(kind).await, offer, form).await })
+}
+
+fn python(kind: &'static str, offer: Offer, form: Form) -> Result<(), Failed> {
+    block_on(async move { all_of(Listening::python(kind).await, offer, form).await })
+}
+
+async fn all_of(server: Listening, offer: Offer, form: Form) {
+    let client = Client::new().with_offer(offer).with_answers(Obliging);
+    let session = server.connect(&client, HttpWay::Auto).await;
+    assert_eq!(session.terms().unwrap().revision, form.revision);
+    let tools = session.list_tools().await.unwrap();
+    assert!(["echo", "slow", "ask", "touch"].iter().all(|name| tools.by_name(name).is_some()));
+    let said = session.call_tool("echo", json!({ "text": "nonce 4711 é" })).await.unwrap();
+    assert_eq!(said.text(), "nonce 4711 é");
+    let unknown = session.call_tool("no-such-tool", json!({})).await;
+    assert!(unknown.map_or(true, |result| result.is_error));
+
+    reports_progress(&session).await;
+    cancels(&session, form.cancels).await;
+    let asked = session.call_tool("ask", json!({})).await;
+    if form.asks {
+        assert_eq!(asked.unwrap().text(), "hello Ada");
+    } else {
+        assert!(asked.map_or(true, |result| result.is_error), "nobody was asked");
+    }
+    if form.subscribes {
+        subscribes(&session).await;
+    }
+    session.close().await;
+    server.stop().await;
+}
+
+async fn reports_progress(session: &ClientSession) {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&seen);
+    let call = session.call_tool("slow", json!({ "seconds": 0.3 })).on_progress(move |progress| {
+        assert_eq!(progress.total, Some(10.0));
+        counting.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(call.await.unwrap().text(), "done");
+    assert_eq!(seen.load(Ordering::Relaxed), 10, "all progress was heard");
+}
+
+/// A dropped call is cancelled where that can be told, and the connection goes on where it cannot.
+async fn cancels(session: &ClientSession, told: bool) {
+    let slow = session.call_tool("slow", json!({ "seconds": 4 }));
+    assert!(tokio::time::timeout(Duration::from_millis(300), async { slow.await }).await.is_err());
+    let counted = async {
+        loop {
+            let read = session.read_resource("interop://slow").await.unwrap();
+            let text = format!("{:?}", read.contents);
+            assert!(text.contains("started"), "{text}");
+            if !told || !text.contains("\\\"cancelled\\\":0") {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(3), counted).await.expect("the server saw the cancellation");
+}
+
+async fn subscribes(session: &ClientSession) {
+    let uri = "interop://slow";
+    let mut filter = ListenFilter::new();
+    filter.resource_subscriptions.push(uri.into());
+    let mut listening = session.listen(filter).await.unwrap();
+    assert_eq!(session.call_tool("touch", json!({})).await.unwrap().text(), "touched");
+    let told = async {
+        loop {
+            if let Change::Resource { uri } = listening.next().await.expect("the session is open") {
+                return uri;
+            }
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_secs(5), told).await.expect("the change was told");
+    assert_eq!(&*told, uri);
+}
