@@ -109,7 +109,7 @@ function serving(form) {
     const alone = toNodeHandler(handler);
     if (form === 'stateless') return alone;
     return async (req, res, message) => {
-        const legacy = await isLegacyRequest(toWebRequest(req, message), message);
+        const legacy = await isLegacyRequest(await toWebRequest(req, message), message);
         return legacy ? session(req, res, message) : alone(req, res, message);
     };
 }

@@ -1,7 +1,6 @@
 //! Our client over HTTP with servers written with the SDKs of others, in each form that they serve in.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
@@ -84,15 +83,17 @@ async fn all_of(server: Listening, offer: Offer, form: Form) {
     server.stop().await;
 }
 
+/// Not every report reaches a caller when they come fast, but the last one does.
 async fn reports_progress(session: &ClientSession) {
-    let seen = Arc::new(AtomicUsize::new(0));
-    let counting = Arc::clone(&seen);
-    let call = session.call_tool("slow", json!({ "seconds": 0.3 })).on_progress(move |progress| {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noting = Arc::clone(&seen);
+    let call = session.call_tool("slow", json!({ "seconds": 0.5 })).on_progress(move |progress| {
         assert_eq!(progress.total, Some(10.0));
-        counting.fetch_add(1, Ordering::Relaxed);
+        noting.lock().unwrap().push(progress.progress);
     });
     assert_eq!(call.await.unwrap().text(), "done");
-    assert_eq!(seen.load(Ordering::Relaxed), 10, "all progress was heard");
+    let seen = seen.lock().unwrap();
+    assert!(seen.len() >= 3 && seen.is_sorted() && seen.last() == Some(&10.0), "{seen:?}");
 }
 
 /// A dropped call is cancelled where that can be told, and the connection goes on where it cannot.
