@@ -14,6 +14,8 @@ use std::time::Instant;
 use crate::command::Failure;
 use crate::project::Project;
 
+pub(crate) use node::{ci, machine_major};
+
 /// Where the installed programs are.
 #[derive(Debug)]
 pub(crate) struct Peers {

@@ -3,6 +3,7 @@
 //! Plain std on purpose: this is built before anything can be checked, on every machine.
 
 mod command;
+mod conformance;
 mod interop;
 mod project;
 mod steps;
@@ -24,6 +25,12 @@ usage: cargo xtask TASK
   tidy  check the rules that no compiler knows (part of test)
   interop-install
         install the programs the interop tests talk to (part of test)
+  conformance [--role server|client] [--revision DATE] [--scenario NAME] [--all]
+        run the official conformance suite, counted strictly (part of test)
+          --role      just one role
+          --revision  just one revision
+          --scenario  just one scenario
+          --all       also at the revisions that have no set of requirements
 ";
 
 #[derive(Debug, PartialEq)]
@@ -33,6 +40,7 @@ enum Task {
     Test { long: bool, only: Vec<String> },
     Tidy,
     InteropInstall,
+    Conformance(conformance::Wanted),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +65,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     let Some((task, rest)) = words.split_first() else { return Ok(Task::Help) };
     match (task.as_str(), rest) {
         ("test", rest) => parse_test(rest),
+        ("conformance", rest) => conformance::Wanted::parse(rest).map(Task::Conformance),
         ("tidy", []) => Ok(Task::Tidy),
         ("interop-install", []) => Ok(Task::InteropInstall),
         ("help" | "--help" | "-h", []) => Ok(Task::Help),
@@ -97,6 +106,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::Help => print!("{USAGE}"),
         Task::List => print!("{}", steps::list()),
         Task::Test { long, only } => return steps::run(&Project::find(long)?, &only),
+        Task::Conformance(wanted) => return conformance::run(&Project::find(false)?, &wanted),
         Task::Tidy => return tidy::run(&Project::find(false)?),
         Task::InteropInstall => {
             let peers = interop::install(&Project::find(false)?)?;

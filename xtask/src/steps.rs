@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use crate::command::{self, Failure};
+use crate::conformance;
 use crate::interop;
 use crate::project::Project;
 use crate::tidy;
@@ -30,6 +31,11 @@ const STEPS: &[Step] = &[
     Step { name: "deny", what: "licences and advisories, where cargo-deny is installed", run: deny },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
     Step { name: "interop", what: "tests against programs that others wrote", run: interop_tests },
+    Step {
+        name: "conformance",
+        what: "the official conformance suite, counted strictly",
+        run: conformance_suite,
+    },
 ];
 
 pub(crate) fn exists(name: &str) -> bool {
@@ -153,6 +159,11 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
         return Err(Failure::new("not run: the interop target holds no test"));
     }
     command::run(&mut cargo(&["--", "--include-ignored"]))?;
+    Ok(Outcome::Passed)
+}
+
+fn conformance_suite(project: &Project) -> Result<Outcome, Failure> {
+    conformance::run(project, &conformance::Wanted::everything())?;
     Ok(Outcome::Passed)
 }
 

@@ -15,9 +15,13 @@ const PROGRAMS: [&str; 3] = ["loopback.mjs", "ts-client.mjs", "ts-server.mjs"];
 
 /// Returns the folder that holds `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
+    ci(&project.path("interop/node"), place.join("node"))
+}
+
+/// Installs what the lock file in `from` pins into `folder`, and returns that.
+pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
     let version = node_version()?;
-    let folder = place.join("node");
-    let sources = FILES.map(|file| project.path("interop/node").join(file));
+    let sources = FILES.map(|file| from.join(file));
     let stamp = Stamp::of(&folder, &sources, &[&version])?;
     let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
     fs::create_dir_all(&folder).map_err(io)?;
@@ -37,6 +41,11 @@ pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failur
     command::run(npm.current_dir(&folder))?;
     stamp.write()?;
     Ok(folder)
+}
+
+/// The major version of the machine's Node.
+pub(crate) fn machine_major() -> Result<u32, Failure> {
+    Ok(major(&node_version()?).unwrap_or_default())
 }
 
 fn node_version() -> Result<String, Failure> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{
-    ClientCapabilities, ElicitationCapability, Implementation, RootsCapability, SamplingCapability, Settings,
+    ClientCapabilities, ElicitationCapability, Implementation, Root, RootsCapability, SamplingCapability,
+    Settings,
 };
 
 use crate::client::session::ClientSession;
@@ -26,6 +27,7 @@ pub struct Client {
     capabilities: Option<ClientCapabilities>,
     extensions: Settings,
     answers: Arc<dyn Answers>,
+    roots: Option<Vec<Root>>,
     limits: Limits,
 }
 
@@ -39,6 +41,7 @@ impl Client {
             capabilities: None,
             extensions: Settings::new(),
             answers: Arc::new(()),
+            roots: None,
             limits: Limits::default(),
         }
     }
@@ -75,6 +78,14 @@ impl Client {
     #[must_use]
     pub fn with_answers(mut self, answers: impl Answers) -> Self {
         self.answers = Arc::new(answers);
+        self
+    }
+
+    /// The roots that sessions answer for, in either era; each session can
+    /// [change its own](ClientSession::set_roots).
+    #[must_use]
+    pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
+        self.roots = Some(roots.into());
         self
     }
 
@@ -137,10 +148,14 @@ impl Client {
         let base = self.capabilities.clone().unwrap_or_else(derived);
         let mut legacy_capabilities = base.clone();
         if self.capabilities.is_none() {
-            // Every session answers for its roots; in the modern era the feature is on its way out.
+            // Every session answers for its roots. In the modern era the feature is on its way out, and so is declared
+            // only where there are some.
             legacy_capabilities.roots = Some(RootsCapability::new().with_list_changed(true));
         }
         let mut modern_capabilities = base;
+        if self.capabilities.is_none() && self.roots.is_some() {
+            modern_capabilities.roots = Some(RootsCapability::new());
+        }
         for (id, settings) in self.extensions.iter() {
             modern_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
         }
@@ -152,6 +167,7 @@ impl Client {
             modern_capabilities,
             probe_timeout: self.limits.probe,
             startup: self.limits.startup,
+            roots: self.roots.clone().unwrap_or_default(),
         }
     }
 }

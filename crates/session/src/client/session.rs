@@ -138,7 +138,7 @@ impl ClientSession {
             clock: Clock::default(),
             answers: Arc::clone(&inner.answers),
             answering: Answering::default(),
-            roots: Mutex::default(),
+            roots: Mutex::new(inner.opening.roots.clone()),
             tools: Shelf::default(),
             prompts: Shelf::default(),
             resources: Shelf::default(),

@@ -30,6 +30,8 @@ pub(crate) struct Opening {
     pub(crate) probe_timeout: Duration,
     /// How long all of it may take.
     pub(crate) startup: Duration,
+    /// The roots a session begins with.
+    pub(crate) roots: Vec<switchboard_protocol::Root>,
 }
 
 /// An open session.

@@ -209,9 +209,9 @@ impl Footing {
         let carried = match state {
             Some(state) => {
                 let bound = Bound::new(&server.info().name, None, method, params);
-                modern::open(server.state_keys(), &bound, state)?
+                Some(modern::open(server.state_keys(), &bound, state)?)
             }
-            None => Default::default(),
+            None => None,
         };
         let asked = Arc::new(Asked::new(carried, responses.cloned().unwrap_or_default()));
         Ok(Self::Modern(Arc::new(Alone { admitted: alone.admitted.clone(), asked })))

@@ -26,6 +26,7 @@ struct State {
     carried: Carried,
     /// Answers that came with this retry, not yet matched to their question.
     fresh: switchboard_protocol::InputResponses,
+    matching: Matching,
     asked: InputRequests,
     refused: Option<RpcError>,
     over: bool,
@@ -33,9 +34,22 @@ struct State {
     waiting: Vec<Waker>,
 }
 
+/// How the answers of a retry find their questions.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Matching {
+    /// By what was asked under their key in the round before.
+    #[default]
+    Question,
+    /// By their key: without a state nothing is known of the round before, and a client that keeps none may still answer.
+    Key,
+}
+
 impl Asked {
-    pub(crate) fn new(carried: Carried, fresh: switchboard_protocol::InputResponses) -> Self {
-        Self { state: Mutex::new(State { carried, fresh, ..State::default() }) }
+    /// The answers of a retry, with what was carried through it; nothing was when it hands no state back.
+    pub(crate) fn new(carried: Option<Carried>, fresh: switchboard_protocol::InputResponses) -> Self {
+        let matching = if carried.is_some() { Matching::Question } else { Matching::Key };
+        let carried = carried.unwrap_or_default();
+        Self { state: Mutex::new(State { carried, fresh, matching, ..State::default() }) }
     }
 
     /// The answer to a question, if it is there; else the call parks here and is dropped.
@@ -48,7 +62,8 @@ impl Asked {
             if let Some(known) = state.carried.answers.get(key).filter(|known| known.question == question) {
                 return Ok(known.answer.clone());
             }
-            if state.carried.asked.get(key).is_some_and(|asked| *asked == question)
+            let was_asked = state.carried.asked.get(key).is_some_and(|asked| *asked == question);
+            if (was_asked || state.matching == Matching::Key)
                 && let Some(answer) = state.fresh.get(key).cloned()
             {
                 state.carried.answers.insert(key, Answered { question, answer: answer.clone() });

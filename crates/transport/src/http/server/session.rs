@@ -172,6 +172,8 @@ struct Stream {
     /// The last event that went out to a connection.
     sent: u64,
     feed: Option<Arc<Feed>>,
+    /// The first connection is hung up on as soon as it is there, and told to come back after this.
+    hangs_up: Option<Duration>,
     ended: bool,
 }
 
@@ -243,15 +245,11 @@ impl HttpSession {
     /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
     pub(crate) fn send(&self, stream: u64, text: &str, weight: Weight) {
         let mut state = self.state.lock();
-        let Some(known) = state.streams.get_mut(&stream) else { return };
-        let mut logged = 0;
-        if known.next == 0 && stream != STANDALONE && self.memory.primes_streams() {
-            // First an event with an id and nothing else, so that a client can come back to the stream.
-            logged += known.log(stream, "", Weight::Must);
-            state.logged_events += 1;
+        if stream != STANDALONE && self.memory.primes_streams() {
+            prime(&mut state, stream);
         }
         let Some(known) = state.streams.get_mut(&stream) else { return };
-        logged += known.log(stream, text, weight);
+        let logged = known.log(stream, text, weight);
         state.logged_events += 1;
         state.logged_bytes += logged;
         self.trim(&mut state);
@@ -281,7 +279,9 @@ impl HttpSession {
                 known.sent = known.sent.max(*number);
             }
         }
-        if known.ended {
+        if let Some(retry) = known.hangs_up.take() {
+            hang_up_on(&feed, retry);
+        } else if known.ended {
             feed.end();
         } else if let Some(before) = known.feed.replace(Arc::clone(&feed)) {
             // One connection at a time: whoever came back is the one who reads.
@@ -290,12 +290,19 @@ impl HttpSession {
         Some(feed)
     }
 
-    /// Says when to come back, and hangs up; the stream itself goes on.
+    /// Says when to come back, and hangs up; the stream itself goes on. Only for clients that know they can come back:
+    /// to the others an end without an answer is a failure.
     fn hang_up(&self, stream: u64, retry: Duration) {
+        if !self.memory.primes_streams() {
+            return;
+        }
         let mut state = self.state.lock();
-        if let Some(feed) = state.streams.get_mut(&stream).and_then(|stream| stream.feed.take()) {
-            feed.push(format!("retry: {}\n\n", retry.as_millis()).into(), Weight::Must);
-            feed.end();
+        prime(&mut state, stream);
+        let Some(known) = state.streams.get_mut(&stream) else { return };
+        match known.feed.take() {
+            Some(feed) => hang_up_on(&feed, retry),
+            // The answer is only now becoming a stream.
+            None => known.hangs_up = Some(retry),
         }
     }
 
@@ -366,6 +373,19 @@ impl HttpSession {
     }
 }
 
+/// Begins a stream with an event that has an id and nothing else, so that a client can come back to it.
+fn prime(state: &mut State, stream: u64) {
+    let Some(known) = state.streams.get_mut(&stream).filter(|known| known.next == 0) else { return };
+    let logged = known.log(stream, "", Weight::Must);
+    state.logged_events += 1;
+    state.logged_bytes += logged;
+}
+
+fn hang_up_on(feed: &Feed, retry: Duration) {
+    feed.push(format!("retry: {}\n\n", retry.as_millis()).into(), Weight::Must);
+    feed.end();
+}
+
 /// The id of an event names its stream, so that a client comes back to the right one.
 fn event_id(stream: u64, number: u64) -> String {
     format!("s{stream}-{number}")
@@ -413,10 +433,9 @@ impl Back for Lane {
     }
 
     fn hang_up(&self, retry: Duration) {
+        let (Some(session), Some(_)) = (self.session.upgrade(), &self.upgrade) else { return };
+        session.hang_up(self.stream, retry);
         self.upgrade();
-        if let Some(session) = self.session.upgrade() {
-            session.hang_up(self.stream, retry);
-        }
     }
 }
 
@@ -461,3 +480,6 @@ impl Drop for Asking {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! What the suite tells a client: by the environment, and by the last argument.
+
+use std::env;
+
+use serde::Deserialize;
+use switchboard::{Raw, Revision};
+
+/// What the suite has told.
+pub(crate) struct Told {
+    pub(crate) url: String,
+    pub(crate) scenario: String,
+    /// What the mock server speaks.
+    pub(crate) revision: Revision,
+    pub(crate) context: Context,
+}
+
+/// What some scenarios tell besides.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Context {
+    #[serde(default)]
+    pub(crate) tool_calls: Vec<ToolCall>,
+}
+
+/// A call that is to be made.
+#[derive(Deserialize)]
+pub(crate) struct ToolCall {
+    pub(crate) name: String,
+    #[serde(default = "Raw::empty_object")]
+    pub(crate) arguments: Raw,
+}
+
+impl Told {
+    pub(crate) fn by_the_suite() -> Result<Self, String> {
+        let set = |name: &str| env::var(name).map_err(|_| format!("{name} is not set"));
+        let url = env::args().skip(1).last().ok_or("the URL of the server is missing")?;
+        let revision = set("MCP_CONFORMANCE_PROTOCOL_VERSION")?;
+        let context = match env::var("MCP_CONFORMANCE_CONTEXT") {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string())?,
+            Err(_) => Context::default(),
+        };
+        Ok(Self {
+            url,
+            scenario: set("MCP_CONFORMANCE_SCENARIO")?,
+            revision: revision.parse().map_err(|_| format!("{revision} is no revision"))?,
+            context,
+        })
+    }
+}

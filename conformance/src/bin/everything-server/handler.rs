@@ -1,0 +1,74 @@
+//! From a request to the part of the fixture it is about.
+
+use std::sync::{Arc, OnceLock};
+
+use switchboard::protocol::{
+    CompleteParams, CompleteResult, Completion, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult,
+};
+use switchboard::{CallToolParams, Cx, Handled, Handler, Publisher, Raw, RpcError, ServerRequest};
+
+use crate::tools::{Call, TOOLS, Tool};
+use crate::{prompts, resources, tools};
+
+/// Answers for the whole fixture.
+pub(crate) struct Everything {
+    publisher: Arc<OnceLock<Publisher>>,
+}
+
+impl Everything {
+    pub(crate) fn new(publisher: Arc<OnceLock<Publisher>>) -> Self {
+        Self { publisher }
+    }
+
+    fn call(&self, params: CallToolParams, cx: Cx) -> Handled {
+        let Some(tool) = tools::find(&params.name) else {
+            let unknown = format!("there is no tool {:?}", params.name);
+            return Handled::error(RpcError::invalid_params(unknown));
+        };
+        let arguments = params.arguments.unwrap_or_else(Raw::empty_object);
+        let publisher = self.publisher.get().cloned().unwrap_or_default();
+        (tool.run)(Call { arguments, cx, publisher })
+    }
+}
+
+impl Handler for Everything {
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let listed: Vec<_> = TOOLS.iter().map(|tool| tool.listed()).collect();
+                Handled::now(ListToolsResult::new(listed))
+            }
+            ServerRequest::CallTool(params) => self.call(params, cx),
+            ServerRequest::ListResources(_) => Handled::now(ListResourcesResult::new(resources::list())),
+            ServerRequest::ListResourceTemplates(_) => {
+                Handled::now(ListResourceTemplatesResult::new(resources::templates()))
+            }
+            ServerRequest::ReadResource(params) => resources::read(&params.uri),
+            ServerRequest::ListPrompts(_) => Handled::now(ListPromptsResult::new(prompts::list())),
+            ServerRequest::GetPrompt(params) => prompts::get(&params, cx),
+            ServerRequest::Complete(params) => complete(&params),
+            other => Handled::error(RpcError::method_not_found(other.method())),
+        }
+    }
+
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        if resources::exists(uri) { Ok(()) } else { Err(resources::unknown(uri)) }
+    }
+
+    fn input_schema(&self, tool: &str) -> Option<Raw> {
+        tools::find(tool).map(Tool::schema)
+    }
+}
+
+/// Values that begin with what was typed.
+fn complete(params: &CompleteParams) -> Handled {
+    let typed = &params.argument.value;
+    let values: Vec<String> = ["paris", "park", "party", "test"]
+        .into_iter()
+        .filter(|value| value.starts_with(typed.as_str()))
+        .map(str::to_owned)
+        .collect();
+    let total = values.len() as u64;
+    Handled::now(CompleteResult::new(Completion::new(values).with_total(total).with_has_more(false)))
+}

@@ -1,0 +1,175 @@
+//! The official conformance suite, run against the everything-server and the everything-client and counted strictly.
+//!
+//! The suite calls a scenario passed that has no failed check. Here it must also have a check of its own that
+//! succeeded, no warning, and a client that ended well. What may fail is listed in `conformance/not-built.txt`.
+
+mod checks;
+mod exceptions;
+mod judge;
+mod leg;
+mod listing;
+mod server;
+mod suite;
+mod tally;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::command::{self, Failure};
+use crate::conformance::exceptions::Exceptions;
+use crate::conformance::leg::Leg;
+use crate::conformance::listing::{OLDER, SETS};
+use crate::conformance::server::Server;
+use crate::conformance::suite::Suite;
+use crate::conformance::tally::Tally;
+use crate::project::Project;
+
+/// Which side of the protocol is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Server,
+    Client,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        })
+    }
+}
+
+impl Role {
+    fn parse(name: &str) -> Option<Self> {
+        [Self::Server, Self::Client].into_iter().find(|role| role.to_string() == name)
+    }
+}
+
+/// The roles that are judged unless one is named.
+const ROLES: &[Role] = &[Role::Server, Role::Client];
+
+/// What was asked for on the command line.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Wanted {
+    role: Option<Role>,
+    revision: Option<String>,
+    scenario: Option<String>,
+    older: bool,
+}
+
+impl Wanted {
+    /// All the suite has.
+    pub(crate) fn everything() -> Self {
+        Self { older: true, ..Self::default() }
+    }
+
+    pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
+        let mut wanted = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().cloned().ok_or(format!("`{word}` wants a value"));
+            match word.as_str() {
+                "--all" => wanted.older = true,
+                "--role" => {
+                    let name = value()?;
+                    let role = Role::parse(&name).ok_or(format!("there is no role `{name}`"))?;
+                    wanted.role = Some(role);
+                }
+                "--revision" => {
+                    let name = value()?;
+                    if !SETS.iter().chain(OLDER).any(|known| *known == name) {
+                        return Err(format!("the suite has no scenarios for `{name}`"));
+                    }
+                    wanted.revision = Some(name);
+                }
+                "--scenario" => wanted.scenario = Some(value()?),
+                other => return Err(format!("`conformance` takes no `{other}`")),
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn roles(&self) -> &[Role] {
+        self.role.as_ref().map_or(ROLES, std::slice::from_ref)
+    }
+
+    fn revisions(&self) -> Vec<&str> {
+        let older: &[&str] = if self.older { OLDER } else { &[] };
+        match &self.revision {
+            Some(revision) => vec![revision],
+            None => SETS.iter().chain(older).copied().collect(),
+        }
+    }
+}
+
+/// The two programs that are judged.
+#[derive(Debug)]
+struct Programs {
+    server: PathBuf,
+    client: PathBuf,
+}
+
+/// Runs the suite and prints what failed, then the numbers.
+pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
+    let suite = Suite::install(project)?;
+    let programs = build(project)?;
+    let listing = suite.listing()?;
+    let exceptions = Exceptions::read(&project.path("conformance/not-built.txt"))?;
+    exceptions.check_against(&listing)?;
+    let server = Server::start(&programs.server)?;
+    let mut tally = Tally::default();
+    for role in wanted.roles().iter().copied() {
+        for revision in wanted.revisions() {
+            let leg = Leg::new(role, revision, wanted.scenario.as_deref());
+            let scenarios = leg.scenarios(&listing);
+            if scenarios.is_empty() {
+                continue;
+            }
+            let target = match role {
+                Role::Server => server.url(),
+                Role::Client => programs.client.as_path().to_str().unwrap_or_default(),
+            };
+            let run = suite.run(&leg, target)?;
+            tally.add(&leg, &scenarios, &run, &exceptions);
+        }
+    }
+    drop(server);
+    tally.finish()
+}
+
+fn build(project: &Project) -> Result<Programs, Failure> {
+    command::run(project.cargo().args(["build", "--package", "conformance", "--bins"]))?;
+    let binary =
+        |name: &str| project.target.join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    Ok(Programs { server: binary("everything-server"), client: binary("everything-client") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Wanted, String> {
+        Wanted::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_come_in_any_order() {
+        let wanted = Wanted {
+            role: Some(Role::Client),
+            revision: Some("2025-11-25".into()),
+            scenario: Some("tools_call".into()),
+            older: false,
+        };
+        assert_eq!(parse("--revision 2025-11-25 --scenario tools_call --role client"), Ok(wanted));
+        assert_eq!(parse("--all"), Ok(Wanted::everything()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(parse("--role"), Err("`--role` wants a value".into()));
+        assert_eq!(parse("--role host"), Err("there is no role `host`".into()));
+        assert_eq!(parse("--revision 2024-11-05"), Err("the suite has no scenarios for `2024-11-05`".into()));
+        assert_eq!(parse("-x"), Err("`conformance` takes no `-x`".into()));
+    }
+}

@@ -1,0 +1,128 @@
+//! The scenarios that are not counted, as `conformance/not-built.txt` lists them.
+
+use std::fs;
+use std::path::Path;
+
+use super::Role;
+use super::listing::{Listing, Scenario};
+use crate::command::Failure;
+
+/// The scenarios that are not counted.
+#[derive(Debug, Default)]
+pub(super) struct Exceptions(Vec<Exception>);
+
+/// One of them.
+#[derive(Debug, PartialEq)]
+pub(super) struct Exception {
+    role: Role,
+    name: String,
+    pub(super) why: Why,
+}
+
+/// Why a scenario is not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It will be; until then it must fail.
+    NotBuilt,
+    /// It never will be, as things are.
+    NotAsked,
+}
+
+impl Exceptions {
+    pub(super) fn read(file: &Path) -> Result<Self, Failure> {
+        let failed = |what: String| Failure::new(format!("{}: {what}", file.display()));
+        let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+        Self::parse(&text).map_err(failed)
+    }
+
+    /// A heading says why, the lines under it name a role and a scenario.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut why = None;
+        let mut found = Vec::new();
+        for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            if !line.starts_with(' ') {
+                why = Some(heading(line)?);
+                continue;
+            }
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (Some(why), [role, name]) = (why, words.as_slice()) else {
+                return Err(format!("`{line}` is no role and scenario under a heading"));
+            };
+            let role = Role::parse(role).ok_or(format!("there is no role `{role}`"))?;
+            found.push(Exception { role, name: (*name).to_owned(), why });
+        }
+        Ok(Self(found))
+    }
+
+    pub(super) fn find(&self, role: Role, name: &str) -> Option<&Exception> {
+        self.0.iter().find(|exception| exception.role == role && exception.name == name)
+    }
+
+    /// Both lists must agree: an entry that the suite does not have misleads, and a scenario that is neither run nor listed
+    /// would be overlooked.
+    pub(super) fn check_against(&self, listing: &Listing) -> Result<(), Failure> {
+        let unknown = self.0.iter().filter(|exception| !listing.has(exception.role, &exception.name));
+        let unknown: Vec<_> = unknown.map(|Exception { role, name, .. }| format!("{role} {name}")).collect();
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            return Err(Failure::new(format!(
+                "conformance/not-built.txt lists what the suite does not have: {unknown}"
+            )));
+        }
+        let is_listed = |scenario: &&Scenario| self.find(scenario.role, &scenario.name).is_some();
+        match listing.without_revision().find(|scenario| !is_listed(scenario)) {
+            None => Ok(()),
+            Some(Scenario { role, name, .. }) => Err(Failure::new(format!(
+                "the suite has {role} {name}, which is run at no revision and not listed in conformance/not-built.txt"
+            ))),
+        }
+    }
+}
+
+fn heading(line: &str) -> Result<Why, String> {
+    match line.split_once(": ") {
+        Some(("not built", _)) => Ok(Why::NotBuilt),
+        Some(("not asked", _)) => Ok(Why::NotAsked),
+        _ => Err(format!("`{line}` is no heading: say `not built: …` or `not asked: …`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_says_why() {
+        let text = "# a\n\nnot built: later\n  client auth/a\n\nnot asked: a draft\n  server sep-1\n";
+        let read = Exceptions::parse(text).unwrap();
+        assert_eq!(read.find(Role::Client, "auth/a").unwrap().why, Why::NotBuilt);
+        assert_eq!(read.find(Role::Server, "sep-1").unwrap().why, Why::NotAsked);
+        assert_eq!(read.find(Role::Server, "auth/a"), None);
+        assert!(Exceptions::parse("  client auth/a\n").is_err());
+        assert!(Exceptions::parse("flaky: sometimes\n").is_err());
+    }
+
+    #[test]
+    fn the_list_and_the_suite_must_agree() {
+        let agrees = |list: &str, suite: &str| {
+            let suite = Listing::new(&format!("Server scenarios (…):\n{suite}"));
+            Exceptions::parse(list).unwrap().check_against(&suite).is_ok()
+        };
+        let (list, run) = ("not asked: a draft\n  server a\n", "  - b [2025-06-18]\n");
+        assert!(agrees(list, &format!("  - a [extension]\n{run}")));
+        assert!(!agrees(list, run));
+        assert!(!agrees("", &format!("  - a [extension]\n{run}")));
+    }
+
+    #[test]
+    fn only_what_may_wait_is_listed() {
+        let read = Exceptions::parse(include_str!("../../../conformance/not-built.txt")).unwrap();
+        for Exception { role, name, why } in &read.0 {
+            let may_wait = match why {
+                Why::NotBuilt => name.starts_with("auth/") || name.starts_with("tasks-"),
+                Why::NotAsked => name.starts_with("sep-2640-"),
+            };
+            assert!(may_wait, "{role} {name}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! One run of the suite: one role at one revision, a whole set or one scenario.
+
+use super::Role;
+use super::listing::{Listing, SETS, Standing};
+
+/// One run of the suite.
+#[derive(Debug)]
+pub(super) struct Leg<'a> {
+    pub(super) role: Role,
+    pub(super) revision: &'a str,
+    scenario: Option<&'a str>,
+}
+
+impl<'a> Leg<'a> {
+    pub(super) fn new(role: Role, revision: &'a str, scenario: Option<&'a str>) -> Self {
+        Self { role, revision, scenario }
+    }
+
+    /// What it runs.
+    pub(super) fn scenarios(&self, listing: &Listing) -> Vec<(String, Standing)> {
+        let mut all = listing.at(self.role, self.revision);
+        all.retain(|(name, _)| self.scenario.is_none_or(|wanted| wanted == name));
+        all
+    }
+
+    /// How the suite is told to.
+    pub(super) fn arguments(&self) -> Vec<&str> {
+        match self.scenario {
+            Some(name) => vec!["--scenario", name, "--spec-version", self.revision, "--force"],
+            None if SETS.contains(&self.revision) => vec!["--requirements", self.revision],
+            None => vec!["--suite", "all", "--spec-version", self.revision],
+        }
+    }
+
+    /// A name for its folder of results.
+    pub(super) fn folder(&self) -> String {
+        format!("{}-{}", self.role, self.revision)
+    }
+}

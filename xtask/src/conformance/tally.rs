@@ -1,0 +1,140 @@
+//! The numbers: what passed, what failed and why, what is not built yet.
+
+use super::Role;
+use super::checks::Recorded;
+use super::exceptions::{Exceptions, Why};
+use super::judge;
+use super::leg::Leg;
+use super::listing::Standing;
+use crate::command::Failure;
+
+/// The numbers of all legs.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    rows: Vec<Row>,
+    failed: usize,
+}
+
+/// The numbers of one leg.
+#[derive(Debug)]
+struct Row {
+    role: Role,
+    revision: String,
+    required: Count,
+    others: Count,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+struct Count {
+    passed: usize,
+    all: usize,
+    not_built: usize,
+}
+
+impl Tally {
+    /// Judges one leg, and prints what failed.
+    pub(super) fn add(
+        &mut self,
+        leg: &Leg<'_>,
+        scenarios: &[(String, Standing)],
+        recorded: &Recorded,
+        exceptions: &Exceptions,
+    ) {
+        let mut row = Row {
+            role: leg.role,
+            revision: leg.revision.to_owned(),
+            required: Count::default(),
+            others: Count::default(),
+        };
+        for (name, standing) in scenarios {
+            let count = match standing {
+                Standing::Required => &mut row.required,
+                Standing::Other => &mut row.others,
+            };
+            let mut faults = judge::faults(leg.role, name, recorded);
+            match exceptions.find(leg.role, name).map(|exception| exception.why) {
+                Some(Why::NotAsked) => continue,
+                Some(Why::NotBuilt) if !faults.is_empty() => {
+                    count.all += 1;
+                    count.not_built += 1;
+                    continue;
+                }
+                Some(Why::NotBuilt) => {
+                    faults.push("it passes: take it out of conformance/not-built.txt".into());
+                }
+                None => {}
+            }
+            count.all += 1;
+            if faults.is_empty() {
+                count.passed += 1;
+                continue;
+            }
+            self.failed += 1;
+            println!("FAILED {} {} {name}", leg.role, leg.revision);
+            faults.iter().for_each(|fault| println!("    {fault}"));
+        }
+        self.rows.push(row);
+    }
+
+    /// Prints the numbers.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        println!();
+        self.rows.iter().for_each(|row| println!("{}", row.text()));
+        if self.rows.iter().all(|row| row.required.all + row.others.all == 0) {
+            return Err(Failure::new("no scenario was run"));
+        }
+        match self.failed {
+            0 => Ok(()),
+            failed => Err(Failure::new(format!("{failed} conformance scenarios failed"))),
+        }
+    }
+}
+
+impl Row {
+    fn text(&self) -> String {
+        let Self { role, revision, required, others } = self;
+        let parts: Vec<String> = [(required, "required"), (others, "others")]
+            .into_iter()
+            .filter(|(count, _)| count.all > 0)
+            .map(|(count, name)| count.text(name))
+            .collect();
+        format!("{role} {revision}: {}", parts.join("; "))
+    }
+}
+
+impl Count {
+    fn text(self, name: &str) -> String {
+        let Self { passed, all, not_built } = self;
+        match not_built {
+            0 => format!("{passed}/{all} {name}"),
+            _ => format!("{passed}/{all} {name}, {not_built} not built yet"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_built_must_fail() {
+        let exceptions = Exceptions::parse("not built: later\n  server a\n  server b\n").unwrap();
+        let recorded = Recorded::parse("a\tSUCCESS\tx\tgood\nb\tFAILURE\tx\tbad\nc\tSUCCESS\tx\tgood", "");
+        let scenarios = ["a", "b", "c"].map(|name| (name.to_owned(), Standing::Required));
+        let mut tally = Tally::default();
+        tally.add(&Leg::new(Role::Server, "2026-07-28", None), &scenarios, &recorded, &exceptions);
+        assert_eq!(tally.rows[0].required, Count { passed: 1, all: 3, not_built: 1 });
+        assert_eq!(tally.failed, 1);
+    }
+
+    #[test]
+    fn what_is_not_built_is_never_counted_as_passed() {
+        let row = Row {
+            role: Role::Client,
+            revision: "2026-07-28".into(),
+            required: Count { passed: 7, all: 32, not_built: 25 },
+            others: Count { passed: 1, all: 1, not_built: 0 },
+        };
+        assert_eq!(row.text(), "client 2026-07-28: 7/32 required, 25 not built yet; 1/1 others");
+    }
+}
