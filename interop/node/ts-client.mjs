@@ -30,12 +30,18 @@ const unknown = await client.callTool({ name: 'no-such-tool', arguments: {} }).t
     () => null,
     error => error.code ?? String(error),
 );
-// Gone away from in the middle: the connection must go on.
-const gone = AbortSignal.timeout(300);
-const cancelled = await client.callTool({ name: 'slow', arguments: { seconds: 30 } }, { signal: gone }).then(
-    () => false,
-    () => true,
-);
+// Gone away from in the middle, with a stream and without: the connection must go on.
+const errors = [];
+client.onerror = error => errors.push(String(error));
+let cancelled = true;
+for (const asked of [{ onprogress: () => {} }, {}]) {
+    const call = { name: 'slow', arguments: { seconds: 1 } };
+    const gone = client.callTool(call, { ...asked, signal: AbortSignal.timeout(300) });
+    cancelled &&= await gone.then(
+        () => false,
+        () => true,
+    );
+}
 const again = await client.callTool({ name: 'echo', arguments: { text: 'still here' } });
 const seen = {
     protocolVersion: client.getNegotiatedProtocolVersion(),
@@ -48,6 +54,7 @@ const seen = {
     unknown,
     cancelled,
     again: again.content[0].text,
+    errors,
     session: transport.sessionId !== undefined,
 };
 if (transport.sessionId !== undefined) await transport.terminateSession();

@@ -1,11 +1,13 @@
-// A server written with the TypeScript SDK: `ts-server.mjs session|stateless|both PORT`.
+// A server written with the TypeScript SDK: `ts-server.mjs session|json|stateless|both PORT`.
 //
 // `session` is the wiring of 2025: a transport for each session, and nothing of 2026-07-28. `stateless` answers each
 // request alone, in both eras. `both` has sessions for the one era and answers the other alone.
-// The resource `interop://slow` counts what became of the calls to `slow`.
+// `json` is `session` with documents instead of streams. In sessions, `rests` hangs up in the middle of its answer, and
+// `forget` loses the session. The resource `interop://slow` counts what became of the calls to `slow`.
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
     NodeStreamableHTTPServerTransport,
@@ -52,6 +54,15 @@ function build() {
         if (server.server.transport?.sessionId) await server.server.sendResourceUpdated({ uri: SLOW });
         return text('touched');
     });
+    tool('rests', {}, async (_, ctx) => {
+        ctx.http?.closeSSE?.();
+        await sleep(200);
+        return text('rested');
+    });
+    tool('forget', {}, async (_, ctx) => {
+        sessions.delete(ctx.sessionId);
+        return text('forgotten');
+    });
     server.registerResource('slow', SLOW, { mimeType: 'application/json' }, async () => ({
         contents: [{ uri: SLOW, mimeType: 'application/json', text: JSON.stringify(counts) }],
     }));
@@ -65,7 +76,7 @@ async function slow(seconds, ctx) {
     counts.started += 1;
     const progressToken = ctx.mcpReq._meta?.progressToken;
     for (let step = 1; step <= 10; step += 1) {
-        await new Promise(resolve => setTimeout(resolve, seconds * 100));
+        await sleep(seconds * 100);
         if (ctx.mcpReq.signal.aborted) {
             counts.cancelled += 1;
             throw new Error('cancelled');
@@ -77,6 +88,28 @@ async function slow(seconds, ctx) {
     }
     counts.finished += 1;
     return text('done');
+}
+
+// What was sent, for those who come back.
+class Events {
+    sent = [];
+
+    async storeEvent(stream, message) {
+        return String(this.sent.push({ stream, message }));
+    }
+
+    async getStreamIdForEventId(id) {
+        return this.sent[Number(id) - 1]?.stream;
+    }
+
+    async replayEventsAfter(last, { send }) {
+        const { stream } = this.sent[Number(last) - 1];
+        for (let id = Number(last) + 1; id <= this.sent.length; id += 1) {
+            const event = this.sent[id - 1];
+            if (event.stream === stream && event.message?.jsonrpc) await send(String(id), event.message);
+        }
+        return stream;
+    }
 }
 
 const sessions = new Map();
@@ -91,7 +124,13 @@ async function session(req, res, message) {
     const transport = new NodeStreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
         onsessioninitialized: id => sessions.set(id, transport),
-        onsessionclosed: id => sessions.delete(id),
+        onsessionclosed: id => {
+            sessions.delete(id);
+            console.error('session left');
+        },
+        enableJsonResponse: form === 'json',
+        eventStore: new Events(),
+        retryInterval: 50,
     });
     await build().connect(transport);
     return transport.handleRequest(req, res, message);
@@ -102,8 +141,8 @@ function refuse(res, status, message) {
     res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function serving(form) {
-    if (form === 'session') return session;
+function serving() {
+    if (form === 'session' || form === 'json') return session;
     const handler = createMcpHandler(build, { legacy: form === 'both' ? 'reject' : 'stateless' });
     touched = () => handler.notify.resourceUpdated(SLOW);
     const alone = toNodeHandler(handler);
@@ -121,7 +160,7 @@ async function read(req) {
 }
 
 const [form, port] = process.argv.slice(2);
-const serve = serving(form);
+const serve = serving();
 const host = localhostHostValidation();
 const origin = localhostOriginValidation();
 const http = createServer((req, res) => {

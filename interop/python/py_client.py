@@ -13,6 +13,10 @@ from mcp import Client, MCPError
 MODES = {"auto": "auto", "legacy": "legacy", "modern": "2026-07-28"}
 
 
+async def ignore(*_: object) -> None:
+    """Is asked for so that progress is reported."""
+
+
 async def run(era: str, nonce: str, url: str) -> dict:
     progress = 0
 
@@ -29,9 +33,12 @@ async def run(era: str, nonce: str, url: str) -> dict:
             unknown = None
         except MCPError as error:
             unknown = error.code
-        # Gone away from in the middle: the connection must go on.
-        with anyio.move_on_after(0.3) as gone:
-            await client.call_tool("slow", {"seconds": 30})
+        # Gone away from in the middle, with a stream and without: the connection must go on.
+        cancelled = []
+        for told in (ignore, None):
+            with anyio.move_on_after(0.3) as gone:
+                await client.call_tool("slow", {"seconds": 1}, progress_callback=told)
+            cancelled.append(gone.cancelled_caught)
         again = await client.call_tool("echo", {"text": "still here"})
         return {
             "protocolVersion": client.protocol_version,
@@ -42,7 +49,7 @@ async def run(era: str, nonce: str, url: str) -> dict:
             "slow": slow.content[0].text,
             "progress": progress,
             "unknown": unknown,
-            "cancelled": gone.cancelled_caught,
+            "cancelled": all(cancelled),
             "again": again.content[0].text,
         }
 

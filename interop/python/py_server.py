@@ -1,10 +1,12 @@
-"""A server written with Python's mcp: `py_server.py session|stateless PORT`.
+"""A server written with Python's mcp: `py_server.py session|json|stateless PORT`.
 
-Both answer 2026-07-28 alone, request by request. What is older has a session in the one form and none in the other.
-The resource `interop://slow` counts what became of the calls to `slow`.
+All answer 2026-07-28 alone, request by request. What is older has a session, except in the last form. `json` answers
+with documents instead of streams. In sessions, `rests` hangs up in the middle of its answer. The resource
+`interop://slow` counts what became of the calls to `slow`.
 """
 
 import json
+import logging
 import socket
 import sys
 
@@ -12,7 +14,8 @@ import anyio
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult, JSONRPCMessage
 from pydantic import BaseModel
 
 SLOW = "interop://slow"
@@ -64,14 +67,48 @@ async def touch(ctx: Context) -> str:
     return "touched"
 
 
+@server.tool()
+async def rests(ctx: Context) -> str:
+    await ctx.close_sse_stream()
+    await anyio.sleep(0.2)
+    return "rested"
+
+
 @server.resource(SLOW, mime_type="application/json")
 def slow_calls() -> str:
     return json.dumps(counts, separators=(",", ":"))
 
 
+class Events(EventStore):
+    """What was sent, for those who come back."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, JSONRPCMessage | None]] = []
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        self.sent.append((stream_id, message))
+        return str(len(self.sent))
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        last = int(last_event_id)
+        stream = self.sent[last - 1][0]
+        for number, (of, message) in enumerate(self.sent[last:], last + 1):
+            if of == stream and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
+
+
 def main() -> None:
+    logging.basicConfig(level=logging.WARNING)
+    # It tells there that a client left.
+    logging.getLogger("mcp.server.streamable_http").setLevel(logging.INFO)
     form, port = sys.argv[1:]
-    app = server.streamable_http_app(stateless_http=form == "stateless")
+    app = server.streamable_http_app(
+        stateless_http=form == "stateless",
+        json_response=form == "json",
+        event_store=None if form == "stateless" else Events(),
+        retry_interval=50,
+    )
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", int(port)))

@@ -61,9 +61,11 @@ fn calls(client: fn() -> Command, era: &'static str, revision: &'static str) -> 
         assert_eq!(seen["slow"], "done");
         assert_eq!(seen["progress"], 10);
         assert_eq!(seen["unknown"], -32602);
-        // rmcp's client is not told to go away in the middle.
-        assert_ne!(seen["cancelled"], false);
-        assert!(seen["again"].is_null() || seen["again"] == "still here", "{seen}");
+        assert_eq!(seen["cancelled"], true);
+        assert_eq!(seen["again"], "still here");
+        // Neither in its log nor where its user hears of them.
+        assert_eq!(errors, "", "the client complained");
+        assert!(seen["errors"].as_array().is_none_or(Vec::is_empty), "{seen}");
         server.stop().await;
     })
 }

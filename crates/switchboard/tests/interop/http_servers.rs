@@ -4,7 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use switchboard::{Change, Client, ClientSession, HttpWay, ListenFilter, Offer, Revision, json};
+use serde_json::Value;
+use switchboard::protocol::ResourceBody;
+use switchboard::{
+    CallError, Change, Client, ClientSession, HttpWay, LinkError, ListenFilter, Offer, Revision, json,
+};
 
 use crate::everything::Obliging;
 use crate::listening::Listening;
@@ -12,6 +16,8 @@ use crate::{Test, block_on};
 
 pub(crate) const TESTS: &[Test] = &[
     ("typescript_server_with_sessions", || typescript("session", Offer::Any, Form::SESSION)),
+    ("typescript_server_with_documents", || typescript("json", Offer::Any, Form::DOCUMENTS)),
+    ("typescript_server_that_forgets_its_session", typescript_forgets),
     ("typescript_server_without_sessions_in_the_modern_era", || {
         typescript("stateless", Offer::Any, Form::MODERN)
     }),
@@ -24,6 +30,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("python_server_with_sessions_in_the_legacy_era", || {
         python("session", Offer::LegacyOnly, Form { subscribes: false, ..Form::SESSION })
     }),
+    ("python_server_with_documents_in_the_modern_era", || {
+        python("json", Offer::Any, Form { streams: false, ..Form::MODERN })
+    }),
+    ("python_server_with_documents_in_the_legacy_era", || {
+        python("json", Offer::LegacyOnly, Form { subscribes: false, ..Form::DOCUMENTS })
+    }),
     ("python_server_without_sessions_in_the_modern_era", || python("stateless", Offer::Any, Form::MODERN)),
     ("python_server_without_sessions_in_the_legacy_era", || {
         python("stateless", Offer::LegacyOnly, Form::STATELESS)
@@ -34,6 +46,10 @@ pub(crate) const TESTS: &[Test] = &[
 #[derive(Clone, Copy)]
 struct Form {
     revision: Revision,
+    /// There is something to leave.
+    session: bool,
+    /// It speaks before it answers.
+    streams: bool,
     /// It hears that a call is cancelled.
     cancels: bool,
     /// It can ask while it works on a call.
@@ -43,10 +59,20 @@ struct Form {
 }
 
 impl Form {
-    const MODERN: Self = Self { revision: Revision::LATEST, cancels: true, asks: true, subscribes: true };
-    const SESSION: Self = Self { revision: Revision::LATEST_LEGACY, ..Self::MODERN };
+    const MODERN: Self = Self {
+        revision: Revision::LATEST,
+        session: false,
+        streams: true,
+        cancels: true,
+        asks: true,
+        subscribes: true,
+    };
+    const SESSION: Self = Self { revision: Revision::LATEST_LEGACY, session: true, ..Self::MODERN };
+    /// A document holds an answer and nothing else.
+    const DOCUMENTS: Self = Self { streams: false, asks: false, ..Self::SESSION };
     /// Nothing connects two requests, so there is nothing to cancel, to answer or to subscribe to.
-    const STATELESS: Self = Self { cancels: false, asks: false, subscribes: false, ..Self::SESSION };
+    const STATELESS: Self =
+        Self { session: false, cancels: false, asks: false, subscribes: false, ..Self::SESSION };
 }
 
 fn typescript(kind: &'static str, offer: Offer, form: Form) -> Result<(), Failed> {
@@ -68,7 +94,9 @@ async fn all_of(server: Listening, offer: Offer, form: Form) {
     let unknown = session.call_tool("no-such-tool", json!({})).await;
     assert!(unknown.map_or(true, |result| result.is_error));
 
-    reports_progress(&session).await;
+    let resting = session.call_tool("rests", json!({})).await.unwrap();
+    assert_eq!(resting.text(), "rested", "the rest of the answer was fetched");
+    reports_progress(&session, form.streams).await;
     cancels(&session, form.cancels).await;
     let asked = session.call_tool("ask", json!({})).await;
     if form.asks {
@@ -80,11 +108,32 @@ async fn all_of(server: Listening, offer: Offer, form: Form) {
         subscribes(&session).await;
     }
     session.close().await;
+    if form.session {
+        server.says(&["session left", "Terminating session"]).await;
+    }
     server.stop().await;
 }
 
+/// Reads go on in another session; a call is the caller's to repeat.
+fn typescript_forgets() -> Result<(), Failed> {
+    block_on(async {
+        let server = Listening::typescript("session").await;
+        let session = server.connect(&Client::new(), HttpWay::Auto).await;
+        assert_eq!(session.call_tool("forget", json!({})).await.unwrap().text(), "forgotten");
+        let lost = session.call_tool("echo", json!({ "text": "lost" })).await.unwrap_err();
+        assert!(matches!(lost, CallError::Link(LinkError::SessionExpired)), "{lost:?}");
+        assert_eq!(session.call_tool("echo", json!({ "text": "found" })).await.unwrap().text(), "found");
+        assert_eq!(session.call_tool("forget", json!({})).await.unwrap().text(), "forgotten");
+        assert!(!session.read_resource("interop://slow").await.unwrap().contents.is_empty());
+        subscribes(&session).await;
+        session.close().await;
+        server.says(&["session left"]).await;
+        server.stop().await;
+    })
+}
+
 /// Not every report reaches a caller when they come fast, but the last one does.
-async fn reports_progress(session: &ClientSession) {
+async fn reports_progress(session: &ClientSession, streams: bool) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noting = Arc::clone(&seen);
     let call = session.call_tool("slow", json!({ "seconds": 0.5 })).on_progress(move |progress| {
@@ -93,6 +142,9 @@ async fn reports_progress(session: &ClientSession) {
     });
     assert_eq!(call.await.unwrap().text(), "done");
     let seen = seen.lock().unwrap();
+    if !streams {
+        return assert!(seen.is_empty(), "{seen:?}");
+    }
     assert!(seen.len() >= 3 && seen.is_sorted() && seen.last() == Some(&10.0), "{seen:?}");
 }
 
@@ -103,9 +155,10 @@ async fn cancels(session: &ClientSession, told: bool) {
     let counted = async {
         loop {
             let read = session.read_resource("interop://slow").await.unwrap();
-            let text = format!("{:?}", read.contents);
-            assert!(text.contains("started"), "{text}");
-            if !told || !text.contains("\\\"cancelled\\\":0") {
+            let ResourceBody::Text(text) = &read.contents[0].body else { panic!("it is text") };
+            let counts: Value = serde_json::from_str(text).unwrap();
+            assert_eq!((&counts["started"], &counts["finished"]), (&json!(2), &json!(1)), "{counts}");
+            if !told || counts["cancelled"] == 1 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -10,16 +10,18 @@ use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
+use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, ProgressNotificationParam, ProtocolVersion};
-use rmcp::service::{NotificationContext, RunningService, ServiceError};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RunningService, ServiceError};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-const USAGE: &str =
-    "usage: rmcp-client [--era auto|legacy|modern] [--nonce TEXT] (--url URL | -- CMD ARGS…)";
+const USAGE: &str = "usage: rmcp-client [--era auto|legacy|modern] [--nonce TEXT] (--url URL | -- CMD ARGS…)";
 
 struct Arguments {
     lifecycle: ClientLifecycleMode,
@@ -91,11 +93,20 @@ async fn run(arguments: Arguments) -> Result<Value, Box<dyn std::error::Error>> 
     let tools = client.list_all_tools().await?;
     let echoed = call(&client, "echo", json!({ "text": nonce })).await?;
     let slow = call(&client, "slow", json!({ "seconds": 0.5 })).await?;
+    let progress = counting.0.load(Ordering::Relaxed);
     let unknown = match call(&client, "no-such-tool", json!({})).await {
         Err(ServiceError::McpError(error)) => json!(error.code.0),
         Err(other) => return Err(other.into()),
         Ok(_) => Value::Null,
     };
+    // Gone away from in the middle: the connection must go on.
+    let arguments = json!({ "seconds": 1 }).as_object().cloned().unwrap_or_default();
+    let slow_call = CallToolRequestParams::new("slow").with_arguments(arguments);
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(slow_call));
+    let gone = client.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    gone.cancel(Some("the caller no longer waits".into())).await?;
+    let again = call(&client, "echo", json!({ "text": "still here" })).await?;
     let close = client.cancel().await?;
 
     Ok(json!({
@@ -105,8 +116,10 @@ async fn run(arguments: Arguments) -> Result<Value, Box<dyn std::error::Error>> 
         "nonce": nonce,
         "echoed": echoed,
         "slow": slow,
-        "progress": counting.0.load(Ordering::Relaxed),
+        "progress": progress,
         "unknown": unknown,
+        "cancelled": true,
+        "again": again,
         "close": format!("{close:?}"),
     }))
 }
