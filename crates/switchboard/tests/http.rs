@@ -257,6 +257,13 @@ async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let lost = session.call_tool("echo", json!({})).await.unwrap_err();
     assert!(matches!(lost, CallError::Link(LinkError::SessionExpired)), "{lost:?}");
     assert_eq!(session.call_tool("echo", json!({ "n": 3 })).await.unwrap().text(), r#"{"n":3}"#);
+    // What the new session is told comes on a stream of its own.
+    let mut filter = ListenFilter::new();
+    filter.resource_subscriptions.push("x://y".into());
+    let mut listening = session.listen(filter).await.unwrap();
+    server.publisher().resource_updated("x://y");
+    let heard = async { while !matches!(listening.next().await, Some(Change::Resource { .. })) {} };
+    tokio::time::timeout(Duration::from_secs(5), heard).await.expect("the change is heard");
     session.close().await;
 }
 

@@ -52,6 +52,10 @@ struct Session {
     open: watch::Sender<Stage>,
     /// Held while a lost session is replaced.
     renewing: tokio::sync::Mutex<()>,
+    /// How often that was done: each session has a stream of its own for what the server starts.
+    renewals: watch::Sender<u64>,
+    /// The renewal for which that stream was opened, or refused.
+    heard: watch::Sender<Option<u64>>,
 }
 
 #[derive(Default)]
@@ -83,6 +87,8 @@ impl Stateful {
             lane,
             open,
             renewing: tokio::sync::Mutex::new(()),
+            renewals: watch::Sender::new(0),
+            heard: watch::Sender::new(None),
         });
         let (posts, waiting) = mpsc::channel(LANE);
         let poster = tokio::spawn(post_all(Arc::clone(&session), waiting));
@@ -346,38 +352,58 @@ impl Session {
         }
     }
 
-    /// Hears what the server starts by itself, for as long as it lets us.
-    async fn listen(self: Arc<Self>, first: tokio::sync::oneshot::Sender<()>) {
-        let mut first = Some(first);
+    /// Hears what the server starts by itself, for as long as it lets us; anew in another session.
+    async fn listen(self: Arc<Self>) {
+        let mut renewals = self.renewals.subscribe();
         let mut last: Option<String> = None;
         let mut failures = 0;
         loop {
+            let renewal = *renewals.borrow_and_update();
             let opened = self.get(last.as_deref()).await;
-            if let Some(first) = first.take() {
-                let _ = first.send(());
-            }
+            self.heard.send_replace(Some(renewal));
             let wait = match opened {
                 Ok(mut events) => {
                     failures = 0;
-                    let _ = self.read(&mut events, None, &Emit::default()).await;
+                    let quiet = Emit::default();
+                    let reading = self.read(&mut events, None, &quiet);
+                    tokio::select! {
+                        _ = reading => {}
+                        _ = renewals.changed() => {
+                            last = None;
+                            continue;
+                        }
+                    }
                     last = events.last_id().or(last);
-                    events.retry().unwrap_or(COME_BACK)
+                    Some(events.retry().unwrap_or(COME_BACK))
                 }
                 // Many servers have no such stream, and say so with 405 or 404: that is no trouble.
-                Err(LinkError::Refused { .. } | LinkError::Challenged(_) | LinkError::SessionExpired) => {
-                    return;
-                }
-                Err(_) if failures == RESUMES => return,
+                Err(LinkError::Refused { .. } | LinkError::Challenged(_) | LinkError::SessionExpired) => None,
+                Err(_) if failures == RESUMES => None,
                 Err(_) => {
                     failures += 1;
-                    COME_BACK * 2u32.saturating_pow(failures)
+                    Some(COME_BACK * 2u32.saturating_pow(failures))
                 }
             };
             if self.state.lock().closed {
                 return;
             }
-            tokio::time::sleep(wait).await;
+            let coming_back = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = coming_back => {}
+                _ = renewals.changed() => (last, failures) = (None, 0),
+            }
         }
+    }
+
+    /// Waits until the stream of what the server starts is there, but not for long: many servers have none.
+    async fn wait_to_hear(&self, renewal: u64) {
+        let mut heard = self.heard.subscribe();
+        let _ = tokio::time::timeout(FIRST_STREAM, heard.wait_for(|heard| *heard >= Some(renewal))).await;
     }
 
     /// Opens another session after the server forgot ours. What was subscribed to or listed is no longer known.
@@ -398,13 +424,16 @@ impl Session {
         Box::pin(self.settle(&call, answer, &Emit::default()))
             .await?
             .map_err(|_| LinkError::SessionExpired)?;
-        {
+        let renewal = {
             let mut state = self.state.lock();
             state.id = headers.get(SESSION_ID).cloned();
             state.renewed += 1;
-        }
+            state.renewed
+        };
         let told = note_text("notifications/initialized", None);
         self.wire.post(told.into(), &self.headers(), Again::Never).await?;
+        self.renewals.send_replace(renewal);
+        self.wait_to_hear(renewal).await;
         for changed in ["tools", "prompts", "resources"] {
             let method = format!("notifications/{changed}/list_changed").into();
             self.lane.send(Inward::Note(Note { method, params: None }));
@@ -439,9 +468,8 @@ async fn post_all(session: Arc<Session>, mut waiting: mpsc::Receiver<Bytes>) {
             Err(error) => tracing::debug!(%error, "a message could not be sent"),
         }
         if opens {
-            let (first, opened) = tokio::sync::oneshot::channel();
-            listening = Some(AbortOnDrop(tokio::spawn(Arc::clone(&session).listen(first))));
-            let _ = tokio::time::timeout(FIRST_STREAM, opened).await;
+            listening = Some(AbortOnDrop(tokio::spawn(Arc::clone(&session).listen())));
+            session.wait_to_hear(0).await;
             session.open.send_replace(Stage::Open);
         }
     }
