@@ -103,6 +103,7 @@ class Events {
     }
 
     async replayEventsAfter(last, { send }) {
+        console.error('came back');
         const { stream } = this.sent[Number(last) - 1];
         for (let id = Number(last) + 1; id <= this.sent.length; id += 1) {
             const event = this.sent[id - 1];

@@ -90,6 +90,7 @@ class Events(EventStore):
         return str(len(self.sent))
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        print("came back", file=sys.stderr, flush=True)
         last = int(last_event_id)
         stream = self.sent[last - 1][0]
         for number, (of, message) in enumerate(self.sent[last:], last + 1):
