@@ -15,7 +15,13 @@ const PROGRAMS: [&str; 3] = ["loopback.mjs", "ts-client.mjs", "ts-server.mjs"];
 
 /// Returns the folder that holds `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
-    ci(&project.path("interop/node"), place.join("node"))
+    let from = project.path("interop/node");
+    let folder = ci(&from, place.join("node"))?;
+    for name in PROGRAMS {
+        fs::copy(from.join(name), folder.join(name))
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", folder.display())))?;
+    }
+    Ok(folder)
 }
 
 /// Installs what the lock file in `from` pins into `folder`, and returns that.
@@ -23,16 +29,13 @@ pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
     let version = node_version()?;
     let sources = FILES.map(|file| from.join(file));
     let stamp = Stamp::of(&folder, &sources, &[&version])?;
-    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
-    fs::create_dir_all(&folder).map_err(io)?;
-    for name in PROGRAMS {
-        fs::copy(project.path("interop/node").join(name), folder.join(name)).map_err(io)?;
-    }
     if stamp.matches() && folder.join("node_modules").is_dir() {
         return Ok(folder);
     }
 
     stamp.remove()?;
+    let io = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", folder.display()));
+    fs::create_dir_all(&folder).map_err(io)?;
     for (source, name) in sources.iter().zip(FILES) {
         fs::copy(source, folder.join(name)).map_err(io)?;
     }
