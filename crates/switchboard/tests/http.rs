@@ -50,6 +50,10 @@ impl Handler for Fixture {
                     Ok(CallToolResult::new([Content::text("done")]).into())
                 }),
                 "forever" => Handled::later(async { std::future::pending().await }),
+                "begins" => Handled::later(async move {
+                    cx.progress(1.0, None, None);
+                    std::future::pending().await
+                }),
                 "hang_up" => Handled::later(async move {
                     cx.hang_up(Duration::from_millis(300));
                     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -253,9 +257,64 @@ async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let lost = session.call_tool("echo", json!({})).await.unwrap_err();
     assert!(matches!(lost, CallError::Link(LinkError::SessionExpired)), "{lost:?}");
     assert_eq!(session.call_tool("echo", json!({ "n": 3 })).await.unwrap().text(), r#"{"n":3}"#);
+    // What the new session is told comes on a stream of its own.
+    let mut filter = ListenFilter::new();
+    filter.resource_subscriptions.push("x://y".into());
+    let mut listening = session.listen(filter).await.unwrap();
+    server.publisher().resource_updated("x://y");
+    let heard = async { while !matches!(listening.next().await, Some(Change::Resource { .. })) {} };
+    tokio::time::timeout(Duration::from_secs(5), heard).await.expect("the change is heard");
     session.close().await;
 }
 
 async fn forget_all(store: &Arc<dyn switchboard::transport::http::server::SessionStore>) -> bool {
     store.clear().await > 0
+}
+
+/// A status without a body would be taken for a broken server, and a stream that goes on for a request that does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_request_is_answered_by_a_stream_that_ends() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    let session = opened(&url).await;
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let plain = switchboard::http::PlainHttp::LoopbackOnly;
+    let address = switchboard::http::Address::parse(&format!("{url}/mcp"), plain).unwrap();
+    let call = |tool: &str| {
+        let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": 7 } });
+        let body = json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": params });
+        let request = switchboard::http::Request::new("POST".parse().unwrap(), address.clone())
+            .with_header("accept".parse().unwrap(), "application/json, text/event-stream".parse().unwrap())
+            .with_header("content-type".parse().unwrap(), "application/json".parse().unwrap())
+            .with_header("mcp-session-id".parse().unwrap(), session.parse().unwrap())
+            .with_body(body.to_string());
+        let client = client.clone();
+        async move { client.send(request).await.unwrap() }
+    };
+
+    let begins = call("begins").await;
+    post(
+        &url,
+        &session,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"begins"}}"#,
+    )
+    .await;
+    let rest = begins.body.collect(1 << 20);
+    let rest = tokio::time::timeout(Duration::from_secs(5), rest).await.expect("the stream ends").unwrap();
+    assert!(!String::from_utf8_lossy(&rest).contains("result"));
+
+    let forever = tokio::spawn(call("forever"));
+    let forever = async {
+        // Until it runs there is nothing to cancel.
+        while !forever.is_finished() {
+            let cancel =
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"forever"}}"#;
+            post(&url, &session, cancel).await;
+        }
+        forever.await.unwrap()
+    };
+    let forever = tokio::time::timeout(Duration::from_secs(5), forever).await.expect("it is answered");
+    assert_eq!(forever.status.as_u16(), 200);
+    assert_eq!(forever.headers["content-type"], "text/event-stream");
+    assert!(forever.body.collect(1 << 20).await.unwrap().is_empty());
 }

@@ -1,4 +1,5 @@
-//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`.
+//! The servers from npm, installed by `npm ci` from `interop/node/package-lock.json`, and beside them the programs of
+//! `interop/node`, which find their packages there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,17 @@ use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
+const PROGRAMS: [&str; 3] = ["loopback.mjs", "ts-client.mjs", "ts-server.mjs"];
 
 /// Returns the folder that holds `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
-    ci(&project.path("interop/node"), place.join("node"))
+    let from = project.path("interop/node");
+    let folder = ci(&from, place.join("node"))?;
+    for name in PROGRAMS {
+        fs::copy(from.join(name), folder.join(name))
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", folder.display())))?;
+    }
+    Ok(folder)
 }
 
 /// Installs what the lock file in `from` pins into `folder`, and returns that.

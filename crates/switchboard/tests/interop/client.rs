@@ -1,4 +1,4 @@
-//! A client written with rmcp, with our server, in both eras.
+//! A client written with rmcp, with our server over pipes, in both eras.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 /// The example server, which cargo builds beside the tests.
-fn our_server() -> PathBuf {
+pub(crate) fn our_server() -> PathBuf {
     let tests = std::env::current_exe().expect("this program has a path");
     let target =
         tests.parent().and_then(|deps| deps.parent()).expect("tests are built in target/<profile>/deps");
@@ -42,5 +42,8 @@ fn calls(era: &'static str, revision: &'static str) -> Result<(), Failed> {
         let tools: Vec<_> =
             seen["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         assert_eq!(tools, ["echo", "add", "slow"]);
+        assert_eq!(seen["slow"], "done");
+        assert_eq!(seen["progress"], 10);
+        assert_eq!(seen["unknown"], -32602);
     })
 }

@@ -1,4 +1,5 @@
-//! Our client with `@modelcontextprotocol/server-everything`: every feature of 2025-11-25 that it has.
+//! Our client with `@modelcontextprotocol/server-everything`: every feature of 2025-11-25 that it has, over pipes, over
+//! streamable HTTP and over the HTTP+SSE of 2024.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,29 +12,89 @@ use switchboard::protocol::{
 };
 use switchboard::session::link::BoxFuture;
 use switchboard::{
-    Abilities, Answers, Asker, Change, Client, Content, Level, ListenFilter, Refusal, Revision, json,
+    Abilities, Answers, Asker, Change, Client, ClientSession, Content, HttpWay, Level, ListenFilter, Refusal,
+    Revision, json,
 };
 
+use crate::listening::Listening;
 use crate::peer::Peer;
 use crate::{Test, block_on};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("everything_lists_calls_and_stops", lists_calls_and_stops),
-    ("everything_content_of_every_kind", content_of_every_kind),
-    ("everything_resources_prompts_and_completion", resources_prompts_and_completion),
-    ("everything_progress_and_cancellation", progress_and_cancellation),
-    ("everything_asks_us", asks_us),
-    ("everything_subscriptions_and_logs", subscriptions_and_logs),
-    ("everything_runs_a_task", runs_a_task),
+    ("everything_lists_calls_and_stops", || lists_calls_and_stops(Over::Pipes)),
+    ("everything_content_of_every_kind", || content_of_every_kind(Over::Pipes)),
+    ("everything_resources_prompts_and_completion", || resources_prompts_and_completion(Over::Pipes)),
+    ("everything_progress_and_cancellation", || progress_and_cancellation(Over::Pipes)),
+    ("everything_asks_us", || asks_us(Over::Pipes)),
+    ("everything_subscriptions_and_logs", || subscriptions_and_logs(Over::Pipes)),
+    ("everything_runs_a_task", || runs_a_task(Over::Pipes)),
+    ("everything_lists_calls_and_stops_over_http", || lists_calls_and_stops(Over::Streamable)),
+    ("everything_content_of_every_kind_over_http", || content_of_every_kind(Over::Streamable)),
+    ("everything_resources_prompts_and_completion_over_http", || {
+        resources_prompts_and_completion(Over::Streamable)
+    }),
+    ("everything_progress_and_cancellation_over_http", || progress_and_cancellation(Over::Streamable)),
+    ("everything_asks_us_over_http", || asks_us(Over::Streamable)),
+    ("everything_subscriptions_and_logs_over_http", || subscriptions_and_logs(Over::Streamable)),
+    ("everything_runs_a_task_over_http", || runs_a_task(Over::Streamable)),
+    ("everything_lists_calls_and_stops_over_sse", || lists_calls_and_stops(Over::Sse)),
+    ("everything_content_of_every_kind_over_sse", || content_of_every_kind(Over::Sse)),
+    ("everything_resources_prompts_and_completion_over_sse", || resources_prompts_and_completion(Over::Sse)),
+    ("everything_progress_and_cancellation_over_sse", || progress_and_cancellation(Over::Sse)),
+    ("everything_asks_us_over_sse", || asks_us(Over::Sse)),
+    ("everything_subscriptions_and_logs_over_sse", || subscriptions_and_logs(Over::Sse)),
+    ("everything_runs_a_task_over_sse", || runs_a_task(Over::Sse)),
+    ("everything_of_2024_is_found_at_its_address", found_at_its_address),
 ];
 
-fn everything() -> Peer {
-    Peer::node("mcp-server-everything", &[])
+/// How the server is reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Pipes,
+    Streamable,
+    Sse,
 }
 
-fn lists_calls_and_stops() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+/// The server, started.
+enum Everything {
+    Child(Peer),
+    Listening(Listening, HttpWay),
+}
+
+impl Everything {
+    async fn start(over: Over) -> Self {
+        match over {
+            Over::Pipes => Self::Child(Peer::node("mcp-server-everything", &[])),
+            Over::Streamable => {
+                Self::Listening(Listening::everything("streamableHttp", "/mcp").await, HttpWay::Streamable)
+            }
+            Over::Sse => Self::Listening(Listening::everything("sse", "/sse").await, HttpWay::Sse),
+        }
+    }
+
+    async fn connect(&self, client: &Client) -> ClientSession {
+        match self {
+            Self::Child(peer) => peer.connect(client).await,
+            Self::Listening(server, way) => server.connect(client, *way).await,
+        }
+    }
+
+    async fn stop(self, session: ClientSession) {
+        match self {
+            Self::Child(peer) => drop(peer.stop(session).await),
+            Self::Listening(server, _) => {
+                session.close().await;
+                // That we left is told, not found out.
+                server.says(&["session termination", "Client Disconnected"]).await;
+                server.stop().await;
+            }
+        }
+    }
+}
+
+fn lists_calls_and_stops(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
         let terms = session.terms().unwrap();
         assert_eq!(terms.revision, Revision::LATEST_LEGACY);
@@ -50,9 +111,9 @@ fn lists_calls_and_stops() -> Result<(), Failed> {
     })
 }
 
-fn content_of_every_kind() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn content_of_every_kind(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
         let image = session.call_tool("get-tiny-image", json!({})).await.unwrap();
         assert!(image.content.iter().any(|content| matches!(content, Content::Image(_))));
@@ -73,9 +134,9 @@ fn content_of_every_kind() -> Result<(), Failed> {
     })
 }
 
-fn resources_prompts_and_completion() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn resources_prompts_and_completion(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
         let resources = session.list_resources().await.unwrap();
         let first = resources.first().expect("it has resources");
@@ -96,9 +157,9 @@ fn resources_prompts_and_completion() -> Result<(), Failed> {
     })
 }
 
-fn progress_and_cancellation() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn progress_and_cancellation(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
         let seen = Arc::new(AtomicUsize::new(0));
         let counting = Arc::clone(&seen);
@@ -120,7 +181,7 @@ fn progress_and_cancellation() -> Result<(), Failed> {
 }
 
 /// Fills in every form, samples a fixed sentence.
-struct Obliging;
+pub(crate) struct Obliging;
 
 impl Answers for Obliging {
     fn abilities(&self) -> Abilities {
@@ -153,9 +214,9 @@ impl Answers for Obliging {
     }
 }
 
-fn asks_us() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn asks_us(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new().with_answers(Obliging)).await;
         session.set_roots([Root::new("file:///tmp/a-root")]).unwrap();
         let sampled = session.call_tool("trigger-sampling-request", json!({ "prompt": "hi" })).await.unwrap();
@@ -168,9 +229,9 @@ fn asks_us() -> Result<(), Failed> {
     })
 }
 
-fn subscriptions_and_logs() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn subscriptions_and_logs(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new()).await;
         session.set_log_level(Level::Debug).await.unwrap();
         let uri = session.list_resources().await.unwrap()[0].uri.clone();
@@ -196,14 +257,26 @@ fn subscriptions_and_logs() -> Result<(), Failed> {
     })
 }
 
-fn runs_a_task() -> Result<(), Failed> {
-    block_on(async {
-        let peer = everything();
+fn runs_a_task(over: Over) -> Result<(), Failed> {
+    block_on(async move {
+        let peer = Everything::start(over).await;
         let session = peer.connect(&Client::new().with_answers(Obliging)).await;
         let research = json!({ "topic": "switchboards", "ambiguous": false });
         let done =
             session.call_tool("simulate-research-query", research).as_task(TaskParams::new()).await.unwrap();
         assert!(done.text().contains("switchboards"), "{}", done.text());
         peer.stop(session).await;
+    })
+}
+
+/// Nobody has to know which binding is behind an address.
+fn found_at_its_address() -> Result<(), Failed> {
+    block_on(async {
+        let server = Listening::everything("sse", "/sse").await;
+        let session = server.connect(&Client::new(), HttpWay::Auto).await;
+        let said = session.call_tool("echo", json!({ "message": "found" })).await.unwrap();
+        assert_eq!(said.text(), "Echo: found");
+        session.close().await;
+        server.stop().await;
     })
 }

@@ -1,4 +1,4 @@
-//! Our client and our server with programs that others wrote: real processes, real pipes.
+//! Our client and our server with programs that others wrote: real processes, real pipes, real sockets.
 //!
 //! Run by `cargo xtask test --only interop`, which installs the peers and says where they are. Without it every test
 //! here is shown as ignored; with it, a peer that is missing is a failure.
@@ -7,6 +7,9 @@
 
 mod client;
 mod everything;
+mod http_client;
+mod http_servers;
+mod listening;
 mod peer;
 mod servers;
 
@@ -21,7 +24,8 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // The peers are slow to start: two at once is what two cores bear.
     arguments.test_threads = arguments.test_threads.or(Some(2));
-    let tests = [everything::TESTS, servers::TESTS, client::TESTS].concat();
+    let tests =
+        [everything::TESTS, servers::TESTS, client::TESTS, http_servers::TESTS, http_client::TESTS].concat();
     let trials =
         tests.into_iter().map(|(name, run)| Trial::test(name, run).with_ignored_flag(true)).collect();
     libtest_mimic::run(&arguments, trials).exit();

@@ -1,6 +1,7 @@
 //! A peer program, and proof that nothing of it is left behind.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use switchboard::{ChildCommand, Client, ClientSession, Ended};
@@ -8,7 +9,7 @@ use switchboard::{ChildCommand, Client, ClientSession, Ended};
 /// A server that others wrote, started for one test.
 pub(crate) struct Peer {
     pub(crate) command: ChildCommand,
-    mark: String,
+    mark: Mark,
 }
 
 /// Where a kind of peer is installed.
@@ -38,13 +39,10 @@ impl Peer {
         Self::new(place(variable), &[])
     }
 
-    /// Any program. What it starts inherits a mark, by which leftovers are found.
+    /// Any program. What it starts inherits the mark.
     pub(crate) fn new(program: impl AsRef<Path>, arguments: &[&str]) -> Self {
-        let mark = format!("mark-{}-{:?}", std::process::id(), std::thread::current().id());
-        let mark = format!("{mark}-{:?}", Instant::now());
-        let command = ChildCommand::new(program.as_ref())
-            .args(arguments)
-            .env("SWITCHBOARD_INTEROP_MARK", mark.as_str());
+        let mark = Mark::new();
+        let command = ChildCommand::new(program.as_ref()).args(arguments).env(Mark::VARIABLE, mark.text());
         Self { command, mark }
     }
 
@@ -54,10 +52,36 @@ impl Peer {
 
     /// Closes the session and waits until no process of the peer is left.
     pub(crate) async fn stop(&self, session: ClientSession) -> Ended {
-        assert!(!self.processes().is_empty(), "the mark must find the server while it runs");
+        self.mark.assert_found();
         let ended = session.close().await;
-        self.gone().await;
+        self.mark.gone().await;
         ended
+    }
+}
+
+/// What all processes of a peer carry in their environment, by which leftovers are found.
+pub(crate) struct Mark(String);
+
+impl Mark {
+    pub(crate) const VARIABLE: &str = "SWITCHBOARD_INTEROP_MARK";
+
+    pub(crate) fn new() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        Self(format!(
+            "mark-{}-{}-{:?}",
+            std::process::id(),
+            MADE.fetch_add(1, Ordering::Relaxed),
+            Instant::now()
+        ))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// A mark that finds nothing proves nothing.
+    pub(crate) fn assert_found(&self) {
+        assert!(!self.processes().is_empty(), "the mark must find the server while it runs");
     }
 
     /// Waits until no process of the peer is left.
@@ -81,7 +105,7 @@ impl Peer {
             .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()))
             .filter(|entry| {
                 let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-                environment.windows(self.mark.len()).any(|window| window == self.mark.as_bytes())
+                environment.windows(self.0.len()).any(|window| window == self.0.as_bytes())
             })
             .map(|entry| entry.file_name().to_string_lossy().into_owned())
             .collect()

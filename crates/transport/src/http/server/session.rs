@@ -162,7 +162,7 @@ struct State {
     next_stream: u64,
     logged_events: usize,
     logged_bytes: usize,
-    running: HashMap<RequestId, AbortHandle>,
+    running: HashMap<RequestId, Running>,
     upcalls: HashMap<RequestId, Arc<Mutex<Upcall>>>,
     next_upcall: u64,
     used: Instant,
@@ -192,6 +192,12 @@ impl Stream {
         self.log.push_back((self.next, text));
         bytes
     }
+}
+
+/// A request that is being answered.
+struct Running {
+    stream: u64,
+    task: AbortHandle,
 }
 
 #[derive(Default)]
@@ -344,8 +350,8 @@ impl HttpSession {
     }
 
     /// Enters a running request.
-    pub(crate) fn enter(&self, id: RequestId, task: AbortHandle) {
-        self.state.lock().running.insert(id, task);
+    pub(crate) fn enter(&self, id: RequestId, stream: u64, task: AbortHandle) {
+        self.state.lock().running.insert(id, Running { stream, task });
     }
 
     pub(crate) fn leave(&self, id: &RequestId) {
@@ -354,10 +360,12 @@ impl HttpSession {
         state.used = Instant::now();
     }
 
-    /// Cancels a running request.
+    /// Cancels a running request. Nothing comes on its stream any more, so that ends too.
     pub(crate) fn cancel(&self, id: &RequestId) {
-        if let Some(task) = self.state.lock().running.remove(id) {
+        let running = self.state.lock().running.remove(id);
+        if let Some(Running { stream, task }) = running {
             task.abort();
+            self.end_stream(stream);
         }
     }
 
@@ -373,7 +381,7 @@ impl HttpSession {
 
     fn end(&self) {
         let mut state = self.state.lock();
-        state.running.drain().for_each(|(_, task)| task.abort());
+        state.running.drain().for_each(|(_, running)| running.task.abort());
         state.streams.drain().filter_map(|(_, stream)| stream.feed).for_each(|feed| feed.end());
         let upcalls: Vec<_> = state.upcalls.drain().map(|(_, upcall)| upcall).collect();
         drop(state);

@@ -98,19 +98,23 @@ async fn in_session(
         Answered::Later(answering) => {
             let (give, mut take) = oneshot::channel::<Outcome>();
             let (owner, key) = (Arc::clone(session), id.clone());
+            let (go, entered) = oneshot::channel::<()>();
             // The session owns it: hanging up is not cancelling here.
             let task = tokio::spawn(async move {
+                // It cannot be done before it is known to run.
+                let _ = entered.await;
                 let outcome = tend(&owner, stream, answering).await;
                 owner.leave(&key);
                 if let Err(outcome) = give.send(outcome) {
                     finish(&owner, stream, &key, &outcome);
                 }
             });
-            session.enter(id.clone(), task.abort_handle());
+            session.enter(id.clone(), stream, task.abort_handle());
+            let _ = go.send(());
             let Some(upgrade) = upgrade else {
                 return match take.await {
                     Ok(outcome) => whole(session, stream, accept, &id, &outcome),
-                    Err(_) => cancelled(session, stream),
+                    Err(_) => cancelled(session, stream, accept),
                 };
             };
             if wants_stream {
@@ -128,7 +132,7 @@ async fn in_session(
                 }
                 outcome = &mut take => match outcome {
                     Ok(outcome) => whole(session, stream, accept, &id, &outcome),
-                    Err(_) => cancelled(session, stream),
+                    Err(_) => cancelled(session, stream, accept),
                 }
             }
         }
@@ -153,10 +157,13 @@ fn whole(session: &HttpSession, stream: u64, accept: Accept, id: &RequestId, out
     reply::message(accept, StatusCode::OK, response_text(Some(id), outcome))
 }
 
-/// A cancelled request gets no answer.
-fn cancelled(session: &HttpSession, stream: u64) -> Reply {
+/// A cancelled request gets no answer. Clients take that as a stream without one; 204 they take for a broken server.
+fn cancelled(session: &HttpSession, stream: u64, accept: Accept) -> Reply {
     session.drop_stream(stream);
-    reply::bare(StatusCode::NO_CONTENT)
+    match accept.events {
+        true => reply::stream(ReplyBody::empty()),
+        false => reply::bare(StatusCode::NO_CONTENT),
+    }
 }
 
 fn finish(session: &HttpSession, stream: u64, id: &RequestId, outcome: &Outcome) {
@@ -167,7 +174,7 @@ fn finish(session: &HttpSession, stream: u64, id: &RequestId, outcome: &Outcome)
 fn attach(session: &HttpSession, stream: u64) -> Reply {
     match session.attach(stream, None) {
         Some(feed) => reply::stream(ReplyBody::events(feed)),
-        None => reply::bare(StatusCode::NO_CONTENT),
+        None => reply::stream(ReplyBody::empty()),
     }
 }
 
