@@ -10,6 +10,7 @@ mod everything;
 mod http_client;
 mod http_servers;
 mod listening;
+mod node_host;
 mod peer;
 mod servers;
 
@@ -24,8 +25,15 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // The peers are slow to start: two at once is what two cores bear.
     arguments.test_threads = arguments.test_threads.or(Some(2));
-    let tests =
-        [everything::TESTS, servers::TESTS, client::TESTS, http_servers::TESTS, http_client::TESTS].concat();
+    let tests = [
+        everything::TESTS,
+        servers::TESTS,
+        client::TESTS,
+        node_host::TESTS,
+        http_servers::TESTS,
+        http_client::TESTS,
+    ]
+    .concat();
     let trials =
         tests.into_iter().map(|(name, run)| Trial::test(name, run).with_ignored_flag(true)).collect();
     libtest_mimic::run(&arguments, trials).exit();
