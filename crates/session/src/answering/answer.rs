@@ -235,9 +235,7 @@ fn panicked(method: &str) -> RpcError {
     // Random without a generator: each of these has keys of its own.
     let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
     tracing::error!(method, incident, "a handler panicked");
-    let mut error = RpcError::internal("Internal error: the request could not be handled");
-    error.data = Some(Raw::from(serde_json::json!({ "incident": incident })));
-    error
+    RpcError::internal(format!("Internal error: the request could not be handled (incident {incident})"))
 }
 
 /// A handler whose panic ends its own request and nothing else.

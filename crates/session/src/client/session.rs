@@ -101,13 +101,15 @@ impl ClientSession {
     pub async fn initialize(&self) -> Result<(), CallError> {
         let inner = &*self.inner;
         let _turn = inner.opening_turn.lock().await;
+        if let State::Closed = &*inner.state.borrow() {
+            return Err(CallError::Closed);
+        }
         if inner.live.get().is_some() {
             return Ok(());
         }
         match &*inner.state.borrow() {
             State::Failed(error) => return Err(error.clone()),
-            State::Closed => return Err(CallError::Closed),
-            State::Created | State::Ready => {}
+            State::Created | State::Ready | State::Closed => {}
         }
         let ids = AtomicI64::new(1);
         let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
