@@ -15,7 +15,7 @@ mod command;
 mod connect;
 mod demo;
 mod failure;
-mod helper;
+mod header_program;
 mod output;
 mod remote;
 mod sanitize;

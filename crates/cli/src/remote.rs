@@ -70,8 +70,8 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
     }
     if let Some(command) = &remote.header_helper {
         let mut fresh = HeaderMap::new();
-        for (name, value) in helper::run(command, HELPING).await? {
-            let (name, value) = check(&name, &value).map_err(|why| helper::failed(&why))?;
+        for (name, value) in header_program::run(command, HELPING).await? {
+            let (name, value) = check(&name, &value).map_err(|why| header_program::failed(&why))?;
             secrets.extend(words(&value));
             fresh.append(name, value);
         }
