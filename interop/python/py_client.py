@@ -36,7 +36,7 @@ async def run(era: str, nonce: str, url: str) -> dict:
         # Gone away from in the middle, with a stream and without: the connection must go on.
         cancelled = []
         for told in (ignore, None):
-            with anyio.move_on_after(0.3) as gone:
+            with anyio.move_on_after(0.35) as gone:
                 await client.call_tool("slow", {"seconds": 1}, progress_callback=told)
             cancelled.append(gone.cancelled_caught)
         again = await client.call_tool("echo", {"text": "still here"})
