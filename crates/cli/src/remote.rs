@@ -11,7 +11,7 @@ use switchboard::{Http, HttpWay};
 
 use crate::args::{Remote, Transport};
 use crate::failure::Failure;
-use crate::helper;
+use crate::header_program;
 
 /// Headers that say how a message travels. They are written for each message, so that one given here would be lost or
 /// break it.
