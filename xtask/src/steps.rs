@@ -26,6 +26,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", what: "formatting, here and in interop/", run: fmt },
     Step { name: "tidy", what: "the rules that no compiler knows", run: tidy_step },
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
+    Step { name: "features", what: "every feature builds alone", run: features },
     Step { name: "test", what: "unit, integration and doc tests", run: test },
     Step { name: "rustdoc", what: "documentation, warnings denied", run: rustdoc },
     Step { name: "deny", what: "licences and advisories, where cargo-deny is installed", run: deny },
@@ -98,6 +99,16 @@ fn tidy_step(project: &Project) -> Result<Outcome, Failure> {
 
 fn clippy(project: &Project) -> Result<Outcome, Failure> {
     command::run(project.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    Ok(Outcome::Passed)
+}
+
+/// In a workspace build features add up, which hides one that does not stand alone.
+fn features(project: &Project) -> Result<Outcome, Failure> {
+    for feature in ["", "http-client", "http-server"] {
+        let mut cargo = project.cargo();
+        cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
+        command::run(&mut cargo)?;
+    }
     Ok(Outcome::Passed)
 }
 

@@ -240,11 +240,10 @@ fn failure(error: PoolError) -> HttpError {
     }
     let hyper = find::<hyper::Error>(&error);
     if hyper.is_some_and(hyper::Error::is_parse) {
-        let reason = if hyper.is_some_and(hyper::Error::is_parse_too_large) {
-            format!("the head of the response has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes")
-        } else {
-            "the response is not HTTP".to_owned()
-        };
+        // Which of the two it is, the library tells servers only.
+        let reason = format!(
+            "the response is not HTTP, or its head has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes"
+        );
         return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
     }
     let h2 = find::<h2::Error>(&error);

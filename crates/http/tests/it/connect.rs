@@ -141,7 +141,7 @@ async fn heads_are_limited() {
         let server = Server::answering(move |_| head.clone().into_bytes()).await;
         let error = send(&client(), post(server.address("/"), "x")).await.unwrap_err();
         let HttpError::Protocol { reason, .. } = error else { panic!("{error:?}") };
-        assert_eq!(reason, "the head of the response has more than 100 headers or 65536 bytes");
+        assert_eq!(reason, "the response is not HTTP, or its head has more than 100 headers or 65536 bytes");
     }
     let enough: String = (0..99).map(|n| format!("h{n}: x\r\n")).collect();
     let server = Server::answering(move |_| reply("200 OK", &[enough.trim_end()], b"")).await;

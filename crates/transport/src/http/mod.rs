@@ -3,5 +3,6 @@
 #[cfg(feature = "http-client")]
 pub mod client;
 pub mod header;
+mod message;
 #[cfg(feature = "http-server")]
 pub mod server;

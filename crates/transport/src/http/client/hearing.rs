@@ -14,9 +14,9 @@ use switchboard_session::link::{Inward, LinkError, Note};
 use crate::http::client::failure::refusal;
 use crate::http::client::flow::{Emit, Outcome};
 use crate::http::client::post::{Again, EVENTS, Events};
-use crate::http::client::request_text;
-use crate::http::client::stateful::{Call, Session, note_text};
+use crate::http::client::stateful::{Call, Session};
 use crate::http::header::{LAST_EVENT_ID, SESSION_ID};
+use crate::http::message::{note_text, request_text};
 
 /// How often a broken stream is gone back to without anything new.
 const RESUMES: u32 = 5;

@@ -17,11 +17,3 @@ mod stateless;
 pub use endpoint::{Http, HttpLimits, Way};
 pub(crate) use failure::refusal;
 pub(crate) use post::{Brought, EVENTS, Events, Wire};
-
-use switchboard_protocol::RequestId;
-
-/// The text of a request; the parameters are text already.
-pub(crate) fn request_text(id: &RequestId, method: &str, params: &str) -> String {
-    let (id, method) = (serde_json::json!(id), serde_json::Value::from(method));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
-}

@@ -20,9 +20,9 @@ use tokio::task::JoinHandle;
 
 use crate::http::client::flow::{Emit, OnDrop, Outcome, exchange};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
-use crate::http::client::request_text;
 use crate::http::client::stateless::{document, is_for};
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
+use crate::http::message::{note_text, request_text, response_text};
 
 /// Notes that may wait to be taken, and messages that may wait to be sent.
 const LANE: usize = 1024;
@@ -135,7 +135,7 @@ impl Link for Stateful {
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
         self.put(match post {
             Post::Note { method, params } => note_text(method, params),
-            Post::Answer { id, outcome } => answer_text(id, outcome),
+            Post::Answer { id, outcome } => response_text(Some(id), outcome),
         })
     }
 
@@ -339,21 +339,5 @@ struct AbortOnDrop(JoinHandle<()>);
 impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
-    }
-}
-
-pub(super) fn note_text(method: &str, params: Option<&str>) -> String {
-    let method = serde_json::Value::from(method);
-    match params {
-        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
-        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
-    }
-}
-
-fn answer_text(id: &RequestId, outcome: Result<&Raw, &RpcError>) -> String {
-    let id = serde_json::json!(id);
-    match outcome {
-        Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, result.as_str()),
-        Err(error) => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, serde_json::json!(error)),
     }
 }

@@ -16,8 +16,8 @@ use switchboard_session::link::{
 
 use crate::http::client::flow::{Emit, Outcome, exchange};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
-use crate::http::client::request_text;
 use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, marked, mirror};
+use crate::http::message::request_text;
 
 /// A link on which every request stands alone.
 pub(crate) struct Stateless {

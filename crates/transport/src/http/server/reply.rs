@@ -1,11 +1,13 @@
 //! Messages as text, and answers as HTTP.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
-use switchboard_protocol::{ErrorCode, Raw, RequestId, RpcError};
-use switchboard_session::answering::Outcome;
+use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 
+use crate::http::message::response_text;
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::guard::Turned;
@@ -16,45 +18,14 @@ pub(crate) type Reply = Response<ReplyBody>;
 /// Tells proxies not to hold an event stream back.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The text of a response.
-pub(crate) fn response_text(id: Option<&RequestId>, outcome: &Outcome) -> String {
-    let mut text = br#"{"jsonrpc":"2.0""#.to_vec();
-    if let Some(id) = id {
-        text.extend_from_slice(br#","id":"#);
-        id.write_json(&mut text);
-    }
-    match outcome {
-        Ok(result) => {
-            text.extend_from_slice(br#","result":"#);
-            text.extend_from_slice(result.as_str().as_bytes());
-        }
-        Err(error) => {
-            let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
-            text.extend_from_slice(br#","error":"#);
-            text.extend_from_slice(error.as_str().as_bytes());
-        }
-    }
-    text.push(b'}');
-    String::from_utf8(text).unwrap_or_default()
-}
-
-/// The text of a notification.
-pub(crate) fn note_text(method: &str, params: Option<&Raw>) -> String {
-    let method = serde_json::Value::from(method);
-    match params {
-        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{}}}"#, params.as_str()),
-        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
-    }
-}
-
-/// The text of a request.
-pub(crate) fn request_text(id: &RequestId, method: &str, params: &Raw) -> String {
-    let (id, method) = (serde_json::json!(id), serde_json::Value::from(method));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{}}}"#, params.as_str())
-}
-
-/// One event; messages hold no newline.
+/// One event. A raw line break in a message can only be white space between its parts, so a space says the same; left
+/// as it is, it would end the data.
 pub(crate) fn event(id: Option<&str>, data: &str) -> Bytes {
+    let in_one_line: Cow<'_, str> = match memchr::memchr2(b'\n', b'\r', data.as_bytes()) {
+        Some(_) => data.replace(['\n', '\r'], " ").into(),
+        None => data.into(),
+    };
+    let data = &*in_one_line;
     match id {
         Some(id) => format!("id: {id}\ndata: {data}\n\n"),
         None => format!("data: {data}\n\n"),
@@ -109,7 +80,7 @@ pub(crate) fn bare(status: StatusCode) -> Reply {
 
 /// A refusal of the protocol, with the status it has over HTTP.
 pub(crate) fn refusal(id: Option<&RequestId>, status: StatusCode, error: RpcError) -> Reply {
-    response(status, "application/json", ReplyBody::whole(response_text(id, &Err(error))))
+    response(status, "application/json", ReplyBody::whole(response_text(id, Err(&error))))
 }
 
 /// A request that was turned away at the door.
@@ -128,4 +99,15 @@ pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
     let mut reply = bare(StatusCode::METHOD_NOT_ALLOWED);
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_break_in_a_message_cannot_end_its_event() {
+        let text = event(Some("s1-1"), "{\n\"a\":\r\n1}");
+        assert_eq!(text, "id: s1-1\ndata: { \"a\":  1}\n\n");
+    }
 }

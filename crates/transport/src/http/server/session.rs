@@ -13,8 +13,9 @@ use switchboard_session::answering::{Back, Server, ServerSession, Told};
 use switchboard_session::link::{Event, Exchange, Flow, LinkError};
 use tokio::task::AbortHandle;
 
+use crate::http::message::{note_text, request_text};
 use crate::http::server::options::HttpOptions;
-use crate::http::server::reply::{event, note_text, request_text};
+use crate::http::server::reply::event;
 use crate::http::server::store::SessionStore;
 use crate::http::server::stream::{Feed, Weight};
 
@@ -433,7 +434,7 @@ impl Back for Lane {
             _ => Weight::Must,
         };
         if self.stream == STANDALONE || self.upgrade.is_some() {
-            session.send(self.stream, &note_text(method, params), weight);
+            session.send(self.stream, &note_text(method, params.map(Raw::as_str)), weight);
             self.upgrade();
         }
     }
@@ -449,7 +450,7 @@ impl Back for Lane {
             state.upcalls.insert(id.clone(), Arc::clone(&upcall));
             id
         };
-        session.send(self.stream, &request_text(&id, method, params), Weight::Must);
+        session.send(self.stream, &request_text(&id, method, params.as_str()), Weight::Must);
         self.upgrade();
         let asking = Asking { session: Weak::clone(&self.session), stream: self.stream, id, upcall };
         Some(Exchange::Own(Box::pin(asking)))
@@ -499,7 +500,11 @@ impl Drop for Asking {
         let Some(session) = self.session.upgrade() else { return };
         if session.state.lock().upcalls.remove(&self.id).is_some() {
             let params = Raw::from(serde_json::json!({ "requestId": self.id }));
-            session.send(self.stream, &note_text("notifications/cancelled", Some(&params)), Weight::Note);
+            session.send(
+                self.stream,
+                &note_text("notifications/cancelled", Some(params.as_str())),
+                Weight::Note,
+            );
         }
     }
 }

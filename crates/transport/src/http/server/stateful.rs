@@ -9,11 +9,12 @@ use switchboard_session::answering::{Answered, Back, Outcome};
 use tokio::sync::{Notify, oneshot};
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
+use crate::http::message::response_text;
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::door::Inner;
 use crate::http::server::guard::Turned;
-use crate::http::server::reply::{self, Reply, response_text};
+use crate::http::server::reply::{self, Reply};
 use crate::http::server::session::{HttpSession, Lane, STANDALONE, read_event_id};
 use crate::http::server::stream::Weight;
 
@@ -154,7 +155,7 @@ async fn tend<T>(session: &HttpSession, stream: u64, answering: impl Future<Outp
 
 fn whole(session: &HttpSession, stream: u64, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     session.drop_stream(stream);
-    reply::message(accept, StatusCode::OK, response_text(Some(id), outcome))
+    reply::message(accept, StatusCode::OK, response_text(Some(id), outcome.as_ref()))
 }
 
 /// A cancelled request gets no answer. Clients take that as a stream without one; 204 they take for a broken server.
@@ -167,7 +168,7 @@ fn cancelled(session: &HttpSession, stream: u64, accept: Accept) -> Reply {
 }
 
 fn finish(session: &HttpSession, stream: u64, id: &RequestId, outcome: &Outcome) {
-    session.send(stream, &response_text(Some(id), outcome), Weight::Must);
+    session.send(stream, &response_text(Some(id), outcome.as_ref()), Weight::Must);
     session.end_stream(stream);
 }
 
@@ -273,7 +274,7 @@ pub(crate) async fn batch(
             Ok(Envelope::Request(request)) => {
                 let id = request.id.clone();
                 let outcome = element_outcome(inner, &session, request).await;
-                answers.push(response_text(Some(&id), &outcome));
+                answers.push(response_text(Some(&id), outcome.as_ref()));
             }
             Ok(Envelope::Notification(note)) => heard(inner, &session, note),
             Ok(Envelope::Response(response)) => {
@@ -283,7 +284,7 @@ pub(crate) async fn batch(
             }
             Err(malformed) => {
                 let error = RpcError::invalid_request(malformed.to_string());
-                answers.push(response_text(malformed.salvaged.id.as_ref(), &Err(error)));
+                answers.push(response_text(malformed.salvaged.id.as_ref(), Err(&error)));
             }
         }
     }

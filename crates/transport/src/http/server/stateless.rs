@@ -11,11 +11,12 @@ use switchboard_session::answering::{Answered, Answering, Back, ServerSession, c
 use switchboard_session::link::Exchange;
 use tokio::sync::Notify;
 
+use crate::http::message::{note_text, response_text};
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::door::Inner;
 use crate::http::server::mirror::check_mirror;
-use crate::http::server::reply::{self, Reply, event, note_text, response_text, status_of};
+use crate::http::server::reply::{self, Reply, event, status_of};
 use crate::http::server::stream::{Feed, Weight};
 
 /// Answers one request, in the order of the specification: its envelope, its headers, then what it asks.
@@ -61,7 +62,7 @@ pub(crate) async fn answer(
             reply::refusal(Some(&id), status, error)
         }
         Answered::Now(outcome) if wants_stream => {
-            back.feed.push(event(None, &response_text(Some(&id), &outcome)), Weight::Must);
+            back.feed.push(event(None, &response_text(Some(&id), outcome.as_ref())), Weight::Must);
             back.feed.end();
             reply::stream(ReplyBody::events(Arc::clone(&back.feed)))
         }
@@ -83,7 +84,7 @@ pub(crate) async fn answer(
 
 fn whole(accept: Accept, id: &RequestId, outcome: &switchboard_session::answering::Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::message(accept, status, response_text(Some(id), outcome))
+    reply::message(accept, status, response_text(Some(id), outcome.as_ref()))
 }
 
 /// How an event stream is looked after.
@@ -101,7 +102,7 @@ async fn go_on(mut answering: Answering, id: RequestId, feed: Arc<Feed>, tending
         tokio::select! {
             biased;
             outcome = &mut answering => {
-                feed.push(event(None, &response_text(Some(&id), &outcome)), Weight::Must);
+                feed.push(event(None, &response_text(Some(&id), outcome.as_ref())), Weight::Must);
                 feed.end();
                 return;
             }
@@ -142,7 +143,7 @@ impl Back for Upgrade {
             "notifications/progress" | "notifications/message" => Weight::Note,
             _ => Weight::Must,
         };
-        self.feed.push(event(None, &note_text(method, params)), weight);
+        self.feed.push(event(None, &note_text(method, params.map(Raw::as_str))), weight);
         self.upgraded.store(true, Ordering::Release);
         self.told.notify_waiters();
     }
