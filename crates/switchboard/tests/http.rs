@@ -318,3 +318,18 @@ async fn a_cancelled_request_is_answered_by_a_stream_that_ends() {
     assert_eq!(forever.headers["content-type"], "text/event-stream");
     assert!(forever.body.collect(1 << 20).await.unwrap().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_mounts_in_axum_in_one_line() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let service = HttpService::new(&server(), HttpOptions::default());
+    let app = axum::Router::new().route_service("/mcp", service);
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    for (offer, spoken) in &OFFERS[..2] {
+        let session = Client::new().with_offer(*offer).connect(http(&url)).await.unwrap();
+        assert_eq!(session.terms().unwrap().revision, *spoken);
+        assert_eq!(session.call_tool("slow", json!({})).await.unwrap().text(), "done");
+        session.close().await;
+    }
+}

@@ -25,8 +25,8 @@ use crate::http::server::{stateful, stateless};
 
 /// A server as a service over HTTP. Cheap to clone.
 ///
-/// It is a [`tower_service::Service`], so it mounts where such services do; [`HttpListener`](super::HttpListener) runs
-/// it alone.
+/// It is a [`tower_service::Service`], so it mounts where such services do, in axum with
+/// `Router::new().route_service("/mcp", service)`; [`HttpListener`](super::HttpListener) runs it alone.
 #[derive(Clone)]
 pub struct HttpService {
     pub(crate) inner: Arc<Inner>,
