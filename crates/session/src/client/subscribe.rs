@@ -53,9 +53,20 @@ impl Live {
         Ok(subscribed)
     }
 
-    /// Opens a listen stream and waits for its acknowledgement.
+    /// Opens a listen stream, and hears it in a task of its own.
     async fn open_stream(self: &Arc<Self>, filter: ListenFilter) -> Result<Listening, CallError> {
-        let body = Raw::encode(&ListenParams::new(filter))?;
+        let (exchange, accepted) = self.listen_once(&filter).await?;
+        self.listened(&accepted, Tally::Up);
+        // Made before the task, so that the count goes down even if the task never runs.
+        let heard = Heard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
+        let (sender, lane) = broadcast::channel(LANE);
+        let task = tokio::spawn(hear_stream(heard, exchange, sender));
+        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task.abort_handle()) })
+    }
+
+    /// Opens a listen stream and waits for its acknowledgement.
+    async fn listen_once(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
+        let body = Raw::encode(&ListenParams::new(filter.clone()))?;
         let params = self.dialect.dress(body.as_str(), &Extras::default());
         let mirror = self.mirror(None, None);
         let ask = Ask {
@@ -71,13 +82,7 @@ impl Live {
             tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
                 CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
             })??;
-        let accepted = acknowledged.notifications;
-        self.listened(&accepted, Tally::Up);
-        // Made before the task, so that the count goes down even if the task never runs.
-        let heard = Heard { live: Arc::downgrade(self), accepted: accepted.clone() };
-        let (sender, lane) = broadcast::channel(LANE);
-        let task = tokio::spawn(hear_stream(heard, exchange, sender));
-        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task.abort_handle()) })
+        Ok((exchange, acknowledged.notifications))
     }
 
     /// One listener less; true when it was the last for this resource.
@@ -147,6 +152,7 @@ async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError
 /// Takes the count of a stream back when its task ends, however it ends.
 struct Heard {
     live: Weak<Live>,
+    wanted: ListenFilter,
     accepted: ListenFilter,
 }
 
@@ -158,21 +164,49 @@ impl Drop for Heard {
     }
 }
 
+/// How a stream ended.
+enum End {
+    /// The server is done with it; it may have said so in one of two ways, and the other may follow.
+    Told,
+    /// The server is done with it.
+    Done,
+    /// It broke off.
+    Broken,
+    /// The session is gone.
+    Gone,
+}
+
+/// Hears a stream out; one that breaks while its connection lives is opened anew.
 async fn hear_stream(heard: Heard, mut exchange: Exchange, own: broadcast::Sender<Change>) {
-    while let Ok(event) = exchange.event().await {
-        let Some(live) = heard.live.upgrade() else { return };
-        match event {
-            // The server takes the subscription back, in either of its two ways.
-            Event::Note(note) if &*note.method == "notifications/cancelled" => {
-                let within = live.limits.read;
-                drop((live, heard));
+    loop {
+        match hear_once(&heard, &mut exchange, &own).await {
+            End::Gone => return,
+            End::Done => break,
+            End::Told => {
+                let within = heard.live.upgrade().map(|live| live.limits.read).unwrap_or_default();
+                drop(heard);
                 let _ = own.send(Change::Ended);
                 drop(own);
-                // The other way may follow. Leaving before it comes would cancel what is over already.
+                // Leaving before the other word comes would cancel what is over already.
                 let _ = tokio::time::timeout(within, exchange.done()).await;
                 return;
             }
-            Event::Done(_) => break,
+            End::Broken => match reopen(&heard).await {
+                Some(again) => exchange = again,
+                None => break,
+            },
+        }
+        heard.missed(&own);
+    }
+    let _ = own.send(Change::Ended);
+}
+
+async fn hear_once(heard: &Heard, exchange: &mut Exchange, own: &broadcast::Sender<Change>) -> End {
+    while let Ok(event) = exchange.event().await {
+        let Some(live) = heard.live.upgrade() else { return End::Gone };
+        match event {
+            Event::Note(note) if &*note.method == "notifications/cancelled" => return End::Told,
+            Event::Done(_) => return End::Done,
             Event::Note(note) => {
                 let change = live.heard(note);
                 // Whoever listens may be gone already.
@@ -181,7 +215,53 @@ async fn hear_stream(heard: Heard, mut exchange: Exchange, own: broadcast::Sende
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }
-    let _ = own.send(Change::Ended);
+    End::Broken
+}
+
+/// How often a broken stream is opened anew in a row, and how long is waited before the first time.
+const REOPENS: u32 = 5;
+const REOPEN_AFTER: Duration = Duration::from_millis(500);
+
+async fn reopen(heard: &Heard) -> Option<Exchange> {
+    for attempt in 0..REOPENS {
+        if heard.live.upgrade()?.link.ended().is_some() {
+            return None;
+        }
+        tokio::time::sleep(jittered(REOPEN_AFTER * 2u32.saturating_pow(attempt))).await;
+        let live = heard.live.upgrade()?;
+        match live.listen_once(&heard.wanted).await {
+            Ok((exchange, _)) => return Some(exchange),
+            Err(CallError::Remote(_) | CallError::Closed) => return None,
+            Err(error) => tracing::debug!(%error, "a subscription could not be opened anew"),
+        }
+    }
+    None
+}
+
+/// A little longer, so that many who lost the same server do not all come back at once.
+fn jittered(wait: Duration) -> Duration {
+    let mut byte = [0];
+    let _ = getrandom::fill(&mut byte);
+    wait + wait.mul_f64(f64::from(byte[0]) / 1024.0)
+}
+
+impl Heard {
+    /// What changed while nobody heard is not known, so all of it may have.
+    fn missed(&self, own: &broadcast::Sender<Change>) {
+        let Some(live) = self.live.upgrade() else { return };
+        live.forget_lists();
+        let lists = [
+            (self.accepted.tools_list_changed, Change::Tools),
+            (self.accepted.prompts_list_changed, Change::Prompts),
+            (self.accepted.resources_list_changed, Change::Resources),
+        ];
+        let resources = self.accepted.resource_subscriptions.iter();
+        let resources = resources.map(|uri| (true, Change::Resource { uri: uri.clone() }));
+        for (_, change) in lists.into_iter().chain(resources).filter(|(heard, _)| *heard) {
+            live.changes.tell(change.clone());
+            let _ = own.send(change);
+        }
+    }
 }
 
 impl Drop for Subscribed {

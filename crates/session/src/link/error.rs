@@ -53,6 +53,9 @@ pub enum LinkError {
         /// The beginning of what it said.
         text: String,
     },
+    /// The server takes no message this large; nothing was carried out.
+    #[error("the server takes no message this large; send less, or raise its limit")]
+    TooLargeForServer,
     /// The server is asked too often; nothing was carried out.
     #[error("the server is asked too often{}", wait(.retry_after.as_ref()))]
     RateLimited {

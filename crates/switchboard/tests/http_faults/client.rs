@@ -164,12 +164,19 @@ async fn f091_no_stream_and_no_way_to_leave_are_normal() {
 }
 
 #[tokio::test]
-async fn f092_f093_f094_what_is_refused_for_good_is_not_repeated() {
-    for status in [406, 415, 409, 410, 413] {
+async fn f092_f093_what_is_refused_for_good_is_not_repeated() {
+    for status in [406, 415, 409, 410] {
         let error = answered_with(reply(&format!("{status} No"), &[], "not like this")).await;
         assert_eq!(refused(&error), (status, "not like this".to_owned()));
         assert!(!error.outcome_unknown() && !error.is_retryable());
     }
+}
+
+#[tokio::test]
+async fn f094_what_is_too_large_for_the_server_says_so() {
+    let error = answered_with(reply("413 Payload Too Large", &[], "less, please")).await;
+    assert!(matches!(error, CallError::Link(LinkError::TooLargeForServer)), "{error:?}");
+    assert!(!error.outcome_unknown() && !error.is_retryable());
 }
 
 #[tokio::test]

@@ -66,14 +66,14 @@ const ROWS: &[Row] = &[
         "f091_no_stream_and_no_way_to_leave_are_normal",
     ]),
     row("F092", &[
-        "f092_f093_f094_what_is_refused_for_good_is_not_repeated",
+        "f092_f093_what_is_refused_for_good_is_not_repeated",
     ]),
     row("F093", &[
-        "f092_f093_f094_what_is_refused_for_good_is_not_repeated",
+        "f092_f093_what_is_refused_for_good_is_not_repeated",
         "f093_a_session_that_is_gone_ends_and_the_next_call_has_another",
     ]),
     row("F094", &[
-        "f092_f093_f094_what_is_refused_for_good_is_not_repeated",
+        "f094_what_is_too_large_for_the_server_says_so",
     ]),
     row("F095", &[
         "f095_too_many_requests_are_told_with_the_wait",
@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
     ]),
     row("F110", &[
         "f110_a_standing_stream_without_bytes_is_opened_anew",
-        "f110_a_listen_stream_without_bytes_ends_in_the_modern_era",
+        "f110_a_listen_stream_without_bytes_is_opened_anew_in_the_modern_era",
     ]),
     Row { elsewhere: &[(SSE_TESTS, "streams_as_the_standard_reads_them")], ..row("F111", &[
         "f111_f112_odd_streams_are_read_as_the_standard_says",
@@ -179,6 +179,7 @@ const ROWS: &[Row] = &[
     ]),
     row("F125", &[
         "f125_a_slow_body_is_given_up",
+        "f125_a_body_that_trickles_is_given_up_before_its_time",
     ]),
     row("F126", &[
         "f126_a_body_beyond_the_limit_is_not_read",

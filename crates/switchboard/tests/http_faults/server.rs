@@ -107,6 +107,20 @@ async fn f125_a_slow_body_is_given_up() {
 }
 
 #[tokio::test]
+async fn f125_a_body_that_trickles_is_given_up_before_its_time() {
+    let mut options = HttpOptions::default();
+    options.body_patience = HEAD;
+    let stand = quick_stand(options).await;
+    let mut wire = stand.connect().await;
+    let begun = Instant::now();
+    wire.write(b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n").await;
+    wire.write(b"content-length: 100000\r\n\r\n{\"jsonrpc\"").await;
+    assert_eq!(wire.answer().await.status, 408);
+    assert!(in_time(begun), "{:?}", begun.elapsed());
+    wire.end().await;
+}
+
+#[tokio::test]
 async fn f126_a_body_beyond_the_limit_is_not_read() {
     let mut options = HttpOptions::default();
     options.body_bytes = 1024;

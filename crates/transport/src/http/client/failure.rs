@@ -33,6 +33,9 @@ pub(crate) async fn refusal(response: Response) -> Result<RpcError, LinkError> {
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(LinkError::Challenged(Arc::new(challenge(status, &headers))));
     }
+    if status == StatusCode::PAYLOAD_TOO_LARGE {
+        return Err(LinkError::TooLargeForServer);
+    }
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(LinkError::RateLimited { retry_after: retry_after(&headers) });
     }
@@ -69,4 +72,11 @@ fn challenge(status: StatusCode, headers: &HeaderMap) -> Challenge {
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).clamp(SHORTEST_WAIT, LONGEST_WAIT))
+}
+
+/// A little longer than that, so that many who lost the same server do not all come back at once.
+pub(crate) fn jittered(wait: Duration) -> Duration {
+    let mut byte = [0];
+    let _ = getrandom::fill(&mut byte);
+    wait + wait.mul_f64(f64::from(byte[0]) / 2048.0)
 }

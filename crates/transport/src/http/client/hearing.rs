@@ -11,7 +11,7 @@ use switchboard_http::Timeouts;
 use switchboard_protocol::RequestId;
 use switchboard_session::link::{Inward, LinkError, Note};
 
-use crate::http::client::failure::refusal;
+use crate::http::client::failure::{jittered, refusal};
 use crate::http::client::flow::{Emit, Outcome};
 use crate::http::client::post::{Again, EVENTS, Events};
 use crate::http::client::stateful::{Call, Session};
@@ -72,7 +72,7 @@ impl Session {
         let mut wait = way.retry.unwrap_or(COME_BACK);
         while way.fruitless < RESUMES {
             way.fruitless += 1;
-            tokio::time::sleep(wait).await;
+            tokio::time::sleep(jittered(wait)).await;
             if self.state.lock().id != way.session {
                 return Err(LinkError::SessionExpired);
             }
@@ -162,7 +162,7 @@ impl Session {
             }
             let coming_back = async {
                 match wait {
-                    Some(wait) => tokio::time::sleep(wait).await,
+                    Some(wait) => tokio::time::sleep(jittered(wait)).await,
                     None => std::future::pending().await,
                 }
             };

@@ -11,7 +11,7 @@ use switchboard_protocol::RequestId;
 use switchboard_session::link::LinkError;
 
 use crate::http::client::endpoint::HttpLimits;
-use crate::http::client::failure::{link_error, refusal, retry_after, shown};
+use crate::http::client::failure::{jittered, link_error, refusal, retry_after, shown};
 use crate::sse::{Decoder, Item};
 
 /// Everything that is the same for all messages to one server.
@@ -65,7 +65,7 @@ impl Wire {
                 retry_after(&response.headers).unwrap_or(self.limits.backoff * 2u32.saturating_pow(tried));
             tried += 1;
             drop(response);
-            tokio::time::sleep(wait).await;
+            tokio::time::sleep(jittered(wait)).await;
         }
     }
 

@@ -3,14 +3,12 @@
 //! On by default. A browser on this machine must not be turned against a server on it (DNS rebinding, cross-site
 //! posts), so both headers are checked after parsing, never by prefix.
 
-use std::net::IpAddr;
-use std::time::Duration;
-
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, StatusCode, Uri};
 use http_body::Body;
+use std::net::IpAddr;
 use tokio::time::Instant;
 
 use crate::http::server::options::HttpOptions;
@@ -132,9 +130,6 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
     Err(Turned::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason))
 }
 
-/// How long a slow body is borne before its rate counts.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// Reads the body within its limits.
 pub(crate) async fn read_body<B>(options: &HttpOptions, headers: &HeaderMap, body: B) -> Result<Bytes, Turned>
 where
@@ -154,7 +149,8 @@ where
     let mut gathered = BytesMut::with_capacity(announced.unwrap_or(0));
     loop {
         // Looked at again after each patience, so that a trickle is noticed while it trickles.
-        let look = (start + options.body_time).min(Instant::now() + PATIENCE.min(options.body_time));
+        let look =
+            (start + options.body_time).min(Instant::now() + options.body_patience.min(options.body_time));
         let next = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx));
         match tokio::time::timeout_at(look, next).await {
             Ok(Some(Ok(frame))) => {
@@ -177,8 +173,8 @@ where
             Err(_) => {}
         }
         let spent = start.elapsed();
-        let is_slow =
-            spent >= PATIENCE && (gathered.len() as u64) < options.body_rate as u64 * spent.as_secs();
+        let due = options.body_rate as u128 * spent.as_millis() / 1000;
+        let is_slow = spent >= options.body_patience && (gathered.len() as u128) < due;
         if spent >= options.body_time || is_slow {
             return Err(Turned::new(StatusCode::REQUEST_TIMEOUT, "the body takes too long"));
         }

@@ -19,8 +19,10 @@ pub struct HttpOptions {
     pub body_bytes: usize,
     /// How long a request body may take in all.
     pub body_time: Duration,
-    /// A body slower than this many bytes a second is given up after five seconds.
+    /// A body slower than this many bytes a second is given up once [`Self::body_patience`] is over.
     pub body_rate: usize,
+    /// How long a slow body is borne before its rate counts.
+    pub body_patience: Duration,
     /// Answer a tool call as an event stream whenever the client names that type, not only when it is needed.
     pub sse_when_accepted: bool,
     /// How often a silent event stream gets a comment, so that nothing on the way gives it up.
@@ -69,6 +71,7 @@ impl Default for HttpOptions {
             body_bytes: 4 * 1024 * 1024,
             body_time: seconds(30),
             body_rate: 1024,
+            body_patience: seconds(5),
             sse_when_accepted: false,
             keep_alive: seconds(15),
             write_stall: seconds(30),
