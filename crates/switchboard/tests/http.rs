@@ -49,6 +49,14 @@ impl Handler for Fixture {
                     }
                     Ok(CallToolResult::new([Content::text("done")]).into())
                 }),
+                "instant" => {
+                    cx.progress(1.0, Some(1.0), None);
+                    Handled::now(CallToolResult::new([Content::text("at once")]))
+                }
+                "nearly_instant" => Handled::later(async move {
+                    cx.progress(1.0, Some(1.0), None);
+                    Ok(CallToolResult::new([Content::text("at once")]).into())
+                }),
                 "forever" => Handled::later(async { std::future::pending().await }),
                 "begins" => Handled::later(async move {
                     cx.progress(1.0, None, None);
@@ -139,6 +147,24 @@ async fn every_revision_lists_calls_reads_and_reports_progress() {
         assert_eq!(last, Some(3.0), "{spoken}");
         let unknown = session.call_tool("nothing", json!({})).await.unwrap_err();
         assert_eq!(unknown.remote().unwrap().code, switchboard::ErrorCode::INVALID_PARAMS);
+        session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
+    let server = server();
+    let url = serve(&server, HttpOptions::default()).await;
+    for (offer, spoken) in &OFFERS[..2] {
+        let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        for tool in ["instant", "nearly_instant"] {
+            let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+            let call = session
+                .call_tool(tool, json!({}))
+                .on_progress(move |progress| _ = told.send(progress.progress));
+            assert_eq!(call.await.unwrap().text(), "at once");
+            assert_eq!(heard.try_recv(), Ok(1.0), "{tool} in {spoken}");
+        }
         session.close().await;
     }
 }

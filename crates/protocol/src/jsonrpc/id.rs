@@ -33,7 +33,7 @@ impl RequestId {
         let Self::String(text) = self else { return None };
         let number: i64 = text.parse().ok()?;
         // Parsing accepts "+7", "007" and "-0"; writing back does not.
-        (itoa_equals(number, text)).then_some(number)
+        (number.to_string() == **text).then_some(number)
     }
 
     /// Appends the JSON text of this id.
@@ -47,10 +47,6 @@ impl RequestId {
             }
         }
     }
-}
-
-fn itoa_equals(number: i64, text: &str) -> bool {
-    number.to_string() == text
 }
 
 /// An integer written with a fraction or an exponent, when it is one exactly.

@@ -173,7 +173,7 @@ impl ClientSession {
         Err(CallError::Closed)
     }
 
-    fn live(&self) -> Result<&Arc<Live>, CallError> {
+    pub(crate) fn live(&self) -> Result<&Arc<Live>, CallError> {
         if let State::Closed = &*self.inner.state.borrow() {
             return Err(CallError::Closed);
         }
@@ -446,10 +446,6 @@ impl ClientSession {
         };
         self.inner.stop();
         ended
-    }
-
-    pub(crate) fn open_live(&self) -> Result<&Arc<Live>, CallError> {
-        self.live()
     }
 }
 

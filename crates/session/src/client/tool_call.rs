@@ -70,7 +70,7 @@ impl CallTool {
     /// # Errors
     /// When the server or the connection fails.
     pub async fn raw(self) -> Result<Raw, CallError> {
-        let live = self.session.open_live()?;
+        let live = self.session.live()?;
         live.offers(live.terms.capabilities.tools.is_some(), "tools")?;
         let arguments = self.arguments?;
         if !arguments.is_object() && !arguments.is_null() {

@@ -247,6 +247,11 @@ impl HttpSession {
         stream
     }
 
+    /// Whether anything was said on a stream.
+    pub(crate) fn has_begun(&self, stream: u64) -> bool {
+        self.state.lock().streams.get(&stream).is_some_and(|stream| stream.next > 0)
+    }
+
     /// Forgets a stream that never became one.
     pub(crate) fn drop_stream(&self, stream: u64) {
         self.state.lock().streams.remove(&stream);

@@ -91,7 +91,9 @@ async fn in_session(
     let lane = Lane { session: Arc::downgrade(session), stream, upgrade: upgrade.clone() };
     match inner.server.answer(&session.memory, request, Arc::new(lane) as Arc<dyn Back>) {
         Answered::Refused(error) => whole(session, stream, accept, &id, &Err(error)),
-        Answered::Now(outcome) if !wants_stream => whole(session, stream, accept, &id, &outcome),
+        Answered::Now(outcome) if !wants_stream && !session.has_begun(stream) => {
+            whole(session, stream, accept, &id, &outcome)
+        }
         Answered::Now(outcome) => {
             finish(session, stream, &id, &outcome);
             attach(session, stream)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Answering, Back, ServerSession, check_alone};
+use switchboard_session::answering::{Answered, Answering, Back, Outcome, ServerSession, check_alone};
 use switchboard_session::link::Exchange;
 use tokio::sync::Notify;
 
@@ -61,16 +61,11 @@ pub(crate) async fn answer(
             };
             reply::refusal(Some(&id), status, error)
         }
-        Answered::Now(outcome) if wants_stream => {
-            back.feed.push(event(None, &response_text(Some(&id), outcome.as_ref())), Weight::Must);
-            back.feed.end();
-            reply::stream(ReplyBody::events(Arc::clone(&back.feed)))
-        }
-        Answered::Now(outcome) => whole(accept, &id, &outcome),
+        Answered::Now(outcome) => back.finish(accept, &id, &outcome),
         Answered::Later(mut answering) => {
             tokio::select! {
                 biased;
-                outcome = &mut answering, if !wants_stream => whole(accept, &id, &outcome),
+                outcome = &mut answering, if !wants_stream => back.finish(accept, &id, &outcome),
                 () = back.upgraded() => {
                     let feed = Arc::clone(&back.feed);
                     let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
@@ -82,7 +77,7 @@ pub(crate) async fn answer(
     }
 }
 
-fn whole(accept: Accept, id: &RequestId, outcome: &switchboard_session::answering::Outcome) -> Reply {
+fn whole(accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
     reply::message(accept, status, response_text(Some(id), outcome.as_ref()))
 }
@@ -122,6 +117,16 @@ struct Upgrade {
 }
 
 impl Upgrade {
+    /// The whole answer: as a stream when something was said before it, so that it is not lost.
+    fn finish(&self, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+        if !self.upgraded.load(Ordering::Acquire) {
+            return whole(accept, id, outcome);
+        }
+        self.feed.push(event(None, &response_text(Some(id), outcome.as_ref())), Weight::Must);
+        self.feed.end();
+        reply::stream(ReplyBody::events(Arc::clone(&self.feed)))
+    }
+
     async fn upgraded(&self) {
         loop {
             let told = self.told.notified();
