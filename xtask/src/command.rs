@@ -31,6 +31,16 @@ pub(crate) fn cargo(at: &Path) -> Command {
 /// Runs it with its output passed through.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     println!("$ {}", line(command));
+    to_its_end(command)
+}
+
+/// Runs it with all it says on standard error, where it is in nobody's way.
+pub(crate) fn run_aside(command: &mut Command) -> Result<(), Failure> {
+    eprintln!("$ {}", line(command));
+    to_its_end(command.stdout(std::io::stderr()))
+}
+
+fn to_its_end(command: &mut Command) -> Result<(), Failure> {
     let status = command
         .stdin(Stdio::null())
         .status()

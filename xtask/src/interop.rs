@@ -15,6 +15,7 @@ use crate::command::Failure;
 use crate::project::Project;
 
 pub(crate) use node::{ci, machine_major};
+pub(crate) use python::venv;
 
 /// Where the installed programs are.
 #[derive(Debug)]

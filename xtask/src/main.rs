@@ -2,6 +2,7 @@
 //!
 //! Plain std on purpose: this is built before anything can be checked, on every machine.
 
+mod bench;
 mod command;
 mod conformance;
 mod interop;
@@ -31,6 +32,16 @@ usage: cargo xtask TASK
           --revision  just one revision
           --scenario  just one scenario
           --all       also at the revisions that have no set of requirements
+  bench [--quick] [--json] [--build] [--against ts,python] [--only PATTERN] [--rounds N]
+        measure switchboard, rmcp and the floor in one run; fails when a target is missed
+          --quick    what the targets need, in a few minutes
+          --json     one object instead of tables
+          --build    also what a clean build of the smallest client costs
+          --against  also the SDKs in other languages
+          --only     only targets and rows of such a name, like 'P4*'
+          --rounds   how often everything is measured
+  bench --check | --record
+        compare instruction and allocation counts with benches/figures.json (part of test), or write them there
 ";
 
 #[derive(Debug, PartialEq)]
@@ -41,6 +52,7 @@ enum Task {
     Tidy,
     InteropInstall,
     Conformance(conformance::Wanted),
+    Bench(bench::Wanted),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +78,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     match (task.as_str(), rest) {
         ("test", rest) => parse_test(rest),
         ("conformance", rest) => conformance::Wanted::parse(rest).map(Task::Conformance),
+        ("bench", rest) => bench::Wanted::parse(rest).map(Task::Bench),
         ("tidy", []) => Ok(Task::Tidy),
         ("interop-install", []) => Ok(Task::InteropInstall),
         ("help" | "--help" | "-h", []) => Ok(Task::Help),
@@ -107,6 +120,7 @@ fn run(task: Task) -> Result<(), Failure> {
         Task::List => print!("{}", steps::list()),
         Task::Test { long, only } => return steps::run(&Project::find(long)?, &only),
         Task::Conformance(wanted) => return conformance::run(&Project::find(false)?, &wanted),
+        Task::Bench(wanted) => return bench::run(&Project::find(false)?, &wanted),
         Task::Tidy => return tidy::run(&Project::find(false)?),
         Task::InteropInstall => {
             let peers = interop::install(&Project::find(false)?)?;

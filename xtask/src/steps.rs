@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use crate::bench::{self, Checked};
 use crate::command::{self, Failure};
 use crate::conformance;
 use crate::interop;
@@ -19,11 +20,11 @@ struct Step {
 enum Outcome {
     Passed,
     /// There was nothing to run, and why: shown, and counted apart.
-    Skipped(&'static str),
+    Skipped(String),
 }
 
 const STEPS: &[Step] = &[
-    Step { name: "fmt", what: "formatting, here and in interop/", run: fmt },
+    Step { name: "fmt", what: "formatting, here, in interop/ and in benches/", run: fmt },
     Step { name: "tidy", what: "the rules that no compiler knows", run: tidy_step },
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "features", what: "every feature builds alone", run: features },
@@ -32,6 +33,11 @@ const STEPS: &[Step] = &[
     Step { name: "deny", what: "licences and advisories, where cargo-deny is installed", run: deny },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
     Step { name: "interop", what: "tests against programs that others wrote", run: interop_tests },
+    Step {
+        name: "bench-check",
+        what: "instructions and allocations, against what is recorded",
+        run: bench_check,
+    },
     Step {
         name: "conformance",
         what: "the official conformance suite, counted strictly",
@@ -88,7 +94,9 @@ pub(crate) fn run(project: &Project, only: &[String]) -> Result<(), Failure> {
 
 fn fmt(project: &Project) -> Result<Outcome, Failure> {
     command::run(project.cargo().args(["fmt", "--all", "--check"]))?;
-    command::run(project.cargo().args(["fmt", "--all", "--check", "--manifest-path", "interop/Cargo.toml"]))?;
+    for apart in ["interop/Cargo.toml", "benches/Cargo.toml"] {
+        command::run(project.cargo().args(["fmt", "--all", "--check", "--manifest-path", apart]))?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -132,7 +140,7 @@ fn rustdoc(project: &Project) -> Result<Outcome, Failure> {
 
 fn deny(project: &Project) -> Result<Outcome, Failure> {
     if !command::succeeds(project.cargo().args(["deny", "--version"])) {
-        return Ok(Outcome::Skipped("cargo-deny is not installed"));
+        return Ok(Outcome::Skipped("cargo-deny is not installed".into()));
     }
     command::run(project.cargo().args(["deny", "check"]))?;
     Ok(Outcome::Passed)
@@ -147,7 +155,7 @@ fn interop_install(project: &Project) -> Result<Outcome, Failure> {
 fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     let tests = "crates/switchboard/tests/interop";
     if !project.path(tests).exists() && !project.path(format!("{tests}.rs")).exists() {
-        return Ok(Outcome::Skipped("there is no crates/switchboard/tests/interop yet"));
+        return Ok(Outcome::Skipped("there is no crates/switchboard/tests/interop yet".into()));
     }
     let peers = interop::install(project)?;
     let cargo = |arguments: &[&str]| {
@@ -171,6 +179,14 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     }
     command::run(&mut cargo(&["--", "--include-ignored"]))?;
     Ok(Outcome::Passed)
+}
+
+/// Counts are the same on a busy machine, so this can stand among the tests.
+fn bench_check(project: &Project) -> Result<Outcome, Failure> {
+    match bench::check(project)? {
+        Checked::Held => Ok(Outcome::Passed),
+        Checked::Skipped(why) => Ok(Outcome::Skipped(why)),
+    }
 }
 
 fn conformance_suite(project: &Project) -> Result<Outcome, Failure> {

@@ -21,6 +21,8 @@ mod wording;
 
 use std::fmt;
 
+pub(crate) use self::source::function_lines;
+
 use self::source::Source;
 use self::tree::Tree;
 use crate::command::Failure;

@@ -20,6 +20,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::error::{HttpError, Phase, shown};
 use crate::gzip::{Gunzip, Step};
+use crate::pool::Lease;
 
 /// How much of the body of an error is read.
 pub const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -28,6 +29,8 @@ pub const ERROR_BODY_LIMIT: usize = 64 * 1024;
 pub struct Body {
     /// None once it has ended.
     incoming: Option<Incoming>,
+    /// The connection it comes on, where that can be used again.
+    lease: Option<Lease>,
     gunzip: Option<Box<Gunzip>>,
     idle: Idle,
     limit: Option<usize>,
@@ -48,11 +51,14 @@ impl Body {
     pub(crate) fn new(
         response: http::Response<Incoming>,
         idle: Option<Duration>,
+        lease: Option<Lease>,
     ) -> Result<(Parts, Self), HttpError> {
         let (head, incoming) = response.into_parts();
         let gunzip = if is_packed(&head.headers)? { Some(Box::new(Gunzip::new())) } else { None };
         let idle = Idle { after: idle, timer: None, armed: false };
-        Ok((head, Self { incoming: Some(incoming), gunzip, idle, limit: None, given: 0 }))
+        let mut body = Self { incoming: Some(incoming), lease, gunzip, idle, limit: None, given: 0 };
+        body.notice_end();
+        Ok((head, body))
     }
 
     /// Fails with [`HttpError::TooLarge`] beyond this many bytes, after decompression.
@@ -81,8 +87,10 @@ impl Body {
                 _ => Ok(chunk),
             }
         });
-        if !matches!(next, Some(Ok(_))) {
-            self.incoming = None;
+        match &next {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.incoming = None,
+            None => self.end(),
         }
         Poll::Ready(next)
     }
@@ -152,6 +160,21 @@ impl Body {
         let _ = tokio::time::timeout(within, reading).await;
     }
 
+    /// Where the length was announced, the end is known with the last bytes.
+    fn notice_end(&mut self) {
+        if self.incoming.as_ref().is_some_and(http_body::Body::is_end_stream) {
+            self.end();
+        }
+    }
+
+    /// It was read to its end: the connection can be used again.
+    fn end(&mut self) {
+        self.incoming = None;
+        if let Some(lease) = self.lease.take() {
+            lease.give_back();
+        }
+    }
+
     fn poll_unpacked(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
         loop {
             if let Some(gunzip) = &mut self.gunzip {
@@ -181,7 +204,10 @@ impl Body {
                     self.idle.armed = false;
                     return Poll::Ready(match frame {
                         Some(Ok(frame)) => match frame.into_data() {
-                            Ok(data) => Some(Ok(data)),
+                            Ok(data) => {
+                                self.notice_end();
+                                Some(Ok(data))
+                            }
                             Err(_) => continue,
                         },
                         Some(Err(error)) => {
@@ -192,6 +218,15 @@ impl Body {
                 }
                 Poll::Pending => return self.idle.poll(cx).map(|error| Some(Err(error))),
             }
+        }
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        self.incoming = None;
+        if let Some(lease) = self.lease.take() {
+            lease.abandon();
         }
     }
 }

@@ -10,32 +10,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper_util::client::legacy::{Client, Error as PoolError};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::authorize::{Authorizer, Refusal, Retry};
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
-use crate::error::{ConnectKind, HttpError, Phase, find};
+use crate::error::{ConnectKind, HttpError, Phase};
 use crate::message::{Request, Response};
 use crate::options::HttpOptions;
+use crate::pool::{Lease, Pool};
 use crate::proxy::{Proxies, Proxy};
 use crate::redirect;
 use crate::tls::Tls;
 use crate::url::Address;
 
-/// How many headers a response may have.
+/// How many headers a response may have. Over HTTP/1.1 it is also what the library allows by itself.
 pub const MAX_HEADERS: usize = 100;
 /// How large the head of a response may be.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How often an HTTP/2 connection is probed while a request is under way, and how long the answer may take.
-const H2_PING: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
+/// How bodies may be packed.
+const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+
 /// How long a body nobody reads may take to end, so that its connection can be used again.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -63,7 +63,7 @@ pub struct HttpClient {
 }
 
 struct Inner {
-    pool: Client<Dialer, Full<Bytes>>,
+    pool: Pool,
     proxies: Proxies,
     user_agent: Option<HeaderValue>,
 }
@@ -76,17 +76,7 @@ impl HttpClient {
     pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
         let tls = Tls::new(&options.extra_roots, options.tls_timeout)?;
         let dialer = Dialer::new(tls, options.proxies.clone(), options.connect_timeout);
-        let head = u32::try_from(MAX_HEAD_BYTES).expect("64 KiB fit");
-        let pool = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .timer(TokioTimer::new())
-            .pool_idle_timeout(options.idle_connection)
-            .http1_max_buf_size(MAX_HEAD_BYTES)
-            .http1_max_headers(MAX_HEADERS)
-            .http2_max_header_list_size(head)
-            .http2_keep_alive_interval(H2_PING.0)
-            .http2_keep_alive_timeout(H2_PING.1)
-            .build(dialer);
+        let pool = Pool::new(dialer, options.idle_connection);
         let inner = Inner { pool, proxies: options.proxies, user_agent: options.user_agent };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -101,23 +91,44 @@ impl HttpClient {
     ///
     /// # Cancellation
     /// Dropping the future gives the request up; the server may have seen it.
-    pub async fn send(&self, request: Request) -> Result<Response, HttpError> {
-        if let Some(name) = OWN_HEADERS.into_iter().find(|name| request.headers.contains_key(name)) {
-            return Err(HttpError::Header { name });
+    pub async fn send(&self, mut request: Request) -> Result<Response, HttpError> {
+        self.complete(&mut request)?;
+        self.follow(&request).await
+    }
+
+    /// Adds the headers that the client writes itself. They are the same wherever a redirect leads.
+    fn complete(&self, request: &mut Request) -> Result<(), HttpError> {
+        let Request { headers, address, body, .. } = request;
+        if let Some(name) = headers.keys().find(|name| OWN_HEADERS.contains(name)) {
+            return Err(HttpError::Header { name: name.clone() });
         }
+        headers.reserve(4);
+        headers.insert(header::HOST, address.host_header().clone());
+        if !body.is_empty() {
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        }
+        headers.entry(header::ACCEPT_ENCODING).or_insert(GZIP);
+        if let Some(user_agent) = &self.inner.user_agent {
+            headers.entry(header::USER_AGENT).or_insert_with(|| user_agent.clone());
+        }
+        Ok(())
+    }
+
+    /// Sends a complete request, and where redirects lead.
+    async fn follow(&self, request: &Request) -> Result<Response, HttpError> {
         let mut address = request.address.clone();
         let mut followed = 0;
         loop {
-            let response = self.exchange(&request, &address).await?;
+            let (response, lease) = self.exchange(request, &address).await?;
             match redirect::next(&address, response.status(), response.headers(), followed)? {
                 Some(next) => {
-                    let body = Body::new(response, request.timeouts.idle)?.1;
+                    let body = Body::new(response, request.timeouts.idle, lease)?.1;
                     body.drain(ERROR_BODY_LIMIT, DRAIN).await;
                     address = next;
                     followed += 1;
                 }
                 None => {
-                    let (head, body) = Body::new(response, request.timeouts.idle)?;
+                    let (head, body) = Body::new(response, request.timeouts.idle, lease)?;
                     let http::response::Parts { status, version, headers, .. } = head;
                     return Ok(Response { status, version, headers, address, body });
                 }
@@ -137,13 +148,14 @@ impl HttpClient {
         mut request: Request,
         authorizer: &dyn Authorizer,
     ) -> Result<Response, HttpError> {
+        self.complete(&mut request)?;
         let mut answered: Vec<StatusCode> = Vec::new();
         loop {
             let credentials = authorizer.authorize(&request.address).await?;
             if let Some(value) = &credentials {
                 request.headers.insert(header::AUTHORIZATION, value.clone());
             }
-            let response = self.send(request.clone()).await?;
+            let response = self.follow(&request).await?;
             let status = response.status;
             if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
                 || answered.contains(&status)
@@ -166,11 +178,7 @@ impl HttpClient {
     }
 
     /// One exchange with one server, repeated once if the method is safe and the connection broke.
-    async fn exchange(
-        &self,
-        request: &Request,
-        address: &Address,
-    ) -> Result<http::Response<Incoming>, HttpError> {
+    async fn exchange(&self, request: &Request, address: &Address) -> Result<Exchanged, HttpError> {
         match self.exchange_once(request, address).await {
             Err(HttpError::Broken { .. }) if matches!(request.method, Method::GET | Method::HEAD) => {
                 self.exchange_once(request, address).await
@@ -179,20 +187,15 @@ impl HttpClient {
         }
     }
 
-    async fn exchange_once(
-        &self,
-        request: &Request,
-        address: &Address,
-    ) -> Result<http::Response<Incoming>, HttpError> {
+    async fn exchange_once(&self, request: &Request, address: &Address) -> Result<Exchanged, HttpError> {
         let proxy = self.inner.proxies.of(address).filter(|_| !address.is_secure());
-        let sending = self.inner.pool.request(self.outgoing(request, address, proxy));
-        let response = match request.timeouts.headers {
+        let sending = self.inner.pool.send(address, outgoing(request, proxy));
+        let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
                 .map_err(|_| HttpError::Timeout { phase: Phase::Headers, after })?,
             None => sending.await,
-        };
-        let response = response.map_err(failure)?;
+        }?;
         if response.headers().len() > MAX_HEADERS {
             return Err(HttpError::protocol(format!("the response has more than {MAX_HEADERS} headers")));
         }
@@ -201,59 +204,26 @@ impl HttpClient {
         {
             return Err(HttpError::connect(host.as_str(), ConnectKind::ProxyCredentials));
         }
-        Ok(response)
+        Ok((response, lease))
     }
+}
 
-    fn outgoing(
-        &self,
-        request: &Request,
-        address: &Address,
-        proxy: Option<&Proxy>,
-    ) -> http::Request<Full<Bytes>> {
-        let mut outgoing = http::Request::new(Full::new(request.body.clone()));
-        *outgoing.method_mut() = request.method.clone();
-        *outgoing.uri_mut() = address.uri().clone();
-        let mut headers: HeaderMap = request.headers.clone();
-        headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static("gzip"));
-        if let Some(user_agent) = &self.inner.user_agent {
-            headers.entry(header::USER_AGENT).or_insert(user_agent.clone());
-        }
-        // To a proxy in the clear; in a tunnel the credentials go with its CONNECT.
-        if let Some(Proxy::Usable { credentials: Some(credentials), .. }) = proxy {
-            headers.insert(header::PROXY_AUTHORIZATION, credentials.clone());
-        }
-        *outgoing.headers_mut() = headers;
-        outgoing
+/// A response whose body is still to be read, and the connection it comes on.
+type Exchanged = (http::Response<Incoming>, Option<Lease>);
+
+fn outgoing(request: &Request, proxy: Option<&Proxy>) -> http::Request<Full<Bytes>> {
+    let mut outgoing = http::Request::new(Full::new(request.body.clone()));
+    *outgoing.method_mut() = request.method.clone();
+    *outgoing.headers_mut() = request.headers.clone();
+    // To a proxy in the clear; in a tunnel the credentials go with its CONNECT.
+    if let Some(Proxy::Usable { credentials: Some(credentials), .. }) = proxy {
+        outgoing.headers_mut().insert(header::PROXY_AUTHORIZATION, credentials.clone());
     }
+    outgoing
 }
 
 impl fmt::Debug for HttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpClient").field("proxies", &self.inner.proxies).finish_non_exhaustive()
     }
-}
-
-/// What the pool's error means.
-fn failure(error: PoolError) -> HttpError {
-    if let Some(ours) = find::<HttpError>(&error) {
-        return ours.clone();
-    }
-    let hyper = find::<hyper::Error>(&error);
-    if hyper.is_some_and(hyper::Error::is_parse) {
-        // Which of the two it is, the library tells servers only.
-        let reason = format!(
-            "the response is not HTTP, or its head has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes"
-        );
-        return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
-    }
-    let h2 = find::<h2::Error>(&error);
-    // Found here, not sent by the server: a head beyond the limit is such an error.
-    if h2.is_some_and(|h2| h2.is_library() && h2.reason() == Some(h2::Reason::PROTOCOL_ERROR)) {
-        let reason = "the response is not HTTP/2, or its head is too large".to_owned();
-        return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
-    }
-    let refused = h2.and_then(h2::Error::reason) == Some(h2::Reason::REFUSED_STREAM);
-    let kept = hyper.is_some_and(|error| error.is_canceled() || error.is_closed());
-    let sent = !(refused || kept || error.is_connect());
-    HttpError::Broken { sent, source: Some(Arc::new(error)) }
 }

@@ -14,19 +14,19 @@ use std::time::Duration;
 use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiAddrs, GaiFuture, GaiResolver, Name};
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::authorize::BoxFuture;
 use crate::error::{ConnectKind, HttpError, find};
 use crate::proxy::{Proxies, Proxy};
 use crate::tls::Tls;
 use crate::tunnel;
+use crate::url::Address;
 
 /// How long a TCP connection is silent before it is probed, how often then, and how many probes are lost before it
 /// counts as dead.
@@ -57,18 +57,10 @@ impl Dialer {
     }
 }
 
-impl Service<Uri> for Dialer {
-    type Response = Wire;
-    type Error = HttpError;
-    type Future = BoxFuture<'static, Result<Wire, HttpError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), HttpError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let inner = Arc::clone(&self.inner);
-        Box::pin(async move { inner.dial(uri).await })
+impl Dialer {
+    /// A connection to where the address leads.
+    pub(crate) async fn dial(&self, address: &Address) -> Result<Wire, HttpError> {
+        self.inner.dial(address.uri().clone()).await
     }
 }
 
@@ -181,15 +173,9 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 pub(crate) struct Wire {
     io: TokioIo<Box<dyn Stream>>,
     /// Whether requests go to a proxy, with the whole address in their first line.
-    proxied: bool,
-    h2: bool,
-}
-
-impl Connection for Wire {
-    fn connected(&self) -> Connected {
-        let connected = Connected::new().proxy(self.proxied);
-        if self.h2 { connected.negotiated_h2() } else { connected }
-    }
+    pub(crate) proxied: bool,
+    /// Whether the far end has chosen HTTP/2.
+    pub(crate) h2: bool,
 }
 
 impl Read for Wire {

@@ -49,6 +49,7 @@ mod error;
 mod gzip;
 mod message;
 mod options;
+mod pool;
 mod proxy;
 mod redirect;
 mod secret;

@@ -74,6 +74,8 @@ impl Proxies {
     }
 
     pub(crate) fn of(&self, address: &Address) -> Option<&Proxy> {
+        // Mostly there is none, which is known without looking at the address.
+        self.http.as_ref().or(self.https.as_ref())?;
         self.find(address.is_secure(), address.host(), address.port())
     }
 

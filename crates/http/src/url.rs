@@ -6,11 +6,13 @@
 //! text is parsed once.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
+use std::sync::Arc;
 
-use http::Uri;
-use http::uri::Scheme;
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderValue, Uri};
 
 use crate::error::shown;
 
@@ -38,10 +40,35 @@ pub enum PlainHttp {
 /// assert!(address.join("https://evil.example/").is_err());
 /// # Ok::<(), switchboard_http::AddressError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct Address {
+    // Goes along with every request, so a clone is a count.
+    parts: Arc<Parts>,
+}
+
+struct Parts {
     text: String,
     uri: Uri,
+    /// How much of the text is scheme, host and port.
+    site: usize,
+    /// Path and query alone, as a server wants them.
+    target: Uri,
+    /// Host and port as the header says them.
+    host: HeaderValue,
+}
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts.text == other.parts.text
+    }
+}
+
+impl Eq for Address {}
+
+impl Hash for Address {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts.text.hash(state);
+    }
 }
 
 /// Scheme, host and port: who is spoken to.
@@ -160,32 +187,54 @@ impl Address {
                 text.char_indices().find(|(_, c)| "<>^`\\|".contains(*c)).unwrap_or((0, '?'));
             AddressError::Character { character, at }
         })?;
-        Ok(Self { text, uri })
+        let place = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        let site = text.len().saturating_sub(place.len());
+        let target = Uri::from_str(place);
+        let host = HeaderValue::from_str(uri.authority().map_or("", Authority::as_str));
+        match (target, host) {
+            (Ok(target), Ok(host)) => Ok(Self { parts: Arc::new(Parts { text, uri, site, target, host }) }),
+            _ => Err(AddressError::Character { character: '?', at: 0 }),
+        }
     }
 
     /// The address as text.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.parts.text
     }
 
     /// The address as the `http` crate has it.
     pub fn uri(&self) -> &Uri {
-        &self.uri
+        &self.parts.uri
+    }
+
+    /// Scheme, host and port, written the same way in all addresses of one origin.
+    pub(crate) fn site(&self) -> &str {
+        self.parts.text.get(..self.parts.site).unwrap_or_default()
+    }
+
+    /// Path and query.
+    pub(crate) fn target(&self) -> &Uri {
+        &self.parts.target
+    }
+
+    /// What the `Host` header says.
+    pub(crate) fn host_header(&self) -> &HeaderValue {
+        &self.parts.host
     }
 
     /// Whether it is https.
     pub fn is_secure(&self) -> bool {
-        self.uri.scheme() == Some(&Scheme::HTTPS)
+        self.parts.uri.scheme() == Some(&Scheme::HTTPS)
     }
 
     /// The host, in lower case; an IPv6 address in brackets.
     pub fn host(&self) -> &str {
-        self.uri.host().unwrap_or_default()
+        self.parts.uri.host().unwrap_or_default()
     }
 
     /// The port, also when it is the scheme's own.
     pub fn port(&self) -> u16 {
-        self.uri.port_u16().unwrap_or(default_port(self.is_secure()))
+        self.parts.uri.port_u16().unwrap_or(default_port(self.is_secure()))
     }
 
     /// Whether the host is this machine, as far as its name tells.
@@ -208,20 +257,20 @@ impl Address {
         let joined = if has_scheme(reference) {
             Self::read(reference)?
         } else if reference.starts_with("//") {
-            Self::read(&format!("{}:{reference}", self.uri.scheme_str().unwrap_or("https")))?
+            Self::read(&format!("{}:{reference}", self.parts.uri.scheme_str().unwrap_or("https")))?
         } else {
-            let base = self.uri.path();
+            let base = self.parts.uri.path();
             let (path, query) = match reference.split_once('?') {
                 Some((path, query)) => (path, Some(query)),
-                None => (reference, self.uri.query().filter(|_| reference.is_empty())),
+                None => (reference, self.parts.uri.query().filter(|_| reference.is_empty())),
             };
             let path = match path {
                 "" => base.to_owned(),
                 rooted if rooted.starts_with('/') => without_dots(rooted),
                 relative => without_dots(&format!("{}{relative}", &base[..=base.rfind('/').unwrap_or(0)])),
             };
-            let authority = self.uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-            let scheme = self.uri.scheme_str().unwrap_or("https");
+            let authority = self.parts.uri.authority().map(Authority::as_str).unwrap_or_default();
+            let scheme = self.parts.uri.scheme_str().unwrap_or("https");
             let query = query.map(|query| format!("?{query}")).unwrap_or_default();
             Self::known(format!("{scheme}://{authority}{path}{query}"))?
         };
@@ -232,14 +281,14 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Address {
     /// Without the query, which may hold a token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.origin(), self.uri.path())
+        write!(f, "{}{}", self.origin(), self.parts.uri.path())
     }
 }
 

@@ -85,6 +85,17 @@ pub enum Content {
 }
 
 impl Content {
+    /// About how many bytes it takes to write it.
+    pub(crate) fn size_hint(&self) -> usize {
+        64 + match self {
+            Self::Text(text) => text.text.len(),
+            Self::Image(media) | Self::Audio(media) => media.data.len(),
+            Self::Resource(embedded) => embedded.resource.size_hint(),
+            Self::Unknown(raw) => raw.len(),
+            Self::ResourceLink(_) | Self::ToolUse(_) | Self::ToolResult(_) => 256,
+        }
+    }
+
     /// A block of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))

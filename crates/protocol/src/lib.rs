@@ -27,10 +27,13 @@ mod completion;
 mod content;
 mod elicitation;
 mod empty;
+mod fields;
 mod form;
+mod from_raw;
 mod icon;
 mod input;
 mod input_schema;
+mod json;
 pub mod jsonrpc;
 mod lenient;
 mod logging;
@@ -40,6 +43,8 @@ mod meta;
 pub mod method;
 mod opening;
 mod paging;
+mod path;
+mod plain;
 mod progress;
 mod prompt;
 mod raw;
@@ -67,10 +72,12 @@ pub use completion::{
 pub use content::{Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent};
 pub use elicitation::{ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams};
 pub use empty::{EmptyParams, EmptyResult};
+pub use fields::{Elements, Fields, Name};
 pub use form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
 };
+pub use from_raw::FromRaw;
 pub use icon::Icon;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use input_schema::{InputProperty, InputSchema};
@@ -81,7 +88,7 @@ pub use map::OrderedMap;
 pub use meta::{Meta, is_meta_key, is_reserved_meta_key};
 pub use method::{Method, Notice};
 pub use opening::{DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult};
-pub use paging::{Page, PageParams, Rejected, decode_entries};
+pub use paging::{Page, PageParams, Rejected, decode_entries, read_entries};
 pub use progress::ProgressParams;
 pub use prompt::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,

@@ -1,12 +1,17 @@
 //! The `_meta` object, and the keys in it that the specification reserves.
 //!
-//! Values stay text, byte for byte, so that what others put there survives a relay.
+//! Values stay text, byte for byte, so that what others put there survives a relay; the object itself stays text too,
+//! until somebody looks into it.
 //! Says nothing of who must send which key; that is the business of a conversation.
 
+use std::fmt;
+use std::sync::OnceLock;
+
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::jsonrpc::RequestId;
+use crate::lenient;
 use crate::map::OrderedMap;
 use crate::raw::{DecodeError, EncodeError, Raw};
 
@@ -19,9 +24,13 @@ use crate::raw::{DecodeError, EncodeError, Raw};
 /// assert_eq!(meta.progress_token(), Some(RequestId::from("p7")));
 /// # Ok::<(), switchboard_protocol::EncodeError>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Meta(OrderedMap<Raw>);
+#[derive(Clone, Default)]
+pub struct Meta {
+    /// The object as it was received; `None` once it was changed, or when it was never received.
+    wire: Option<Raw>,
+    /// Boxed: most are never looked into, and what holds one should stay small.
+    entries: OnceLock<Box<OrderedMap<Raw>>>,
+}
 
 impl Meta {
     /// The token under which progress of this request is reported.
@@ -53,19 +62,38 @@ impl Meta {
     pub const PER_REQUEST: [&str; 4] =
         [Self::PROTOCOL_VERSION, Self::CLIENT_INFO, Self::CLIENT_CAPABILITIES, Self::LOG_LEVEL];
 
+    /// An object as it was received.
+    pub(crate) fn received(object: Raw) -> Self {
+        debug_assert!(object.is_object(), "checked by whoever received it");
+        Self { wire: Some(object), entries: OnceLock::new() }
+    }
+
     /// Without entries.
     pub const fn new() -> Self {
-        Self(OrderedMap::new())
+        Self { wire: None, entries: OnceLock::new() }
+    }
+
+    fn entries(&self) -> &OrderedMap<Raw> {
+        self.entries.get_or_init(|| {
+            let fields = self.wire.iter().flat_map(Raw::fields);
+            Box::new(fields.map(|(name, value)| (name.as_str().to_owned(), value)).collect())
+        })
+    }
+
+    fn entries_mut(&mut self) -> &mut OrderedMap<Raw> {
+        self.entries();
+        self.wire = None;
+        self.entries.get_mut().expect("filled in the line before the last")
     }
 
     /// The value under `key`, as text.
     pub fn get(&self, key: &str) -> Option<&Raw> {
-        self.0.get(key)
+        self.entries().get(key)
     }
 
     /// Sets `key`; gives back the old value.
     pub fn insert(&mut self, key: impl Into<String>, value: Raw) -> Option<Raw> {
-        self.0.insert(key, value)
+        self.entries_mut().insert(key, value)
     }
 
     /// The same with `key` set to a value written as JSON.
@@ -77,13 +105,13 @@ impl Meta {
         key: impl Into<String>,
         value: &T,
     ) -> Result<Self, EncodeError> {
-        self.0.insert(key, Raw::encode(value)?);
+        self.entries_mut().insert(key, Raw::encode(value)?);
         Ok(self)
     }
 
     /// Takes `key` out.
     pub fn remove(&mut self, key: &str) -> Option<Raw> {
-        self.0.remove(key)
+        self.entries_mut().remove(key)
     }
 
     /// Reads the value under `key`; `None` when there is none.
@@ -91,19 +119,19 @@ impl Meta {
     /// # Errors
     /// When there is a value of another shape; the path starts with `_meta`.
     pub fn decode<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, DecodeError> {
-        self.0.get(key).map(Raw::decode).transpose().map_err(|error: DecodeError| {
+        self.entries().get(key).map(Raw::decode).transpose().map_err(|error: DecodeError| {
             DecodeError::mismatch(format!("_meta[{key:?}]"), error.kind().to_string())
         })
     }
 
     /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries().is_empty()
     }
 
     /// The entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Raw)> {
-        self.0.iter()
+        self.entries().iter()
     }
 
     /// The token under which progress is to be reported, when there is a usable one.
@@ -117,9 +145,41 @@ impl Meta {
     }
 }
 
+impl fmt::Debug for Meta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Meta").field(self.entries()).finish()
+    }
+}
+
+impl PartialEq for Meta {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries() == other.entries()
+    }
+}
+
+impl Eq for Meta {}
+
+impl Serialize for Meta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.wire {
+            Some(wire) => wire.serialize(serializer),
+            None => self.entries().serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Meta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        lenient::object(deserializer).map(Self::received)
+    }
+}
+
 impl FromIterator<(String, Raw)> for Meta {
     fn from_iter<I: IntoIterator<Item = (String, Raw)>>(entries: I) -> Self {
-        Self(entries.into_iter().collect())
+        Self {
+            wire: None,
+            entries: OnceLock::from(Box::new(entries.into_iter().collect::<OrderedMap<Raw>>())),
+        }
     }
 }
 

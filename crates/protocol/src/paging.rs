@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cache::CacheHints;
 use crate::map::OrderedMap;
 use crate::meta::Meta;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::{DecodeError, MAX_NODES, Raw};
 use crate::setter::setters;
 
 /// The parameters of a request for one page of a list.
@@ -45,6 +45,8 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
     /// How long this page stays fresh.
     pub hints: CacheHints,
+    /// Whether there are more entries than were wanted.
+    pub is_cut: bool,
 }
 
 /// An entry of a list that could not be read.
@@ -73,23 +75,47 @@ impl Rejected {
 /// # Errors
 /// When the result is no object, or `field` is missing, `null` or no array. A bad entry is no error.
 pub fn decode_entries<T: DeserializeOwned>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
-    let mut fields: OrderedMap<Raw> = result.decode()?;
-    let list = fields.remove(field).ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
-    let entries: Vec<Raw> = list.decode().map_err(|error| {
-        let reason =
-            if list.is_null() { "expected an array, found null".into() } else { error.kind().to_string() };
-        DecodeError::mismatch(field, reason)
-    })?;
-    let mut page = Page {
-        items: Vec::with_capacity(entries.len()),
-        rejected: Vec::new(),
-        next_cursor: decode_cursor(fields.get("nextCursor"))?,
-        hints: result.decode().unwrap_or_default(),
-    };
-    for (index, entry) in entries.iter().enumerate() {
-        match entry.decode() {
+    read_entries(result, field, MAX_NODES, Raw::decode)
+}
+
+/// As [`decode_entries`], with a way to read an entry, for at most so many entries. The entries are slices of the result.
+///
+/// # Errors
+/// As [`decode_entries`].
+pub fn read_entries<T>(
+    result: &Raw,
+    field: &str,
+    most: usize,
+    read: impl Fn(&Raw) -> Result<T, DecodeError>,
+) -> Result<Page<T>, DecodeError> {
+    if !result.is_object() {
+        return Err(DecodeError::mismatch(".", "expected an object"));
+    }
+    let (mut list, mut cursor, mut hints) = (None, None, OrderedMap::new());
+    for (name, value) in result.fields() {
+        match name.as_str() {
+            name if name == field => list = Some(value),
+            "nextCursor" => cursor = Some(value),
+            name @ ("ttlMs" | "cacheScope") => _ = hints.insert(name, value),
+            _ => {}
+        }
+    }
+    let list = list.ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
+    if !list.is_array() {
+        let found = if list.is_null() { "null" } else { "something else" };
+        return Err(DecodeError::mismatch(field, format!("expected an array, found {found}")));
+    }
+    let hints = Raw::encode(&hints).ok().and_then(|hints| hints.decode().ok()).unwrap_or_default();
+    let next_cursor = decode_cursor(cursor.as_ref())?;
+    let mut page = Page { items: Vec::new(), rejected: Vec::new(), next_cursor, hints, is_cut: false };
+    for (index, entry) in list.elements().enumerate() {
+        if index == most {
+            page.is_cut = true;
+            break;
+        }
+        match read(&entry) {
             Ok(item) => page.items.push(item),
-            Err(error) => page.rejected.push(reject(field, index, entry, &error)),
+            Err(error) => page.rejected.push(reject(field, index, &entry, &error)),
         }
     }
     Ok(page)
@@ -107,6 +133,6 @@ fn reject(field: &str, index: usize, entry: &Raw, error: &DecodeError) -> Reject
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),
     };
-    let name = entry.decode::<OrderedMap<Raw>>().ok().and_then(|fields| fields.get("name")?.decode().ok());
+    let name = entry.fields().find(|(name, _)| *name == "name").and_then(|(_, name)| name.decode().ok());
     Rejected { index, name, error: DecodeError::mismatch(path, error.kind().to_string()) }
 }

@@ -5,19 +5,27 @@
 //! Knows nothing of MCP.
 
 use std::fmt;
+use std::ops::Range;
 
+use bytes::Bytes;
 use bytestring::ByteString;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::fields::{Elements, Fields};
+use crate::json;
 use crate::jsonrpc::scan;
+use crate::path;
 
 /// The deepest nesting of arrays and objects that is accepted, counted from the whole message.
 pub const MAX_DEPTH: usize = 128;
 
 /// The most JSON values that are turned into typed data at once. Forwarding as text is not limited.
 pub const MAX_NODES: usize = 250_000;
+
+/// What most messages fit, so that their buffer never grows.
+const SMALL_MESSAGE: usize = 256;
 
 /// One JSON value as text.
 ///
@@ -52,7 +60,60 @@ impl Raw {
     /// # Errors
     /// When the value cannot be JSON: a map with keys that are not strings, or its own `Serialize` fails.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, EncodeError> {
-        serde_json::to_string(value).map(|text| Self(text.into())).map_err(EncodeError)
+        Self::encode_sized(value, 0)
+    }
+
+    /// As [`Self::encode`], for a text that will have about so many bytes: a large one is then not moved as it grows.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, EncodeError> {
+        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE));
+        json::write(&mut text, value).map_err(EncodeError)?;
+        Ok(Self(text.into()))
+    }
+
+    /// Writes an object as JSON text, with the members `head` in front of its own and `tail` behind them. Anything else
+    /// than an object is written as it is.
+    ///
+    /// `head` and `tail` are members as they stand between braces: `"a":1,"b":2`. `bytes` is about how many the value
+    /// will have.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_between<T: Serialize + ?Sized>(
+        head: &str,
+        value: &T,
+        tail: Option<&str>,
+        bytes: usize,
+    ) -> Result<Self, EncodeError> {
+        let tail = tail.unwrap_or_default();
+        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE) + head.len() + tail.len() + 4);
+        text.push('{');
+        text.push_str(head);
+        let start = text.len();
+        json::write(&mut text, value).map_err(EncodeError)?;
+        let Some(inner) = text[start..].strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+            text.drain(..start);
+            return Ok(Self(text.into()));
+        };
+        if inner.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            text.truncate(start);
+        } else {
+            text.pop();
+            // The brace that opened the value gives its place to the comma after the head.
+            text.replace_range(start..=start, ",");
+        }
+        if !tail.is_empty() {
+            text.push(',');
+            text.push_str(tail);
+        }
+        text.push('}');
+        debug_assert!(
+            serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok(),
+            "head and tail are members"
+        );
+        Ok(Self(text.into()))
     }
 
     /// Text that a scan of the surrounding message has already checked.
@@ -75,6 +136,11 @@ impl Raw {
         &self.0
     }
 
+    /// The text as shared bytes: cloning them copies nothing.
+    pub fn as_bytes(&self) -> &Bytes {
+        self.0.as_bytes()
+    }
+
     /// How many bytes of text this is.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -90,9 +156,37 @@ impl Raw {
         self.0.starts_with('{')
     }
 
+    /// Whether this is an array.
+    pub fn is_array(&self) -> bool {
+        self.0.starts_with('[')
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         &*self.0 == "null"
+    }
+
+    /// The members of the object this is, in order; none when it is something else.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields::new(self)
+    }
+
+    /// The elements of the array this is, in order; none when it is something else.
+    pub fn elements(&self) -> Elements<'_> {
+        Elements::new(self)
+    }
+
+    /// Reads a value that is the member `name` of something: an error names it.
+    pub(crate) fn member<T: DeserializeOwned>(&self, name: &str) -> Result<T, DecodeError> {
+        self.decode().map_err(|error| match error.path.as_str() {
+            "." => DecodeError { path: name.to_owned(), kind: error.kind },
+            inner => DecodeError { path: format!("{name}.{inner}"), kind: error.kind },
+        })
+    }
+
+    /// The value that stands there.
+    pub(crate) fn part(&self, span: Range<usize>) -> Self {
+        Self(self.0.slice_ref(&self.0[span]))
     }
 
     /// Reads the text into a type.
@@ -102,6 +196,18 @@ impl Raw {
     /// # Errors
     /// Names the place that does not fit, or says that the value has more than [`MAX_NODES`] parts.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        // As little as can be is generic here: this is made anew for every type that is read.
+        self.check_nodes()?;
+        match serde_json::from_str(&self.0) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let mended = self.mended(&error)?;
+                serde_json::from_str(&mended).map_err(|error| explain(&mended, &error))
+            }
+        }
+    }
+
+    fn check_nodes(&self) -> Result<(), DecodeError> {
         // A text of n bytes holds at most n / 2 + 1 values, so small texts need no counting.
         if self.0.len() > MAX_NODES * 2 {
             let nodes = scan::count_nodes(self.0.as_bytes());
@@ -109,21 +215,21 @@ impl Raw {
                 return Err(DecodeError { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } });
             }
         }
-        match serde_json::from_str(&self.0) {
-            Ok(value) => Ok(value),
-            Err(_) => decode_slowly(&self.0),
-        }
+        Ok(())
+    }
+
+    /// The text without its lone surrogates; what the error means when it has none.
+    #[cold]
+    fn mended(&self, error: &serde_json::Error) -> Result<String, DecodeError> {
+        scan::mend_surrogates(&self.0).ok_or_else(|| explain(&self.0, error))
     }
 }
 
-/// The second try, taken only after a failure: mends lone surrogates, and finds the path for the error.
-fn decode_slowly<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
-    let mended = scan::mend_surrogates(text);
-    let mut reader = serde_json::Deserializer::from_str(mended.as_deref().unwrap_or(text));
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| DecodeError {
-        path: error.path().to_string(),
-        kind: DecodeKind::Mismatch { reason: error.into_inner().to_string() },
-    })
+/// What does not fit, and where.
+#[cold]
+fn explain(text: &str, error: &serde_json::Error) -> DecodeError {
+    let path = path::at(text, path::offset(text, error));
+    DecodeError { path, kind: DecodeKind::Mismatch { reason: error.to_string() } }
 }
 
 impl fmt::Debug for Raw {
@@ -134,8 +240,12 @@ impl fmt::Debug for Raw {
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text: &RawValue = serde_json::from_str(&self.0).map_err(serde::ser::Error::custom)?;
-        text.serialize(serializer)
+        match json::trust(&self.0) {
+            Some(text) => text.serialize(serializer),
+            None => serde_json::from_str::<&RawValue>(&self.0)
+                .map_err(serde::ser::Error::custom)?
+                .serialize(serializer),
+        }
     }
 }
 
@@ -148,7 +258,8 @@ impl<'de> Deserialize<'de> for Raw {
 
 impl From<serde_json::Value> for Raw {
     fn from(value: serde_json::Value) -> Self {
-        Self(value.to_string().into())
+        // A `Value` has nothing that cannot be written, so the second way is never taken.
+        Self::encode(&value).unwrap_or_else(|_| Self(value.to_string().into()))
     }
 }
 
@@ -248,6 +359,19 @@ mod tests {
         let raw = Raw::parse(text).unwrap();
         let error = raw.decode::<serde_json::Value>().unwrap_err();
         assert!(matches!(error.kind(), DecodeKind::TooManyNodes { .. }), "{error}");
+    }
+
+    #[test]
+    fn members_are_put_around_an_object() {
+        let around = |value: serde_json::Value, tail| {
+            Raw::encode_between(r#""a":1"#, &value, tail, 0).unwrap().as_str().to_owned()
+        };
+        assert_eq!(around(serde_json::json!({"b": 2}), Some(r#""c":3"#)), r#"{"a":1,"b":2,"c":3}"#);
+        assert_eq!(around(serde_json::json!({}), Some(r#""c":3"#)), r#"{"a":1,"c":3}"#);
+        assert_eq!(around(serde_json::json!({"b": {}}), None), r#"{"a":1,"b":{}}"#);
+        assert_eq!(around(serde_json::json!([1]), Some(r#""c":3"#)), "[1]");
+        let spaced = Raw::parse("{ }").unwrap();
+        assert_eq!(Raw::encode_between(r#""a":1"#, &spaced, None, 0).unwrap().as_str(), r#"{"a":1}"#);
     }
 
     #[test]

@@ -149,6 +149,12 @@ pub enum ResourceBody {
 }
 
 impl ResourceContents {
+    /// About how many bytes it takes to write it.
+    pub(crate) fn size_hint(&self) -> usize {
+        let (ResourceBody::Text(body) | ResourceBody::Blob(body)) = &self.body;
+        64 + self.uri.len() + body.len()
+    }
+
     /// A resource that is text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()), meta: None }

@@ -1,7 +1,5 @@
 //! What kind of result this is: a look at `resultType` without reading the rest.
 
-use serde::Deserialize;
-
 use crate::raw::Raw;
 
 /// The `resultType` of a result (from 2026-07-28; absent means complete).
@@ -21,21 +19,16 @@ pub enum ResultType {
 impl ResultType {
     /// Looks at the top level of a result.
     pub fn of(result: &Raw) -> Self {
-        #[derive(Deserialize)]
-        struct Peek {
-            #[serde(rename = "resultType", default)]
-            result_type: Option<Raw>,
-        }
-        // Most legacy results do not have the word in them at all, and finding that out is one fast search.
-        if memchr::memmem::find(result.as_str().as_bytes(), b"\"resultType\"").is_none() {
-            return Self::Complete;
-        }
-        let Ok(Peek { result_type: Some(written) }) = serde_json::from_str::<Peek>(result.as_str()) else {
+        // Most servers write it first, and then nothing else is looked at.
+        let Some((_, written)) = result.fields().find(|(name, _)| *name == "resultType") else {
             return Self::Complete;
         };
-        match written.decode::<String>() {
-            Ok(text) => Self::from(text.as_str()),
-            Err(_) => Self::Unknown(written.as_str().to_owned()),
+        match written.as_str() {
+            "\"complete\"" | "null" => Self::Complete,
+            _ => match written.decode::<String>() {
+                Ok(text) => Self::from(text.as_str()),
+                Err(_) => Self::Unknown(written.as_str().to_owned()),
+            },
         }
     }
 

@@ -5,13 +5,16 @@
 use serde::{Serialize, Serializer};
 
 use crate::completion::CompleteResult;
+use crate::content::Content;
 use crate::empty::EmptyResult;
 use crate::input::InputRequired;
 use crate::meta::Meta;
 use crate::opening::{DiscoverResult, InitializeResult};
 use crate::prompt::{GetPromptResult, ListPromptsResult};
 use crate::raw::Raw;
-use crate::resource::{ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult};
+use crate::resource::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,
+};
 use crate::task::{CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, ListTasksResult};
 use crate::tool::{CallToolResult, ListToolsResult};
 
@@ -89,6 +92,20 @@ server_results! {
     LegacyTask(LegacyTaskState),
     /// Of `tasks/list` (2025-11-25 only).
     ListTasks(ListTasksResult),
+}
+
+impl ServerResult {
+    /// About how many bytes it takes to write it, where that is much; else 0.
+    pub fn size_hint(&self) -> usize {
+        let bytes = match self {
+            Self::CallTool(result) => result.content.iter().map(Content::size_hint).sum(),
+            Self::ReadResource(result) => result.contents.iter().map(ResourceContents::size_hint).sum(),
+            Self::Raw(raw) => raw.len(),
+            _ => 0,
+        };
+        // Line feeds and quotes take two bytes each.
+        bytes + bytes / 16
+    }
 }
 
 impl From<Raw> for ServerResult {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;
+use crate::fields::Fields;
 use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::input_schema::InputSchema;
@@ -14,6 +15,27 @@ use crate::meta::Meta;
 use crate::raw::{DecodeError, Raw};
 use crate::setter::setters;
 use crate::task::TaskParams;
+
+/// Fills a slot that may be filled once.
+fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
+    if slot.is_some() {
+        return Err(DecodeError::mismatch(name, "the member stands twice"));
+    }
+    *slot = value;
+    Ok(())
+}
+
+/// `null` counts as absent.
+fn present(value: Raw) -> Option<Raw> {
+    Some(value).filter(|value| !value.is_null())
+}
+
+fn received_meta(value: Raw) -> Result<Option<Meta>, DecodeError> {
+    match present(value) {
+        Some(value) if !value.is_object() => Err(DecodeError::mismatch("_meta", "expected an object")),
+        value => Ok(value.map(Meta::received)),
+    }
+}
 
 /// A tool, as listed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +84,40 @@ impl Tool {
             icons: None,
             meta: None,
         }
+    }
+
+    /// Reads a tool as listed; its schemas and `_meta` are slices of the text they came in.
+    ///
+    /// # Errors
+    /// Names the member that does not fit.
+    pub fn read(listed: &Raw) -> Result<Self, DecodeError> {
+        if !listed.is_object() {
+            return Err(DecodeError::mismatch(".", "expected an object"));
+        }
+        let (mut name, mut input_schema) = (None, None);
+        let mut tool = Self::new(String::new(), Raw::null());
+        for (member, value) in listed.fields() {
+            let key = member.as_str();
+            match key {
+                "name" => once(&mut name, key, Some(value.member(key)?))?,
+                "title" => once(&mut tool.title, key, value.member(key)?)?,
+                "description" => once(&mut tool.description, key, value.member(key)?)?,
+                "inputSchema" if !value.is_object() => {
+                    return Err(DecodeError::mismatch(key, "expected an object"));
+                }
+                "inputSchema" => once(&mut input_schema, key, Some(value))?,
+                "outputSchema" => once(&mut tool.output_schema, key, present(value))?,
+                "annotations" => once(&mut tool.annotations, key, value.member(key)?)?,
+                "execution" => once(&mut tool.execution, key, value.member(key)?)?,
+                "icons" => once(&mut tool.icons, key, value.member(key)?)?,
+                "_meta" => once(&mut tool.meta, key, received_meta(value)?)?,
+                _ => {}
+            }
+        }
+        let missing = |name: &str| DecodeError::mismatch(".", format!("missing field `{name}`"));
+        tool.name = name.ok_or_else(|| missing("name"))?;
+        tool.input_schema = input_schema.ok_or_else(|| missing("inputSchema"))?;
+        Ok(tool)
     }
 
     /// What to call it in front of people: its title, else the title in its annotations, else its name.
@@ -255,6 +311,29 @@ impl CallToolParams {
             meta: None,
         }
     }
+
+    /// Reads the parameters; the arguments and `_meta` are slices of the text they came in.
+    ///
+    /// # Errors
+    /// Names the member that does not fit.
+    pub fn read(fields: Fields<'_>) -> Result<Self, DecodeError> {
+        let mut name = None;
+        let mut read = Self::new(String::new());
+        for (member, value) in fields {
+            let key = member.as_str();
+            match key {
+                "name" => once(&mut name, key, Some(value.member(key)?))?,
+                "arguments" => once(&mut read.arguments, key, present(value))?,
+                "task" => once(&mut read.task, key, value.member(key)?)?,
+                "inputResponses" => once(&mut read.input_responses, key, value.member(key)?)?,
+                "requestState" => once(&mut read.request_state, key, value.member(key)?)?,
+                "_meta" => once(&mut read.meta, key, received_meta(value)?)?,
+                _ => {}
+            }
+        }
+        read.name = name.ok_or_else(|| DecodeError::mismatch(".", "missing field `name`"))?;
+        Ok(read)
+    }
 }
 
 setters!(CallToolParams:
@@ -297,6 +376,31 @@ impl CallToolResult {
     /// Failure, with the reason for the model.
     pub fn error(reason: impl Into<String>) -> Self {
         Self { content: vec![Content::text(reason)], is_error: true, ..Self::default() }
+    }
+
+    /// Reads a result; its structured content and `_meta` are slices of the text they came in.
+    ///
+    /// # Errors
+    /// Names the member that does not fit.
+    pub fn read(result: &Raw) -> Result<Self, DecodeError> {
+        if !result.is_object() {
+            return Err(DecodeError::mismatch(".", "expected an object"));
+        }
+        let (mut content, mut is_error) = (None, None);
+        let mut read = Self::default();
+        for (member, value) in result.fields() {
+            let key = member.as_str();
+            match key {
+                "content" => once(&mut content, key, Some(value.member::<Option<Vec<Content>>>(key)?))?,
+                "structuredContent" => once(&mut read.structured_content, key, present(value))?,
+                "isError" => once(&mut is_error, key, Some(value.member::<Option<bool>>(key)?))?,
+                "_meta" => once(&mut read.meta, key, received_meta(value)?)?,
+                _ => {}
+            }
+        }
+        read.content = content.flatten().unwrap_or_default();
+        read.is_error = is_error.flatten().unwrap_or_default();
+        Ok(read)
     }
 
     /// The blocks of text, joined by line breaks.

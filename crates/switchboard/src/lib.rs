@@ -14,7 +14,8 @@ pub use switchboard_protocol::{
     ServerCapabilities, Tool, ToolAnnotations,
 };
 pub use switchboard_session::answering::{
-    AskError, Cx, Handled, Handler, Publisher, Reply, Server, ServerBuilder, ServerLimits, ServerRequest,
+    AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
+    ServerRequest,
 };
 pub use switchboard_session::client::{
     Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,

@@ -41,7 +41,7 @@ pub(crate) fn ci(from: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
-    command::run(npm.current_dir(&folder))?;
+    command::run_aside(npm.current_dir(&folder))?;
     stamp.write()?;
     Ok(folder)
 }

@@ -10,12 +10,15 @@ use crate::project::Project;
 
 /// Returns the virtual environment.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {
+    venv(&project.path("interop/python/requirements.txt"), place.join("python"))
+}
+
+/// Installs what the file pins into a virtual environment in `folder`, and returns that.
+pub(crate) fn venv(requirements: &Path, folder: PathBuf) -> Result<PathBuf, Failure> {
     let interpreter = "import sys; print(sys.executable, sys.version)";
     let interpreter = command::output(Command::new("python3").args(["-c", interpreter]))
         .map_err(|failure| Failure::new(format!("Python 3 is needed; {failure}")))?;
-    let folder = place.join("python");
-    let requirements = project.path("interop/python/requirements.txt");
-    let stamp = Stamp::of(&folder, std::slice::from_ref(&requirements), &[&interpreter])?;
+    let stamp = Stamp::of(&folder, &[requirements.to_path_buf()], &[&interpreter])?;
     if stamp.matches() && folder.join("bin").is_dir() {
         return Ok(folder);
     }
@@ -26,15 +29,15 @@ pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failur
             .map_err(|error| Failure::new(format!("cannot remove {}: {error}", folder.display())))?;
     }
     have_venv()?;
-    command::run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+    command::run_aside(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     // Everything is pinned, so nothing is resolved; `check` says when a pin is missing.
     let pip = || {
         let mut pip = Command::new(folder.join("bin/python"));
         pip.args(["-m", "pip", "--disable-pip-version-check", "--quiet"]);
         pip
     };
-    command::run(pip().args(["install", "--no-deps", "--requirement"]).arg(&requirements))?;
-    command::run(pip().arg("check"))?;
+    command::run_aside(pip().args(["install", "--no-deps", "--requirement"]).arg(requirements))?;
+    command::run_aside(pip().arg("check"))?;
     stamp.write()?;
     Ok(folder)
 }
@@ -50,10 +53,10 @@ fn have_venv() -> Result<(), Failure> {
     if !root || !command::succeeds(Command::new("apt-get").arg("--version")) {
         return Err(Failure::new(ask));
     }
-    command::run(Command::new("apt-get").args(["update", "--quiet"]))?;
+    command::run_aside(Command::new("apt-get").args(["update", "--quiet"]))?;
     let mut install = Command::new("apt-get");
     install.args(["install", "--yes", "--quiet", "--no-install-recommends", "python3-venv"]);
-    command::run(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    command::run_aside(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
     match complete() {
         true => Ok(()),
         false => Err(Failure::new(format!("{ask} that belongs to the python3 found first in PATH"))),

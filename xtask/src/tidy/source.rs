@@ -3,7 +3,7 @@
 //! A lexer for exactly that much. It keeps every line break and every position, so that a byte of any of the
 //! texts is at the same line in all of them.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use super::Finding;
 use super::tree::File;
@@ -42,6 +42,21 @@ impl<'f> Source<'f> {
     pub(super) fn item_end(&self, at: usize) -> usize {
         item_end(&self.bare, at)
     }
+}
+
+/// The lines of every function of this name, tests apart: from its `fn` to its closing brace.
+pub(crate) fn function_lines(text: &str, name: &str) -> Vec<RangeInclusive<u32>> {
+    let (_, bare) = mask(text);
+    let tests = test_items(&bare);
+    let line = |at: usize| 1 + bare[..at].bytes().filter(|byte| *byte == b'\n').count() as u32;
+    let named = |at: &usize| {
+        let rest = &bare[at + "fn ".len()..];
+        rest.starts_with(name)
+            && !rest[name.len()..].starts_with(|next: char| next.is_ascii() && is_word(next as u8))
+    };
+    let is_test = |at: &usize| tests.iter().any(|item| item.contains(at));
+    let found = words(&bare, "fn ").filter(named).filter(|at| !is_test(at));
+    found.map(|at| line(at)..=line(item_end(&bare, at) - 1)).collect()
 }
 
 enum Kind {

@@ -9,8 +9,10 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use serde::de::IgnoredAny;
 
+use crate::fields::Fields;
 use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::id::RequestId;
+use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
 use crate::jsonrpc::scan::{self, Fault, FaultKind, Members, Top};
 use crate::raw::Raw;
@@ -38,8 +40,32 @@ pub struct Request {
     pub method: ByteString,
     /// With what.
     pub params: Option<Raw>,
+    /// Where the members of the parameters stand: found on the way.
+    pub outline: Outline,
     /// Whether it says `"jsonrpc":"2.0"`.
     pub version: Version,
+}
+
+impl Request {
+    /// The member of this name; of several the last counts.
+    pub fn field(&self, name: &str) -> Option<Raw> {
+        let params = self.params.as_ref()?;
+        if !self.outline.is_known() {
+            return params.fields().filter(|(known, _)| *known == name).last().map(|(_, value)| value);
+        }
+        let text = params.as_str().as_bytes();
+        let spans = (0..).map_while(|index| self.outline.get(index));
+        let found = spans.filter(|(known, _)| text.get(known.clone()) == Some(name.as_bytes())).last();
+        found.map(|(_, value)| params.part(value))
+    }
+
+    /// The members of the parameters.
+    pub fn fields(&self) -> Fields<'_> {
+        match &self.params {
+            Some(params) => Fields::outlined(params, self.outline),
+            None => Fields::none(),
+        }
+    }
 }
 
 /// A message that wants no answer.
@@ -116,8 +142,10 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
         }
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    match scan::top(text.as_bytes(), 0).map_err(|fault| malformed(unless_scalar(&text, fault)))? {
-        Top::Object(members) => shape(&text, &members).map(Message::Single).map_err(malformed),
+    let mut members = Members::default();
+    let top = scan::top(text.as_bytes(), 0, &mut members);
+    match top.map_err(|fault| malformed(unless_scalar(&text, fault)))? {
+        Top::Object => shape(&text, &members).map(Message::Single).map_err(malformed),
         Top::Array(elements) => {
             Ok(Message::Batch(elements.into_iter().map(|span| element(&slice(&text, &span))).collect()))
         }
@@ -127,8 +155,10 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
 /// Reads one element of a batch.
 fn element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    match scan::top(text.as_bytes(), 1).map_err(|fault| malformed(unless_scalar(text, fault)))? {
-        Top::Object(members) => shape(text, &members).map_err(malformed),
+    let mut members = Members::default();
+    let top = scan::top(text.as_bytes(), 1, &mut members);
+    match top.map_err(|fault| malformed(unless_scalar(text, fault)))? {
+        Top::Object => shape(text, &members).map_err(malformed),
         Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
     }
 }
@@ -167,7 +197,8 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
                 (Some(span), None) => Err(bad("id", span)),
                 (_, Some(span)) => {
                     let id = RequestId::from_json(&text[span.clone()]).ok_or_else(|| bad("id", span))?;
-                    Ok(Envelope::Request(Request { id, method, params, version }))
+                    let outline = members.outline;
+                    Ok(Envelope::Request(Request { id, method, params, outline, version }))
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The id that ties an answer to its request: a number or a string, never confused (`"92"` is not `92`).
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub const MAX_ID_BYTES: usize = 128;
 
 /// A JSON-RPC request id. Also the type of progress tokens and subscription ids.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestId {
     /// An integer.
     Number(i64),
@@ -56,6 +57,16 @@ fn integral(text: &str) -> Option<i64> {
     let plain = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
     #[expect(clippy::cast_possible_truncation, reason = "checked to be integral and within 2^53")]
     (plain && number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+}
+
+impl Hash for RequestId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Every message is found by its id. Which of the two it is need not be hashed: the rare clash is compared away.
+        match self {
+            Self::Number(number) => state.write_i64(*number),
+            Self::String(text) => text.hash(state),
+        }
+    }
 }
 
 impl fmt::Display for RequestId {

@@ -3,6 +3,7 @@
 mod code;
 mod envelope;
 mod id;
+mod outline;
 mod salvage;
 pub(crate) mod scan;
 
@@ -11,5 +12,6 @@ pub use envelope::{
     Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, Response, Version, parse,
 };
 pub use id::{MAX_ID_BYTES, RequestId};
+pub use outline::Outline;
 pub use salvage::{Salvaged, Salvager, salvage};
 pub use scan::{Fault, FaultKind, MAX_BATCH};

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::jsonrpc::outline::Outline;
+use crate::plain::plain_run;
 use crate::raw::MAX_DEPTH;
 
 /// What the scan stumbled over, and where.
@@ -77,7 +79,7 @@ impl fmt::Display for Fault {
 
 /// Checks that `bytes` is exactly one JSON value.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), Fault> {
-    let mut cursor = Cursor { bytes, at: 0 };
+    let mut cursor = Cursor::new(bytes);
     cursor.value(0)?;
     cursor.finish()
 }
@@ -91,6 +93,8 @@ pub(crate) struct Members {
     pub(crate) params: Option<Range<usize>>,
     pub(crate) result: Option<Range<usize>>,
     pub(crate) error: Option<Range<usize>>,
+    /// Where the members of `params` stand, when that is an object.
+    pub(crate) outline: Outline,
 }
 
 impl Members {
@@ -110,16 +114,20 @@ impl Members {
 /// What a frame holds at its top.
 #[derive(Debug)]
 pub(crate) enum Top {
-    Object(Members),
+    /// An object: its members are in what was handed over for them.
+    Object,
     /// The elements of a batch.
     Array(Vec<Range<usize>>),
 }
 
 /// Finds the members of an object, or the elements of an array, checking everything on the way.
-pub(crate) fn top(bytes: &[u8], depth: usize) -> Result<Top, Fault> {
-    let mut cursor = Cursor { bytes, at: 0 };
+pub(crate) fn top(bytes: &[u8], depth: usize, members: &mut Members) -> Result<Top, Fault> {
+    let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
-        b'{' => Top::Object(cursor.members(depth)?),
+        b'{' => {
+            cursor.members(depth, members)?;
+            Top::Object
+        }
         b'[' => Top::Array(cursor.elements(depth)?),
         other => return Err(Fault::new(FaultKind::Unexpected(other), cursor.at)),
     };
@@ -199,17 +207,57 @@ fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(&escape[2..]).ok()?, 16).ok()
 }
 
-struct Cursor<'a> {
+/// A place in a text.
+#[derive(Debug, Clone)]
+pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Cursor<'_> {
+/// What a member is called.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Key<'a> {
+    Plain(&'a [u8]),
+    /// It was written with escapes, e.g. `"\u006dethod"`.
+    Unescaped(Vec<u8>),
+}
+
+impl Key<'_> {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Plain(bytes) => bytes,
+            Self::Unescaped(bytes) => bytes,
+        }
+    }
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// A cursor at a place of its own.
+    pub(crate) fn starting(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    /// Where it is.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The next byte that is not white space; the cursor is then at it.
+    pub(crate) fn first(&mut self) -> Option<u8> {
+        self.peek().ok()
+    }
+
+    #[cold]
     fn fault<T>(&self, kind: FaultKind) -> Result<T, Fault> {
         Err(Fault::new(kind, self.at))
     }
 
     /// The next byte that is not white space, without passing it.
+    #[inline]
     fn peek(&mut self) -> Result<u8, Fault> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
@@ -220,6 +268,7 @@ impl Cursor<'_> {
         self.fault(FaultKind::Ended)
     }
 
+    #[inline]
     fn expect(&mut self, wanted: u8) -> Result<(), Fault> {
         let found = self.peek()?;
         if found != wanted {
@@ -236,85 +285,144 @@ impl Cursor<'_> {
         }
     }
 
-    fn members(&mut self, depth: usize) -> Result<Members, Fault> {
-        let mut members = Members::default();
+    /// Steps into the object that begins here. False when it has no members, and is passed.
+    pub(crate) fn enter(&mut self) -> Result<bool, Fault> {
         self.expect(b'{')?;
-        if self.peek()? == b'}' {
-            self.at += 1;
-            return Ok(members);
+        let is_empty = self.peek()? == b'}';
+        self.at += usize::from(is_empty);
+        Ok(!is_empty)
+    }
+
+    /// Steps into the array that begins here. False when it has no elements, and is passed.
+    pub(crate) fn enter_array(&mut self) -> Result<bool, Fault> {
+        self.expect(b'[')?;
+        let is_empty = self.peek()? == b']';
+        self.at += usize::from(is_empty);
+        Ok(!is_empty)
+    }
+
+    /// Whether another element follows; then the cursor is at it. If not, the array is passed.
+    pub(crate) fn more_elements(&mut self) -> Result<bool, Fault> {
+        match self.peek()? {
+            b',' => {
+                self.at += 1;
+                self.peek()?;
+                Ok(true)
+            }
+            b']' => {
+                self.at += 1;
+                Ok(false)
+            }
+            other => self.fault(FaultKind::Unexpected(other)),
         }
-        loop {
-            self.peek()?;
-            let key = self.string()?;
-            self.expect(b':')?;
-            self.peek()?;
-            let start = self.at;
-            self.value(depth + 1)?;
-            let span = start..self.at;
-            let key = &self.bytes[key.start + 1..key.end - 1];
-            let unescaped = unescape(key);
-            if let Some((name, slot)) = members.slot(unescaped.as_deref().unwrap_or(key))
+    }
+
+    /// The name of the member that begins here; then the cursor is at its value.
+    #[inline]
+    pub(crate) fn name(&mut self) -> Result<Key<'a>, Fault> {
+        self.peek()?;
+        let start = self.at + 1;
+        let escaped = self.string()?;
+        let inner = &self.bytes[start..self.at - 1];
+        self.expect(b':')?;
+        self.peek()?;
+        Ok(if escaped { unescape(inner) } else { Key::Plain(inner) })
+    }
+
+    /// Passes over the value that begins here, inside `depth` containers, and says where it stands.
+    pub(crate) fn span(&mut self, depth: usize) -> Result<Range<usize>, Fault> {
+        let start = self.at;
+        self.value(depth)?;
+        Ok(start..self.at)
+    }
+
+    /// Whether another member follows; if not, the object is passed.
+    pub(crate) fn more(&mut self) -> Result<bool, Fault> {
+        match self.peek()? {
+            b',' => {
+                self.at += 1;
+                Ok(true)
+            }
+            b'}' => {
+                self.at += 1;
+                Ok(false)
+            }
+            other => self.fault(FaultKind::Unexpected(other)),
+        }
+    }
+
+    fn members(&mut self, depth: usize, members: &mut Members) -> Result<(), Fault> {
+        let mut more = self.enter()?;
+        while more {
+            let key = self.name()?;
+            let span = if key.as_bytes() == b"params" && self.bytes.get(self.at) == Some(&b'{') {
+                self.outlined(depth + 1, &mut members.outline)?
+            } else {
+                self.span(depth + 1)?
+            };
+            if let Some((name, slot)) = members.slot(key.as_bytes())
                 && slot.replace(span).is_some()
             {
                 return self.fault(FaultKind::Duplicate(name));
             }
-            match self.peek()? {
-                b',' => self.at += 1,
-                b'}' => {
-                    self.at += 1;
-                    return Ok(members);
-                }
-                other => return self.fault(FaultKind::Unexpected(other)),
-            }
+            more = self.more()?;
         }
+        Ok(())
+    }
+
+    /// As [`Self::span`] for an object, and notes where its members stand.
+    fn outlined(&mut self, depth: usize, outline: &mut Outline) -> Result<Range<usize>, Fault> {
+        let start = self.at;
+        outline.begin();
+        let mut more = self.enter()?;
+        while more {
+            self.peek()?;
+            let name_start = self.at + 1 - start;
+            let key = self.name()?;
+            let value = self.span(depth + 1)?;
+            match key {
+                Key::Plain(name) => {
+                    outline.push(name_start..name_start + name.len(), value.start - start..value.end - start)
+                }
+                Key::Unescaped(_) => outline.give_up(),
+            }
+            more = self.more()?;
+        }
+        Ok(start..self.at)
     }
 
     fn elements(&mut self, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
         let mut elements = Vec::new();
-        self.expect(b'[')?;
-        if self.peek()? == b']' {
-            self.at += 1;
-            return Ok(elements);
-        }
-        loop {
-            self.peek()?;
-            let start = self.at;
-            self.value(depth + 1)?;
+        let mut more = self.enter_array()?;
+        while more {
+            let span = self.span(depth + 1)?;
             if elements.len() == MAX_BATCH {
                 return self.fault(FaultKind::BatchTooLong);
             }
-            elements.push(start..self.at);
-            match self.peek()? {
-                b',' => self.at += 1,
-                b']' => {
-                    self.at += 1;
-                    return Ok(elements);
-                }
-                other => return self.fault(FaultKind::Unexpected(other)),
-            }
+            elements.push(span);
+            more = self.more_elements()?;
         }
+        Ok(elements)
     }
 
     /// Passes over one value that stands inside `depth` containers.
     fn value(&mut self, depth: usize) -> Result<(), Fault> {
-        // One bit a level: set for an object. MAX_DEPTH levels fit a u128, so there is no stack to grow.
+        // One bit a level, the innermost lowest: set for an object. MAX_DEPTH levels fit a u128, so there is no stack
+        // to grow.
         let mut objects: u128 = 0;
         let mut level = depth;
         loop {
             match self.peek()? {
                 open @ (b'{' | b'[') => {
-                    if level == MAX_DEPTH {
-                        return self.fault(FaultKind::TooDeep);
-                    }
+                    check_depth(level).or_else(|kind| self.fault(kind))?;
                     let is_object = open == b'{';
-                    objects = (objects & !(1 << level)) | (u128::from(is_object) << level);
-                    level += 1;
                     self.at += 1;
                     let close = if is_object { b'}' } else { b']' };
                     if self.peek()? == close {
-                        level -= 1;
                         self.at += 1;
                     } else {
+                        objects = objects << 1 | u128::from(is_object);
+                        level += 1;
                         if is_object {
                             self.key()?;
                         }
@@ -334,7 +442,7 @@ impl Cursor<'_> {
                 if level == depth {
                     return Ok(());
                 }
-                let is_object = objects >> (level - 1) & 1 == 1;
+                let is_object = objects & 1 == 1;
                 match self.peek()? {
                     b',' => {
                         self.at += 1;
@@ -347,12 +455,14 @@ impl Cursor<'_> {
                     b']' if !is_object => {}
                     other => return self.fault(FaultKind::Unexpected(other)),
                 }
+                objects >>= 1;
                 level -= 1;
                 self.at += 1;
             }
         }
     }
 
+    #[inline]
     fn key(&mut self) -> Result<(), Fault> {
         self.peek()?;
         self.string()?;
@@ -404,25 +514,35 @@ impl Cursor<'_> {
         }
     }
 
-    /// Passes over a string that begins here and returns its span, quotes included.
-    fn string(&mut self) -> Result<Range<usize>, Fault> {
-        let start = self.at;
-        match self.bytes.get(start) {
+    /// Passes over a string that begins here, and says whether anything in it is escaped.
+    #[inline]
+    fn string(&mut self) -> Result<bool, Fault> {
+        match self.bytes.get(self.at) {
             Some(b'"') => self.at += 1,
             Some(&byte) => return self.fault(FaultKind::Unexpected(byte)),
             None => return self.fault(FaultKind::Ended),
         }
+        self.at += plain_run(&self.bytes[self.at..]);
+        if self.bytes.get(self.at) == Some(&b'"') {
+            self.at += 1;
+            return Ok(false);
+        }
+        self.rest_of_string()
+    }
+
+    /// The rest of a string, from the first byte that is not plain.
+    fn rest_of_string(&mut self) -> Result<bool, Fault> {
         loop {
-            self.at += plain_run(&self.bytes[self.at..]);
             match self.bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(start..self.at);
+                    return Ok(true);
                 }
                 Some(b'\\') => self.escape()?,
                 Some(&byte) => return self.fault(FaultKind::Unexpected(byte)),
                 None => return self.fault(FaultKind::Ended),
             }
+            self.at += plain_run(&self.bytes[self.at..]);
         }
     }
 
@@ -447,153 +567,21 @@ impl Cursor<'_> {
     }
 }
 
-/// How many bytes at the start need no look in a string: no quote, no backslash, no control character.
-fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let mut passed = 0;
-    let (words, _) = bytes.as_chunks::<8>();
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        // A byte is zero in `x` where the wanted one stands; subtracting one borrows into its high bit.
-        let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGHS;
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let found = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
-        if found != 0 {
-            return passed + (found.trailing_zeros() / 8) as usize;
-        }
-        passed += 8;
-    }
-    let rest = &bytes[passed..];
-    passed + rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\').unwrap_or(rest.len())
+/// Whether a container may open inside `level` others.
+#[inline]
+fn check_depth(level: usize) -> Result<(), FaultKind> {
+    if level < MAX_DEPTH { Ok(()) } else { Err(FaultKind::TooDeep) }
 }
 
-/// The bytes of a key that was written with escapes, e.g. `"\u006dethod"`.
-fn unescape(key: &[u8]) -> Option<Vec<u8>> {
-    memchr::memchr(b'\\', key)?;
+#[cold]
+fn unescape(key: &[u8]) -> Key<'_> {
     let quoted = [b"\"", key, b"\""].concat();
-    serde_json::from_slice::<String>(&quoted).ok().map(String::into_bytes)
+    match serde_json::from_slice::<String>(&quoted) {
+        Ok(text) => Key::Unescaped(text.into_bytes()),
+        // A lone surrogate: whatever it is, it is none of the names that are looked for.
+        Err(_) => Key::Plain(key),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn agrees_with_serde_json_on_edges() {
-        let cases = [
-            "0",
-            "-0",
-            "01",
-            "1.",
-            ".5",
-            "1e5",
-            "1e",
-            "-",
-            "--1",
-            "NaN",
-            "Infinity",
-            "true",
-            "tru",
-            "truee",
-            "null",
-            "\"\"",
-            "\"a\nb\"",
-            "\"\\x\"",
-            "\"\\u12\"",
-            "\"\\u12G4\"",
-            "\"\u{0}\"",
-            "[]",
-            "[1,]",
-            "[,1]",
-            "{}",
-            "{\"a\"}",
-            "{\"a\":}",
-            "{\"a\":1,}",
-            "{'a':1}",
-            "{\"a\":1}//",
-            "[1 2]",
-            "[[[[]]]]",
-            "{\"a\":[{}]}",
-            " 1 ",
-            "",
-            " ",
-            "]",
-            "[}",
-            "{]",
-            "[1}",
-            "{\"a\":1]",
-            "1 2",
-            "\"abc",
-            "\u{feff}1",
-        ];
-        for case in cases {
-            let ours = check(case.as_bytes());
-            let theirs = serde_json::from_str::<serde::de::IgnoredAny>(case);
-            assert_eq!(ours.is_ok(), theirs.is_ok(), "{case:?}: {ours:?} and {theirs:?}");
-        }
-    }
-
-    #[test]
-    fn depth_is_bounded_without_a_stack() {
-        let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
-        assert_eq!(check(nested(MAX_DEPTH).as_bytes()), Ok(()));
-        for n in [MAX_DEPTH + 1, 10_000, 1_000_000] {
-            assert_eq!(check(nested(n).as_bytes()).unwrap_err().kind(), FaultKind::TooDeep);
-        }
-    }
-
-    #[test]
-    fn nodes_are_counted() {
-        for (text, nodes) in
-            [("1", 1), ("[]", 1), ("[[]]", 2), ("[1,\"a,b\",{}]", 4), (r#"{"a":[1,2],"b":"c"}"#, 5)]
-        {
-            assert_eq!(count_nodes(text.as_bytes()), nodes, "{text}");
-        }
-    }
-
-    fn json() -> impl Strategy<Value = serde_json::Value> {
-        let leaf = prop_oneof![
-            Just(serde_json::Value::Null),
-            any::<bool>().prop_map(Into::into),
-            any::<i64>().prop_map(Into::into),
-            any::<f64>().prop_map(Into::into),
-            ".*".prop_map(Into::into),
-        ];
-        leaf.prop_recursive(5, 64, 6, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-                prop::collection::hash_map(".*", inner, 0..6)
-                    .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn accepts_whatever_serde_writes(value in json(), pretty: bool) {
-            let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
-            prop_assert_eq!(check(text.as_bytes()), Ok(()));
-        }
-
-        #[test]
-        fn agrees_with_serde_json_on_damaged_text(value in json(), at in any::<prop::sample::Index>(), byte: u8) {
-            let mut text = serde_json::to_vec(&value).unwrap();
-            let at = at.index(text.len());
-            text[at] = byte;
-            // Bytes that are not UTF-8 are refused before the scan; numbers out of range are text to us.
-            prop_assume!(std::str::from_utf8(&text).is_ok());
-            let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(&text).is_ok();
-            prop_assert_eq!(check(&text).is_ok(), theirs, "{}", String::from_utf8_lossy(&text));
-        }
-
-        #[test]
-        fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = check(&bytes);
-            let _ = top(&bytes, 0);
-            let _ = count_nodes(&bytes);
-        }
-    }
-}
+mod tests;

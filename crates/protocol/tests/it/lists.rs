@@ -1,9 +1,11 @@
 //! Lists of which some entries are bad.
 
-use switchboard_protocol::{CacheHints, CacheScope, DecodeError, Page, Raw, Resource, Tool, decode_entries};
+use switchboard_protocol::{
+    CacheHints, CacheScope, DecodeError, Page, Raw, Resource, Tool, decode_entries, read_entries,
+};
 
 fn tools(text: &str) -> Result<Page<Tool>, DecodeError> {
-    decode_entries(&Raw::parse(text.to_owned()).unwrap(), "tools")
+    read_entries(&Raw::parse(text.to_owned()).unwrap(), "tools", 100, Tool::read)
 }
 
 #[test]

@@ -6,4 +6,5 @@ mod examples;
 mod lists;
 mod lowering;
 mod round_trip;
+mod slices;
 mod surface;

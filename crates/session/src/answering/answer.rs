@@ -16,8 +16,8 @@ use switchboard_protocol::{
 use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
 use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
-use crate::era::may_ask;
 use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
+use crate::era::{Look, may_ask};
 use crate::link::BoxFuture;
 
 /// What the client is told: a result as text, or an error.
@@ -43,31 +43,32 @@ impl std::fmt::Debug for Answered {
     }
 }
 
-/// Answers one request.
+/// Answers one request. `look` is what it says of itself.
 pub(crate) fn answer(
     server: &Arc<Server>,
     session: &Arc<ServerSession>,
     request: Request,
+    look: Look,
     back: Arc<dyn Back>,
 ) -> Answered {
-    let Request { id, method, params, .. } = request;
-    let (footing, progress) = match admit(server, session, &method, params.as_ref()) {
+    let Request { id, method, params, .. } = &request;
+    let (footing, progress) = match admit(server, session, method, params.as_ref(), look) {
         Err(error) => return Answered::Refused(error),
         Ok(Admission::Answered(reply, footing)) => return Answered::Now(footing.seal(server, reply)),
         Ok(Admission::Footing(footing, progress)) => (footing, progress),
     };
-    if let Err(error) = allowed(server, &footing, &method)
+    if let Err(error) = allowed(server, &footing, method)
         && let Err(error) = footing.seal(server, Err(error))
     {
         return Answered::Refused(error);
     }
-    if let Some(built_in) = built_in(server, session, &footing, (&id, &method), params.as_ref(), &back) {
+    if let Some(built_in) = built_in(server, session, &footing, (id, method), params.as_ref(), &back) {
         return match built_in {
             BuiltIn::Replied(reply) => Answered::Now(footing.seal(server, reply)),
             BuiltIn::Listens(future, cancel) => Answered::Later(Answering { future, cancel: Some(cancel) }),
         };
     }
-    match hand_over(server, footing, (id, progress), &method, params, back) {
+    match hand_over(server, footing, request, progress, back) {
         Ok(answered) => answered,
         Err((footing, error)) => Answered::Now(footing.seal(server, Err(error))),
     }
@@ -76,27 +77,28 @@ pub(crate) fn answer(
 /// Whether the revision has the method and the server offers what it needs.
 fn allowed(server: &Server, footing: &Footing, method: &str) -> Result<(), RpcError> {
     let not_found = || RpcError::method_not_found(method);
-    if surface::find(method).next().is_none() {
+    let mut rows = surface::find(method).peekable();
+    if rows.peek().is_none() {
         // No word of the specification: the handler may know it.
         return Ok(());
     }
-    if !surface::exists(method, footing.revision(), Direction::ClientToServer) {
+    let revision = footing.revision();
+    let Some(Row { needs, place, direction, .. }) = rows.find(|row| row.covers(revision)).copied() else {
+        return Err(not_found());
+    };
+    if !direction.covers(Direction::ClientToServer) {
         return Err(not_found());
     }
-    let Some(row) = surface::find_in(method, footing.revision()) else { return Err(not_found()) };
-    let Row { needs, place, .. } = *row;
     if let Some(Declared::ByServer(path) | Declared::ByReceiver(path)) = needs
         && !offers(server.capabilities(), path)
     {
         return Err(not_found());
     }
-    if let Place::Extension(id) = place {
-        if !server.capabilities().has_extension(id) {
-            return Err(not_found());
-        }
-        footing.requires_extension(id)?;
+    match place {
+        Place::Core => Ok(()),
+        Place::Extension(id) if server.capabilities().has_extension(id) => footing.requires_extension(id),
+        _ => Err(not_found()),
     }
-    Ok(())
 }
 
 fn offers(has: &ServerCapabilities, path: &str) -> bool {
@@ -166,16 +168,16 @@ fn read<T: serde::de::DeserializeOwned>(method: &str, params: Option<&Raw>) -> R
 fn hand_over(
     server: &Arc<Server>,
     footing: Footing,
-    (id, progress): (RequestId, Option<RequestId>),
-    method: &str,
-    params: Option<Raw>,
+    asked: Request,
+    progress: Option<RequestId>,
     back: Arc<dyn Back>,
 ) -> Result<Answered, (Footing, RpcError)> {
-    let text = params.clone().unwrap_or_else(Raw::empty_object);
-    let request = match ServerRequest::read(method, params) {
+    let request = match ServerRequest::read(&asked) {
         Ok(request) => request,
         Err(error) => return Err((footing, error)),
     };
+    let Request { id, method, params, .. } = asked;
+    let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
     let asks = may_ask(method);
     let footing = if asks {
         let (responses, state) = round(&request);
@@ -197,6 +199,10 @@ fn hand_over(
         Handled::Now(reply) => {
             cancel.finish();
             return Ok(Answered::Now(footing.seal(server, reply)));
+        }
+        Handled::Kept(kept) => {
+            cancel.finish();
+            return Ok(Answered::Now(kept.seal(server, &footing)));
         }
         Handled::Later(future) => future,
         Handled::Blocking(work) => {

@@ -1,7 +1,7 @@
 //! What a binding needs to serve requests its own way: HTTP has no pipe to hand over.
 //!
-//! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself asks [`says`] what a request says
-//! of itself, hands it to [`Server::answer`], and registers each session with [`Server::tell`].
+//! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
+//! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::tell`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,24 +13,22 @@ use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
 use crate::answering::{Back, Server};
 use crate::era::serving::tells;
-use crate::era::{Classified, classify, is_modern_name};
+use crate::era::{Classified, Look, classify, is_modern_name};
 
 pub use crate::era::serving::ServerSession;
 
-/// What a request says of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Says {
-    /// It stands alone, in this revision. `None` when what it says is no string.
-    Alone(Option<String>),
-    /// Nothing: it belongs to a session.
-    InSession,
-}
+/// What a request says of itself, looked at once.
+#[derive(Debug)]
+pub struct Says(Look);
 
-/// What a request says of itself.
-pub fn says(params: Option<&Raw>) -> Says {
-    match classify(params) {
-        Classified::Modern(said) => Says::Alone(said.version.and_then(|version| version.decode().ok())),
-        Classified::Legacy(_) => Says::InSession,
+impl Says {
+    /// Nothing when it belongs to a session. Else it stands alone, in the version it says; the error names what it
+    /// fails to say.
+    pub fn alone(&self) -> Option<Result<&str, &RpcError>> {
+        match &self.0.era {
+            Classified::Legacy => None,
+            Classified::Modern(stated) => Some(stated.as_ref().map(|stated| stated.version.as_str())),
+        }
     }
 }
 
@@ -38,17 +36,6 @@ pub fn says(params: Option<&Raw>) -> Says {
 /// not.
 pub fn stands_alone(version: &str) -> bool {
     is_modern_name(version)
-}
-
-/// Checks what a request that stands alone must say of itself, and gives the version it says.
-///
-/// # Errors
-/// Names what is missing.
-pub fn check_alone(params: Option<&Raw>) -> Result<String, RpcError> {
-    match classify(params) {
-        Classified::Modern(said) => said.envelope().map(|envelope| envelope.version),
-        Classified::Legacy(_) => Err(RpcError::invalid_params("params._meta must name the protocol version")),
-    }
 }
 
 /// Keeps a session told of changes until it is dropped.
@@ -63,14 +50,21 @@ impl std::fmt::Debug for Told {
 }
 
 impl Server {
-    /// Answers one request. `session` is what the connection remembers; a request that stands alone does not touch it.
+    /// What a request says of itself.
+    pub fn look(&self, request: &Request) -> Says {
+        Says(classify(request.field("_meta").as_ref(), &self.last_stated))
+    }
+
+    /// Answers one request that was looked at. `session` is what the connection remembers; a request that stands alone
+    /// does not touch it.
     pub fn answer(
         self: &Arc<Self>,
         session: &Arc<ServerSession>,
         request: Request,
+        says: Says,
         back: Arc<dyn Back>,
     ) -> Answered {
-        answer(self, session, request, back)
+        answer(self, session, request, says.0, back)
     }
 
     /// Hears a notification of a client that concerns no request.

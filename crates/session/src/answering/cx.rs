@@ -95,7 +95,7 @@ impl Cx {
     }
 
     /// What the client declared it can be asked.
-    pub fn capabilities(&self) -> ClientCapabilities {
+    pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.footing.capabilities()
     }
 
@@ -149,7 +149,7 @@ impl Cx {
     /// Whether the client can be asked for input in a form.
     pub fn can_elicit(&self) -> bool {
         self.inner.may_ask
-            && self.capabilities().elicitation.is_some_and(|elicitation| elicitation.allows_form())
+            && self.capabilities().elicitation.as_ref().is_some_and(|elicitation| elicitation.allows_form())
     }
 
     /// Asks the user. `key` names the question within this request.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{
     CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError,
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
-use crate::answering::Cx;
+use crate::answering::{Cx, Kept};
 use crate::link::BoxFuture;
 
 /// What a handler says: a result, or an error for the protocol.
@@ -60,6 +61,8 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 pub enum Handled {
     /// The reply is here already: nothing is spawned and nothing waits.
     Now(Reply),
+    /// The reply was written before, and is given again.
+    Kept(Kept),
     /// It takes a while. Polled once where it was read; only one that waits becomes a task.
     Later(BoxFuture<'static, Reply>),
     /// It holds a thread: run where that harms nobody.
@@ -70,6 +73,11 @@ impl Handled {
     /// A result that is here already.
     pub fn now(result: impl Into<ServerResult>) -> Self {
         Self::Now(Ok(result.into()))
+    }
+
+    /// A result that is the same for everybody who asks.
+    pub fn kept(result: &Kept) -> Self {
+        Self::Kept(result.clone())
     }
 
     /// An error that is here already.
@@ -92,6 +100,7 @@ impl std::fmt::Debug for Handled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Now(_) => "Handled::Now",
+            Self::Kept(_) => "Handled::Kept",
             Self::Later(_) => "Handled::Later",
             Self::Blocking(_) => "Handled::Blocking",
         })
@@ -116,14 +125,19 @@ macro_rules! requests {
 
         impl ServerRequest {
             /// Decodes the parameters of a method.
-            pub(crate) fn read(method: &str, params: Option<Raw>) -> Result<Self, RpcError> {
-                let read = params.clone().unwrap_or_else(Raw::empty_object);
+            pub(crate) fn read(request: &Request) -> Result<Self, RpcError> {
+                let (method, params) = (&*request.method, &request.params);
                 let invalid = |error: switchboard_protocol::DecodeError| {
                     RpcError::invalid_params(format!("Invalid params for {method}: {error}"))
                 };
+                if method == "tools/call" {
+                    // The one that is asked all the time: nothing of it is copied.
+                    return CallToolParams::read(request.fields()).map(Self::CallTool).map_err(invalid);
+                }
+                let read = || params.clone().unwrap_or_else(Raw::empty_object);
                 match method {
-                    $($method => read.decode().map(Self::$variant).map_err(invalid),)*
-                    _ => Ok(Self::Other { method: method.to_owned(), params }),
+                    $($method => read().decode().map(Self::$variant).map_err(invalid),)*
+                    _ => Ok(Self::Other { method: method.to_owned(), params: params.clone() }),
                 }
             }
 

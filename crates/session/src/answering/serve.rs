@@ -13,15 +13,14 @@ use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{
     Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
 };
-use switchboard_protocol::{CancelledParams, ErrorCode, Raw, RequestId, RpcError};
+use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, RpcError};
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::answering::ServerSession;
-use crate::answering::answer::{Answered, Answering, Outcome, answer};
+use crate::answering::answer::{Answered, Answering, Outcome};
 use crate::answering::cx::Cancel;
 use crate::answering::{Back, Server};
-use crate::era::{Classified, classify};
-use crate::link::{Claim, Exchange, Life, LinkError, Outbox, Pipe};
+use crate::link::{Claim, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
 
 impl Server {
@@ -88,7 +87,7 @@ struct Connection {
     inflight: Arc<Inflight>,
     ids: AtomicI64,
     /// Requests being answered.
-    running: Mutex<HashMap<RequestId, Running>>,
+    running: Mutex<HashMap<RequestId, Running, foldhash::fast::RandomState>>,
     /// Told whenever a request is done.
     idle: tokio::sync::Notify,
     counters: Arc<Counters>,
@@ -98,7 +97,7 @@ struct Connection {
 }
 
 enum Running {
-    /// Being polled for the first time.
+    /// Part of a batch that is being looked at.
     Here,
     /// A task of its own, with what tells its handler that it is over.
     Task(AbortHandle, Option<Arc<Cancel>>),
@@ -115,9 +114,9 @@ impl Running {
 }
 
 impl Connection {
-    /// Enters a request; an error when its id is taken or there are too many.
-    fn enter(&self, id: &RequestId) -> Result<(), RpcError> {
-        let mut running = self.running.lock();
+    /// Whether a request may be answered now: not when its id is taken or there are too many.
+    fn check(&self, id: &RequestId) -> Result<(), RpcError> {
+        let running = self.running.lock();
         if running.contains_key(id) {
             return Err(RpcError::invalid_request(format!(
                 "a request with the id {id} is under way already"
@@ -126,8 +125,12 @@ impl Connection {
         if running.len() >= self.server.limits().requests {
             return Err(RpcError::internal("too many requests are under way; wait for some to be answered"));
         }
-        running.insert(id.clone(), Running::Here);
         Ok(())
+    }
+
+    /// Enters a request that is not answered at once.
+    fn enter(&self, id: &RequestId) {
+        self.running.lock().insert(id.clone(), Running::Here);
     }
 
     /// Takes a request out; false when it was cancelled meanwhile.
@@ -137,9 +140,15 @@ impl Connection {
         was_there
     }
 
+    /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
     fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
         // The client may be gone, and then nobody is left to tell.
-        let _ = put_answer(&self.outbox, id, outcome.as_ref());
+        let _ = put_answer(&self.outbox, id, outcome.as_ref(), Flush::Promised);
+    }
+
+    /// Answers from a task of its own.
+    fn put_later(&self, id: &RequestId, outcome: &Outcome) {
+        let _ = put_answer(&self.outbox, Some(id), outcome.as_ref(), Flush::Soon);
     }
 
     fn cancel(&self, id: &RequestId) {
@@ -183,9 +192,9 @@ impl Back for Connection {
 
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
         let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
-        Some(Exchange::Piped(
-            self.inflight.open(id, Life::Call, |outbox, id| put_request(outbox, id, method, params.as_str())),
-        ))
+        Some(Exchange::Piped(self.inflight.open(id, Life::Call, |outbox, id, flush| {
+            put_request(outbox, id, method, params.as_str(), flush)
+        })))
     }
 }
 
@@ -202,20 +211,15 @@ impl Attend for Attendant {
             connection.put(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
             return;
         }
-        if let Err(error) = connection.enter(&id) {
+        if let Err(error) = connection.check(&id) {
             connection.put(Some(&id), &Err(error));
             return;
         }
         let back = Arc::clone(connection) as Arc<dyn Back>;
-        match answer(&connection.server, &connection.session, request, back) {
-            Answered::Refused(error) => {
-                connection.leave(&id);
-                connection.put(Some(&id), &Err(error));
-            }
-            Answered::Now(outcome) => {
-                connection.leave(&id);
-                connection.put(Some(&id), &outcome);
-            }
+        let says = connection.server.look(&request);
+        match connection.server.answer(&connection.session, request, says, back) {
+            Answered::Refused(error) => connection.put(Some(&id), &Err(error)),
+            Answered::Now(outcome) => connection.put(Some(&id), &outcome),
             Answered::Later(answering) => self.start(id, answering),
         }
     }
@@ -223,7 +227,7 @@ impl Attend for Attendant {
     fn note(&mut self, note: Notification) {
         match &*note.method {
             "notifications/cancelled" => {
-                let params = note.params.and_then(|params| params.decode::<CancelledParams>().ok());
+                let params = note.params.and_then(|params| CancelledParams::from_raw(&params).ok());
                 if let Some(id) = params.and_then(|params| params.request_id) {
                     self.connection.cancel(&id);
                 }
@@ -301,9 +305,7 @@ impl Attendant {
     fn start(&self, id: RequestId, mut answering: Answering) {
         let connection = &self.connection;
         if let Poll::Ready(outcome) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
-            if connection.leave(&id) {
-                connection.put(Some(&id), &outcome);
-            }
+            connection.put(Some(&id), &outcome);
             return;
         }
         let (owner, key, cancel) = (Arc::clone(connection), id.clone(), answering.cancel());
@@ -312,7 +314,7 @@ impl Attendant {
         let task = tokio::spawn(async move {
             let outcome = answering.await;
             if owner.leave(&key) {
-                owner.put(Some(&key), &outcome);
+                owner.put_later(&key, &outcome);
             }
         });
         running.insert(id, Running::Task(task.abort_handle(), cancel));
@@ -337,16 +339,18 @@ impl Attendant {
         if &*request.method == "initialize" {
             return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
-        if let Classified::Modern(_) = classify(request.params.as_ref()) {
+        let says = connection.server.look(&request);
+        if says.alone().is_some() {
             return refused(RpcError::invalid_request(
                 "a request of this revision cannot be part of a batch",
             ));
         }
-        if let Err(error) = connection.enter(&id) {
+        if let Err(error) = connection.check(&id) {
             return refused(error);
         }
+        connection.enter(&id);
         let back = Arc::clone(connection) as Arc<dyn Back>;
-        match answer(&connection.server, &connection.session, request, back) {
+        match connection.server.answer(&connection.session, request, says, back) {
             Answered::Refused(error) => Element::Answered(id, Err(error)),
             Answered::Now(outcome) => Element::Answered(id, outcome),
             Answered::Later(answering) => {
@@ -392,7 +396,11 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
         answers.push(answer_text(id.as_ref(), outcome.as_ref()));
     }
     if !answers.is_empty() {
-        let _ = connection.outbox.put(&[b"[", &answers.join(&b','), b"]"], Claim::Exempt);
+        let _ = {
+            let answers = answers.join(&b',');
+            let parts = [Part::Text(b"["), Part::Text(&answers), Part::Text(b"]")];
+            connection.outbox.put(&parts, Claim::Exempt, Flush::Soon)
+        };
     }
     // Only now: whoever waits for the last request to be done may then rely on its answer being put.
     for id in &entered {

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{CacheHints, CacheScope, Implementation, Raw, ServerCapabilities};
+use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
+use crate::answering::kept::Mark;
 use crate::answering::{Handler, Publisher};
-use crate::era::{Offer, StateKeys};
+use crate::era::{LastStated, Offer, StateKeys};
 use crate::peer::PeerLimits;
 
 /// A server. Cheap to share: build one and serve it on every connection.
 pub struct Server {
     info: Implementation,
     info_text: Raw,
+    /// The `_meta` that says who answers, as a member of a result.
+    signature: String,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
     handler: Arc<dyn Handler>,
@@ -20,6 +23,8 @@ pub struct Server {
     hints: CacheHints,
     state_keys: StateKeys,
     limits: ServerLimits,
+    pub(crate) last_stated: LastStated,
+    mark: Mark,
     pub(crate) publisher: Publisher,
 }
 
@@ -84,6 +89,14 @@ impl Server {
 
     pub(crate) fn info_text(&self) -> &Raw {
         &self.info_text
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    pub(crate) fn signature(&self) -> &str {
+        &self.signature
     }
 
     pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
@@ -169,9 +182,11 @@ impl ServerBuilder {
     /// The server, with who answers.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
+        let signature = format!(r#""_meta":{{"{}":{}}}"#, Meta::SERVER_INFO, info_text.as_str());
         Arc::new(Server {
             info: self.info,
             info_text,
+            signature,
             capabilities: self.capabilities,
             instructions: self.instructions,
             handler: Arc::new(handler),
@@ -179,6 +194,8 @@ impl ServerBuilder {
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
             limits: self.limits,
+            last_stated: LastStated::default(),
+            mark: Mark::new(),
             publisher: Publisher::default(),
         })
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::{CacheHints, Raw};
+use switchboard_protocol::{CacheHints, FromRaw, Raw};
 use tokio::time::Instant;
 
 use crate::client::Limits;
@@ -59,7 +59,7 @@ impl Cache {
 
     /// Keeps an answer as long as its hints say, unless something made it stale since `epoch`.
     pub(crate) fn keep(&self, method: &'static str, params: &str, answer: &Raw, epoch: u64, limits: &Limits) {
-        let lifetime = lifetime(answer.decode().unwrap_or_default(), limits);
+        let lifetime = lifetime(CacheHints::from_raw(answer).unwrap_or_default(), limits);
         let Some(ttl) = lifetime.filter(|ttl| !ttl.is_zero()) else { return };
         let mut kept = self.kept.lock();
         if kept.epoch != epoch || answer.len() > limits.cache_bytes {

@@ -1,12 +1,13 @@
 //! One call, from its parameters to its result: rounds of input, tasks, progress and time included.
 
 use std::fmt;
-use std::pin::pin;
+use std::future::poll_fn;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    InputRequest, InputRequired, Meta, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
+    FromRaw, InputRequest, InputRequired, Meta, OrderedMap, ProgressParams, Raw, RequestId, RpcError,
 };
 use tokio::time::Instant;
 
@@ -14,7 +15,7 @@ use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::session::Live;
 use crate::era::{Extras, Round, Settled};
 use crate::error::CallError;
-use crate::link::{Ask, Event, Exchange, Life, Mirror, Note};
+use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
 
 /// Is told of progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
@@ -85,6 +86,11 @@ impl Live {
         self.call_through(call).await.map(|finished| finished.result)
     }
 
+    /// As [`Self::call`], where nothing is gained by having it in line: the code of a call is there once.
+    pub(crate) fn call_boxed<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Raw, CallError>> {
+        Box::pin(self.call(call))
+    }
+
     pub(crate) async fn call_through(&self, mut call: Call<'_>) -> Result<Finished, CallError> {
         let bounds = Bounds {
             idle: call.idle.unwrap_or(self.limits.call_idle),
@@ -106,11 +112,12 @@ impl Live {
                     if rounds > self.limits.rounds {
                         return Err(CallError::TooManyRounds { rounds: self.limits.rounds });
                     }
-                    round = Some(self.round(asked, rounds).await?);
+                    // Boxed: what happens seldom must not make every call larger.
+                    round = Some(Box::pin(self.round(asked, rounds)).await?);
                     watch.word();
                 }
                 Settled::Task(ticket) => {
-                    let result = self.follow(ticket, &mut watch).await?;
+                    let result = Box::pin(self.follow(ticket, &mut watch)).await?;
                     return Ok(Finished { result, took_input: true });
                 }
             }
@@ -140,11 +147,16 @@ impl Live {
         watch: &mut Watch<'_>,
         teller: &mut Teller,
     ) -> Result<Result<Raw, RpcError>, CallError> {
-        let mut alarm = pin!(tokio::time::sleep_until(self.next_look(watch, teller)?));
+        // It was started, or there was a word, just now.
+        let mut alarm = self.alarms.set(self.look_at(watch.at_last_word(), teller)?);
         loop {
-            tokio::select! {
-                biased;
-                event = exchange.event() => match event? {
+            // The answer first: a call that is answered in time has been answered, however late anybody looks.
+            let stirred = poll_fn(|cx| match exchange.poll_event(cx) {
+                Poll::Ready(event) => Poll::Ready(Some(event)),
+                Poll::Pending => alarm.poll(cx).map(|()| None),
+            });
+            match stirred.await {
+                Some(event) => match event? {
                     Event::Done(outcome) => {
                         teller.finish();
                         return Ok(outcome);
@@ -153,14 +165,14 @@ impl Live {
                         watch.word();
                         teller.hear(&note);
                         // Looked at with every word: a flood of them must not outrun the total.
-                        alarm.as_mut().reset(self.next_look(watch, teller)?);
+                        alarm.reset(self.next_look(watch, teller)?);
                     }
                     Event::Note(note) => _ = self.heard(note),
                     Event::Upcall(upcall) => self.refuse_upcall(&upcall),
                 },
-                () = &mut alarm => {
+                None => {
                     teller.tell_held();
-                    alarm.as_mut().reset(self.next_look(watch, teller)?);
+                    alarm.reset(self.next_look(watch, teller)?);
                 }
             }
         }
@@ -168,7 +180,11 @@ impl Live {
 
     /// When to look at the watch again, or that the time is up.
     fn next_look(&self, watch: &Watch<'_>, teller: &Teller) -> Result<Instant, CallError> {
-        match watch.read() {
+        self.look_at(watch.read(), teller)
+    }
+
+    fn look_at(&self, reading: Reading, teller: &Teller) -> Result<Instant, CallError> {
+        match reading {
             Reading::Until(at) => Ok(teller.due().map_or(at, |due| due.min(at))),
             Reading::Expired(phase, after) => {
                 Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
@@ -248,7 +264,7 @@ impl Teller {
         if self.tell.is_none() {
             return;
         }
-        let Some(Ok(progress)) = note.params.as_ref().map(Raw::decode::<ProgressParams>) else { return };
+        let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
         if progress.progress <= self.last {
             return;
         }

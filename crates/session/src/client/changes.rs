@@ -3,7 +3,7 @@
 //! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
 
 use parking_lot::Mutex;
-use switchboard_protocol::{ListenFilter, LogMessage, Raw};
+use switchboard_protocol::{FromRaw, ListenFilter, LogMessage, Raw};
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 
@@ -70,7 +70,9 @@ impl Change {
             "notifications/resources/updated" => {
                 decode(params.as_ref()).map(|Uri { uri }| Self::Resource { uri })
             }
-            "notifications/message" => decode(params.as_ref()).map(Self::Log),
+            "notifications/message" => {
+                params.as_ref().and_then(|params| LogMessage::from_raw(params).ok()).map(Self::Log)
+            }
             "notifications/tasks/status" | "notifications/tasks" => params.clone().map(Self::Task),
             "notifications/elicitation/complete" => decode(params.as_ref())
                 .map(|Elicitation { elicitation_id }| Self::ElicitationDone { id: elicitation_id }),
@@ -87,24 +89,39 @@ fn decode<T: serde::de::DeserializeOwned>(params: Option<&Raw>) -> Option<T> {
 /// Where changes are told: to everybody who takes them, until the session is over.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    sender: Mutex<Option<broadcast::Sender<Change>>>,
+    lane: Mutex<Telling>,
+}
+
+#[derive(Debug)]
+enum Telling {
+    /// Nobody has ever listened: the lane is large, and made for the first who does.
+    Nobody,
+    Lane(broadcast::Sender<Change>),
+    /// Nothing more will come.
+    Over,
 }
 
 impl Hub {
     pub(crate) fn new() -> Self {
-        Self { sender: Mutex::new(Some(broadcast::Sender::new(LANE))) }
+        Self { lane: Mutex::new(Telling::Nobody) }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        match &*self.sender.lock() {
-            Some(sender) => sender.subscribe(),
-            // Nobody tells any more: the receiver ends at once.
-            None => broadcast::channel(1).1,
+        let mut telling = self.lane.lock();
+        match &*telling {
+            Telling::Nobody => {
+                let (sender, lane) = broadcast::channel(LANE);
+                *telling = Telling::Lane(sender);
+                lane
+            }
+            Telling::Lane(sender) => sender.subscribe(),
+            // The receiver ends at once.
+            Telling::Over => broadcast::channel(1).1,
         }
     }
 
     pub(crate) fn tell(&self, change: Change) {
-        if let Some(sender) = &*self.sender.lock() {
+        if let Telling::Lane(sender) = &*self.lane.lock() {
             // Nobody may be listening, and that is fine.
             let _ = sender.send(change);
         }
@@ -112,7 +129,7 @@ impl Hub {
 
     /// Says that nothing more will come.
     pub(crate) fn close(&self) {
-        self.sender.lock().take();
+        *self.lane.lock() = Telling::Over;
     }
 }
 

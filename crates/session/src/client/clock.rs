@@ -29,14 +29,13 @@ impl Clock {
         Stopped(self)
     }
 
-    /// How long the clock has stood still so far.
-    fn stood_still(&self, now: Instant) -> Duration {
+    /// How long the clock has stood still so far, and whether it does now.
+    fn stood_still(&self, now: Instant) -> (Duration, bool) {
         let state = self.state.lock();
-        state.stopped_for + state.stopped_at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at))
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.state.lock().stopped_at.is_some()
+        match state.stopped_at {
+            Some(at) => (state.stopped_for + now.saturating_duration_since(at), true),
+            None => (state.stopped_for, false),
+        }
     }
 }
 
@@ -80,6 +79,7 @@ pub(crate) struct Watch<'a> {
 struct Mark {
     at: Instant,
     stood_still: Duration,
+    is_stopped: bool,
 }
 
 /// What a look at the watch says.
@@ -110,7 +110,15 @@ impl<'a> Watch<'a> {
     }
 
     pub(crate) fn read(&self) -> Reading {
-        let now = mark(self.clock);
+        self.read_at(mark(self.clock))
+    }
+
+    /// What the watch said at the last word, without looking at the time again.
+    pub(crate) fn at_last_word(&self) -> Reading {
+        self.read_at(self.last_word)
+    }
+
+    fn read_at(&self, now: Mark) -> Reading {
         let ran = |since: Mark| {
             now.at.saturating_duration_since(since.at).saturating_sub(now.stood_still - since.stood_still)
         };
@@ -122,7 +130,7 @@ impl<'a> Watch<'a> {
             return Reading::Expired(Phase::Idle, self.bounds.idle);
         }
         // While the clock stands still it is looked at now and then; it cannot run out.
-        let left = if self.clock.is_stopped() {
+        let left = if now.is_stopped {
             Duration::from_millis(200)
         } else {
             (self.bounds.idle - idle).min(self.bounds.total - total)
@@ -134,7 +142,8 @@ impl<'a> Watch<'a> {
 
 fn mark(clock: &Clock) -> Mark {
     let at = Instant::now();
-    Mark { at, stood_still: clock.stood_still(at) }
+    let (stood_still, is_stopped) = clock.stood_still(at);
+    Mark { at, stood_still, is_stopped }
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 //!
 //! A bad entry is left out with its reason, never its siblings. A list that was cut short says so.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde::de::DeserializeOwned;
 use switchboard_protocol::{
-    ErrorCode, Prompt, Raw, Rejected, Resource, ResourceTemplate, Tool, decode_entries,
+    ErrorCode, FromRaw, Prompt, Raw, Rejected, Resource, ResourceTemplate, Tool, read_entries,
 };
 use tokio::time::Instant;
 
@@ -21,7 +21,7 @@ use crate::error::{CallError, Phase};
 use crate::link::Link;
 
 /// What stands in a list: it has a name that is unique in it.
-pub trait Entry: DeserializeOwned + Send + Sync + 'static {
+pub trait Entry: FromRaw + Send + Sync + 'static {
     /// What tells it apart from its siblings.
     fn key(&self) -> &str;
 
@@ -62,12 +62,23 @@ entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 #[non_exhaustive]
 pub struct Listing<T> {
     entries: Vec<T>,
+    /// Where the entries stand, by the hash of their names: a call looks its tool up, however many there are.
+    places: HashMap<u64, Place, foldhash::fast::FixedState>,
+    hasher: foldhash::fast::RandomState,
     /// Entries that could not be read, with the reason.
     pub rejected: Vec<Rejected>,
     /// Names that stood in the list more than once; the first was kept.
     pub duplicates: Vec<String>,
     /// Why the list may not be whole.
     pub cut: Option<Cut>,
+}
+
+/// Where the entries with one hash stand.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Only(u32),
+    /// Too rare to keep account of: they are searched for.
+    Several,
 }
 
 /// Why a list was cut short.
@@ -99,11 +110,34 @@ impl<T> Deref for Listing<T> {
 impl<T: Entry> Listing<T> {
     /// The entry of this name (for resources: of this URI).
     pub fn by_name(&self, name: &str) -> Option<&T> {
-        self.entries.iter().find(|entry| entry.key() == name)
+        match self.places.get(&self.hasher.hash_one(name)) {
+            None => None,
+            Some(Place::Only(at)) => self.entries.get(*at as usize).filter(|entry| entry.key() == name),
+            Some(Place::Several) => self.entries.iter().find(|entry| entry.key() == name),
+        }
+    }
+
+    /// Adds an entry, unless there is one of its name.
+    fn take(&mut self, entry: T) {
+        if self.by_name(entry.key()).is_some() {
+            self.duplicates.push(entry.key().to_owned());
+            return;
+        }
+        let at = u32::try_from(self.entries.len()).map_or(Place::Several, Place::Only);
+        let hash = self.hasher.hash_one(entry.key());
+        self.places.entry(hash).and_modify(|place| *place = Place::Several).or_insert(at);
+        self.entries.push(entry);
     }
 
     pub(crate) fn empty() -> Self {
-        Self { entries: Vec::new(), rejected: Vec::new(), duplicates: Vec::new(), cut: None }
+        Self {
+            entries: Vec::new(),
+            places: HashMap::default(),
+            hasher: foldhash::fast::RandomState::default(),
+            rejected: Vec::new(),
+            duplicates: Vec::new(),
+            cut: None,
+        }
     }
 }
 
@@ -289,13 +323,12 @@ enum Stumble {
 async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option<Duration>), Stumble> {
     let limits: &Limits = &live.limits;
     let mut listing = Listing::empty();
-    let mut names = HashSet::new();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     let mut ttl: Option<Duration> = None;
     for page in 0.. {
         let raw = one_page(live, what, cursor.as_deref()).await?;
-        let found = decode_entries::<T>(&raw, what.field)
+        let found = read_entries(&raw, what.field, limits.entries + 1, T::from_raw)
             .map_err(|error| Stumble::Failed(CallError::protocol(what.method, error)))?;
         // The list is good for as long as its shortest-lived page; one without a word is no shorter.
         let page_ttl = cache::lifetime(found.hints, limits);
@@ -307,15 +340,15 @@ async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
                 listing.rejected.push(Rejected::new(index, entry.key(), reason));
                 continue;
             }
-            if names.len() == limits.entries {
+            if listing.len() == limits.entries {
                 listing.cut = Some(Cut::Entries(limits.entries));
                 return Ok((listing, ttl));
             }
-            if names.insert(entry.key().to_owned()) {
-                listing.entries.push(entry);
-            } else {
-                listing.duplicates.push(entry.key().to_owned());
-            }
+            listing.take(entry);
+        }
+        if found.is_cut {
+            listing.cut = Some(Cut::Entries(limits.entries));
+            return Ok((listing, ttl));
         }
         let Some(next) = found.next_cursor else { return Ok((listing, ttl)) };
         if !cursors.insert(next.clone()) {
@@ -337,7 +370,7 @@ async fn one_page(live: &Live, what: &List, cursor: Option<&str>) -> Result<Raw,
         None => "{}".to_owned(),
     };
     let call = Call::new(what.method, &params).within(live.limits.page);
-    match live.call(call).await {
+    match live.call_boxed(call).await {
         Ok(raw) => Ok(raw),
         Err(CallError::Remote(error)) if cursor.is_some() && error.code == ErrorCode::INVALID_PARAMS => {
             Err(Stumble::StaleCursor)

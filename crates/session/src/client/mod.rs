@@ -1,5 +1,6 @@
 //! The client's side of a session: typed verbs, answers to what the server asks, news from it.
 
+mod alarm;
 mod answers;
 mod builder;
 mod cache;

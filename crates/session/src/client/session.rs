@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Level, ListenFilter, Method,
+    CompleteParams, CompleteResult, FromRaw, GetPromptParams, GetPromptResult, Level, ListenFilter, Method,
     OrderedMap, Prompt, Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root,
     SetLevelParams, Tool,
 };
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::client::alarm::Alarms;
 use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
@@ -30,7 +30,7 @@ use crate::client::upcalls::{self, Answering};
 use crate::client::{Limits, State};
 use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms, Verdict};
 use crate::error::CallError;
-use crate::link::{Dial, Ended, Link, Post};
+use crate::link::{BoxFuture, Dial, Ended, Link, Post};
 use crate::peer::{Counters, Counts};
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
@@ -59,6 +59,7 @@ pub(crate) struct Live {
     pub(crate) ids: AtomicI64,
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
+    pub(crate) alarms: Alarms,
     pub(crate) answers: Arc<dyn Answers>,
     pub(crate) answering: Answering,
     pub(crate) roots: Mutex<Vec<Root>>,
@@ -138,6 +139,7 @@ impl ClientSession {
             ids,
             limits: inner.limits.clone(),
             clock: Clock::default(),
+            alarms: Alarms::default(),
             answers: Arc::clone(&inner.answers),
             answering: Answering::default(),
             roots: Mutex::new(inner.opening.roots.clone()),
@@ -219,8 +221,7 @@ impl ClientSession {
     /// # Errors
     /// When the server or the connection fails.
     pub async fn list_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.tools, &TOOLS, Freshness::Kept).await
+        self.tools(Freshness::Kept).await
     }
 
     /// The tools, asked for again whatever is kept.
@@ -228,8 +229,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.tools, &TOOLS, Freshness::Refreshed).await
+        self.tools(Freshness::Refreshed).await
     }
 
     /// The resources of the server.
@@ -237,8 +237,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.resources, &RESOURCES, Freshness::Kept).await
+        self.resources(Freshness::Kept).await
     }
 
     /// The resources, asked for again whatever is kept.
@@ -246,8 +245,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.resources, &RESOURCES, Freshness::Refreshed).await
+        self.resources(Freshness::Refreshed).await
     }
 
     /// The resource templates of the server.
@@ -255,8 +253,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.templates, &TEMPLATES, Freshness::Kept).await
+        self.resource_templates(Freshness::Kept).await
     }
 
     /// The resource templates, asked for again whatever is kept.
@@ -264,8 +261,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.templates, &TEMPLATES, Freshness::Refreshed).await
+        self.resource_templates(Freshness::Refreshed).await
     }
 
     /// The prompts of the server.
@@ -273,8 +269,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn list_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.prompts, &PROMPTS, Freshness::Kept).await
+        self.prompts(Freshness::Kept).await
     }
 
     /// The prompts, asked for again whatever is kept.
@@ -282,8 +277,7 @@ impl ClientSession {
     /// # Errors
     /// As [`Self::list_tools`].
     pub async fn refresh_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
-        let live = self.live()?;
-        live.list(&live.prompts, &PROMPTS, Freshness::Refreshed).await
+        self.prompts(Freshness::Refreshed).await
     }
 
     /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
@@ -342,7 +336,8 @@ impl ClientSession {
     /// # Errors
     /// When the server or the connection fails, or the result is of another shape.
     pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Result, CallError> {
-        decode(M::NAME, &self.request_raw(M::NAME, Raw::encode(params)?).await?)
+        let result = self.request_raw(M::NAME, Raw::encode(params)?).await?;
+        result.decode().map_err(|error| CallError::protocol(M::NAME, error))
     }
 
     /// Makes any request, and gives its result as text. The parameters are an object; its `_meta` is sent along.
@@ -468,14 +463,35 @@ impl Drop for Inner {
     }
 }
 
+/// Boxed here, once: else everything a list takes would be made again in every crate that asks for one.
+macro_rules! listed {
+    ($($name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
+        impl ClientSession {
+            $(fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<Listing<$entry>>, CallError>> {
+                Box::pin(async move {
+                    let live = self.live()?;
+                    live.list(&live.$field, &$what, freshness).await
+                })
+            })+
+        }
+    };
+}
+
+listed! {
+    tools: tools, TOOLS => Tool;
+    resources: resources, RESOURCES => Resource;
+    resource_templates: templates, TEMPLATES => ResourceTemplate;
+    prompts: prompts, PROMPTS => Prompt;
+}
+
 impl std::fmt::Debug for ClientSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClientSession").field("state", &self.state()).finish_non_exhaustive()
     }
 }
 
-pub(crate) fn decode<T: DeserializeOwned>(method: &str, raw: &Raw) -> Result<T, CallError> {
-    raw.decode().map_err(|error| CallError::protocol(method, error))
+pub(crate) fn decode<T: FromRaw>(method: &str, raw: &Raw) -> Result<T, CallError> {
+    T::from_raw(raw).map_err(|error| CallError::protocol(method, error))
 }
 
 impl Live {

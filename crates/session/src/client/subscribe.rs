@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_protocol::{Acknowledged, ListenFilter, ListenParams, Raw, SubscribeParams};
+use switchboard_protocol::{Acknowledged, FromRaw, ListenFilter, ListenParams, Raw, SubscribeParams};
 
 use tokio::sync::broadcast;
 
@@ -137,9 +137,7 @@ async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError
             Event::Note(Note { method, params })
                 if &*method == "notifications/subscriptions/acknowledged" =>
             {
-                return params
-                    .unwrap_or_else(Raw::empty_object)
-                    .decode()
+                return Acknowledged::from_raw(&params.unwrap_or_else(Raw::empty_object))
                     .map_err(|error| CallError::protocol("subscriptions/listen", error));
             }
             Event::Done(Err(error)) => return Err(CallError::Remote(error)),
@@ -208,9 +206,10 @@ async fn hear_once(heard: &Heard, exchange: &mut Exchange, own: &broadcast::Send
             Event::Note(note) if &*note.method == "notifications/cancelled" => return End::Told,
             Event::Done(_) => return End::Done,
             Event::Note(note) => {
-                let change = live.heard(note);
-                // Whoever listens may be gone already.
-                let _ = change.map(|change| own.send(change));
+                if let Some(change) = live.heard(note) {
+                    // Whoever listens may be gone already.
+                    let _ = own.send(change);
+                }
             }
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),
         }

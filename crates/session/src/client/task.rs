@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    DetailedTask, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus,
+    DetailedTask, FromRaw, InputRequests, InputResponses, LegacyTaskState, Raw, TaskIdParams, TaskStatus,
     UpdateTaskParams,
 };
 
@@ -137,20 +137,10 @@ impl Live {
         }
     }
 
-    async fn ask<T: serde::de::DeserializeOwned>(
-        &self,
-        method: &'static str,
-        id: &str,
-        params: &Raw,
-    ) -> Result<T, CallError> {
+    async fn ask<T: FromRaw>(&self, method: &'static str, id: &str, params: &Raw) -> Result<T, CallError> {
         let raw =
             self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits.read)).await?;
-        raw.decode().map_err(|error| CallError::protocol(method, error))
-    }
-
-    /// A call inside a call: boxed, because the outer one holds it.
-    fn call_boxed<'a>(&'a self, call: Call<'a>) -> crate::link::BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.call(call))
+        T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 
     /// Waits until it is time to ask again.

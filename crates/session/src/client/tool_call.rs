@@ -3,9 +3,7 @@
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use switchboard_protocol::{
-    CallToolParams, CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams,
-};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::call::{Call, OnProgress};
 use crate::client::session::{ClientSession, decode};
@@ -78,11 +76,8 @@ impl CallTool {
         }
         let name = self.name;
         let arguments = arguments.is_object().then_some(arguments);
-        let mut params = CallToolParams::new(name.as_str());
-        params.arguments.clone_from(&arguments);
-        params.task = self.task;
-        let as_task = params.task.is_some();
-        let params = Raw::encode(&params)?;
+        let as_task = self.task.is_some();
+        let params = body(&name, arguments.as_ref(), self.task.as_ref())?;
         let mut on_progress = self.on_progress;
         let mut call = |marked| Call {
             meta: self.meta.as_ref(),
@@ -93,7 +88,7 @@ impl CallTool {
             tracked: true,
             on_progress: on_progress.take(),
             as_task,
-            ..Call::new("tools/call", params.as_str())
+            ..Call::new("tools/call", &params)
         };
         let known = live.tools.last();
         let schema = known.as_ref().and_then(|tools| tools.by_name(&name)).map(|tool| &tool.input_schema);
@@ -103,10 +98,29 @@ impl CallTool {
             return outcome;
         }
         // Refused for what was said outside the message, so not carried out: what we know of the tool is stale.
-        let tools = self.session.refresh_tools().await?;
+        // Boxed: what happens seldom must not make every call larger.
+        let tools = Box::pin(self.session.refresh_tools()).await?;
         let Some(tool) = tools.by_name(&name) else { return outcome };
-        live.call(call(Some(&tool.input_schema).zip(arguments.as_ref()))).await
+        Box::pin(live.call(call(Some(&tool.input_schema).zip(arguments.as_ref())))).await
     }
+}
+
+/// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
+fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
+    let name = Raw::encode(name)?;
+    let mut text = String::with_capacity(32 + name.len() + arguments.map_or(0, Raw::len));
+    text.push_str("{\"name\":");
+    text.push_str(name.as_str());
+    if let Some(arguments) = arguments {
+        text.push_str(",\"arguments\":");
+        text.push_str(arguments.as_str());
+    }
+    if let Some(task) = task {
+        text.push_str(",\"task\":");
+        text.push_str(Raw::encode(task)?.as_str());
+    }
+    text.push('}');
+    Ok(text)
 }
 
 impl IntoFuture for CallTool {

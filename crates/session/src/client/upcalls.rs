@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
-    ElicitParams, ErrorCode, InputRequest, ListRootsResult, Meta, Raw, RequestId, RpcError,
+    CreateMessageParams, ElicitParams, ErrorCode, FromRaw, InputRequest, ListRootsResult, Meta, Raw,
+    RequestId, RpcError,
 };
 use tokio::task::AbortHandle;
 
@@ -73,8 +74,12 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
     let request = match &*upcall.method {
         "ping" => return Ok(Raw::empty_object()),
         "roots/list" => InputRequest::Roots(Default::default()),
-        "elicitation/create" => InputRequest::Elicit(Box::new(params.decode().map_err(invalid)?)),
-        "sampling/createMessage" => InputRequest::Sample(Box::new(params.decode().map_err(invalid)?)),
+        "elicitation/create" => {
+            InputRequest::Elicit(Box::new(ElicitParams::from_raw(&params).map_err(invalid)?))
+        }
+        "sampling/createMessage" => {
+            InputRequest::Sample(Box::new(CreateMessageParams::from_raw(&params).map_err(invalid)?))
+        }
         other => return Err(RpcError::method_not_found(other)),
     };
     live.input(request, progress_token(upcall)).await.map_err(|error| match error {

@@ -164,51 +164,60 @@ pub(crate) fn splice(body: &str, stamp: Option<&str>, extras: &Extras<'_>) -> St
     let inner = body.trim_end().strip_suffix('}').unwrap_or("{");
     let mut out = String::with_capacity(inner.len() + stamp.map_or(0, str::len) + 64);
     out.push_str(inner);
-    let mut comma = if inner.trim_end().ends_with('{') { "" } else { "," };
-    let mut member = |out: &mut String, name: &str, text: &str| {
-        out.push_str(comma);
-        out.push('"');
-        out.push_str(name);
-        out.push_str("\":");
-        out.push_str(text);
-        comma = ",";
-    };
+    let mut comma = !inner.trim_end().ends_with('{');
     if let Some(round) = extras.round {
         if let Some(responses) = &round.responses {
-            member(&mut out, "inputResponses", responses.as_str());
+            separate(&mut out, &mut comma);
+            out.push_str("\"inputResponses\":");
+            out.push_str(responses.as_str());
         }
         if let Some(state) = &round.state {
-            member(&mut out, "requestState", &serde_json::Value::from(state.as_str()).to_string());
+            separate(&mut out, &mut comma);
+            out.push_str("\"requestState\":");
+            push_string(&mut out, state);
         }
     }
-    let mut meta = String::new();
-    if let Some(stamp) = stamp {
-        meta.push_str(stamp);
+    if stamp.is_some() || extras.progress.is_some() || extras.meta.is_some_and(|meta| !meta.is_empty()) {
+        separate(&mut out, &mut comma);
+        out.push_str("\"_meta\":{");
+        push_meta(&mut out, stamp, extras);
+        out.push('}');
     }
-    let mut entry = |key: &str, text: &str| {
-        if !meta.is_empty() {
-            meta.push(',');
-        }
-        meta.push_str(&serde_json::Value::from(key).to_string());
-        meta.push(':');
-        meta.push_str(text);
-    };
+    out.push('}');
+    out
+}
+
+/// The members of `_meta`: what every request says, the progress token, then what the caller put there.
+fn push_meta(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) {
+    let mut comma = stamp.is_some();
+    out.push_str(stamp.unwrap_or_default());
     if let Some(token) = extras.progress {
-        let mut text = Vec::new();
-        token.write_json(&mut text);
-        entry(Meta::PROGRESS_TOKEN, &String::from_utf8_lossy(&text));
+        separate(out, &mut comma);
+        out.push_str("\"progressToken\":");
+        match token {
+            RequestId::Number(number) => out.push_str(itoa::Buffer::new().format(*number)),
+            RequestId::String(text) => push_string(out, text),
+        }
     }
     for (key, value) in extras.meta.into_iter().flat_map(Meta::iter) {
         // The keys of the hop are ours to set.
         if key != Meta::PROGRESS_TOKEN && !(stamp.is_some() && Meta::PER_REQUEST.contains(&key)) {
-            entry(key, value.as_str());
+            separate(out, &mut comma);
+            push_string(out, key);
+            out.push(':');
+            out.push_str(value.as_str());
         }
     }
-    if !meta.is_empty() {
-        member(&mut out, "_meta", &format!("{{{meta}}}"));
+}
+
+fn separate(out: &mut String, comma: &mut bool) {
+    if std::mem::replace(comma, true) {
+        out.push(',');
     }
-    out.push('}');
-    out
+}
+
+fn push_string(out: &mut String, text: &str) {
+    out.push_str(&serde_json::Value::from(text).to_string());
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod modern;
 mod terms;
 
 pub(crate) use belongs::{Whose, belongs};
-pub(crate) use classify::{Classified, classify};
+pub(crate) use classify::{Classified, LastStated, Look, classify};
 pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
 pub(crate) use ladder::{Opened, Opening, Stash, climb};
 pub(crate) use legacy::is_modern_name;

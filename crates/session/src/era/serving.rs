@@ -1,6 +1,6 @@
 //! The server's dialect: on which footing a request stands, and what that changes, one match for each verb.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use switchboard_protocol::{
     CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level,
@@ -11,10 +11,10 @@ use switchboard_protocol::{
 use switchboard_protocol::surface::{self, Declared, Direction};
 
 use crate::answering::{AskError, Back, News, Reply, Server};
-use crate::era::classify::Said;
+use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
-use crate::era::modern::{self, Admitted, Asked, Bound, Driver};
-use crate::era::{Classified, classify, unsupported_version};
+use crate::era::modern::{self, Asked, Bound, Driver};
+use crate::era::{Classified, Look, unsupported_version};
 use crate::link::BoxFuture;
 
 /// On which footing a request stands.
@@ -29,8 +29,22 @@ pub(crate) enum Footing {
 /// A request that stands alone.
 #[derive(Debug)]
 pub(crate) struct Alone {
-    admitted: Admitted,
-    asked: Arc<Asked>,
+    revision: Revision,
+    stated: Arc<Stated>,
+    /// Made for the first who asks: most requests never do.
+    asked: OnceLock<Asked>,
+}
+
+impl Alone {
+    fn asked(&self) -> &Asked {
+        self.asked.get_or_init(Asked::default)
+    }
+}
+
+impl AsRef<Asked> for Alone {
+    fn as_ref(&self) -> &Asked {
+        self.asked()
+    }
 }
 
 /// What admitting a request gives.
@@ -50,14 +64,15 @@ pub(crate) fn admit(
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
+    look: Look,
 ) -> Result<Admission, RpcError> {
-    match classify(params) {
-        Classified::Legacy(said) => admit_legacy(server, session, method, params, said),
-        Classified::Modern(said) => {
-            let progress = said.progress_token();
-            let admitted = modern::admit(server, said)?;
-            let alone = Alone { admitted, asked: Arc::default() };
-            Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), progress))
+    match look.era {
+        Classified::Legacy => admit_legacy(server, session, method, params, look.progress),
+        Classified::Modern(stated) => {
+            let stated = stated?;
+            let revision = modern::admit(server, &stated)?;
+            let alone = Alone { revision, stated, asked: OnceLock::new() };
+            Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), look.progress))
         }
     }
 }
@@ -67,7 +82,7 @@ fn admit_legacy(
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
-    said: Said,
+    progress: Option<RequestId>,
 ) -> Result<Admission, RpcError> {
     let footing = Footing::Legacy(Arc::clone(session));
     match method {
@@ -78,7 +93,7 @@ fn admit_legacy(
         "ping" if !server.offer().legacy().is_empty() => {
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, said.progress_token())),
+        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, progress)),
         // A server of the modern era alone misses what every request must say of itself.
         _ if server.offer().legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
@@ -94,23 +109,23 @@ impl Footing {
             Self::Legacy(session) => {
                 session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision)
             }
-            Self::Modern(alone) => alone.admitted.revision,
+            Self::Modern(alone) => alone.revision,
         }
     }
 
     pub(crate) fn client(&self) -> Option<Implementation> {
         match self {
             Self::Legacy(session) => session.agreed().map(|agreed| agreed.client.clone()),
-            Self::Modern(alone) => alone.admitted.client.as_ref().and_then(|client| client.decode().ok()),
+            Self::Modern(alone) => alone.stated.client(),
         }
     }
 
-    pub(crate) fn capabilities(&self) -> ClientCapabilities {
+    /// What the client declared; nothing before the handshake.
+    pub(crate) fn capabilities(&self) -> &ClientCapabilities {
+        static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
         match self {
-            Self::Legacy(session) => {
-                session.agreed().map(|agreed| agreed.capabilities.clone()).unwrap_or_default()
-            }
-            Self::Modern(alone) => alone.admitted.capabilities.decode().unwrap_or_default(),
+            Self::Legacy(session) => session.agreed().map_or(&NONE, |agreed| &agreed.capabilities),
+            Self::Modern(alone) => alone.stated.capabilities(),
         }
     }
 
@@ -120,7 +135,7 @@ impl Footing {
             // Until the client says, it is told what most would want.
             Self::Legacy(session) => level >= session.log_level().unwrap_or(Level::Info),
             // Without a level in the request, nothing may be sent.
-            Self::Modern(alone) => alone.admitted.log_level.is_some_and(|least| level >= least),
+            Self::Modern(alone) => alone.stated.log_level.is_some_and(|least| level >= least),
         }
     }
 
@@ -131,7 +146,7 @@ impl Footing {
         key: &str,
         mut request: InputRequest,
     ) -> Result<Raw, AskError> {
-        let missing = undeclared(&self.capabilities(), &request);
+        let missing = undeclared(self.capabilities(), &request);
         request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
         match self {
             Self::Legacy(_) => match missing {
@@ -139,8 +154,8 @@ impl Footing {
                 None => ask_now(back, &request).await,
             },
             Self::Modern(alone) => match missing {
-                Some((_, required)) => alone.asked.refuse(modern::missing_capability(&required)).await,
-                None => alone.asked.ask(key, request).await,
+                Some((_, required)) => alone.asked().refuse(modern::missing_capability(&required)).await,
+                None => alone.asked().ask(key, request).await,
             },
         }
     }
@@ -184,7 +199,7 @@ impl Footing {
     pub(crate) fn step(&self, key: &str) -> Option<Raw> {
         match self {
             Self::Legacy(_) => None,
-            Self::Modern(alone) => alone.asked.step(key),
+            Self::Modern(alone) => alone.asked().step(key),
         }
     }
 
@@ -192,7 +207,7 @@ impl Footing {
         match self {
             // The handler runs once: there is nothing to remember for.
             Self::Legacy(_) => {}
-            Self::Modern(alone) => alone.asked.remember(key, result),
+            Self::Modern(alone) => alone.asked().remember(key, result),
         }
     }
 
@@ -213,8 +228,9 @@ impl Footing {
             }
             None => None,
         };
-        let asked = Arc::new(Asked::new(carried, responses.cloned().unwrap_or_default()));
-        Ok(Self::Modern(Arc::new(Alone { admitted: alone.admitted.clone(), asked })))
+        let asked = OnceLock::from(Asked::new(carried, responses.cloned().unwrap_or_default()));
+        let (revision, stated) = (alone.revision, Arc::clone(&alone.stated));
+        Ok(Self::Modern(Arc::new(Alone { revision, stated, asked })))
     }
 
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
@@ -228,7 +244,7 @@ impl Footing {
         match self {
             Self::Legacy(_) => handler,
             Self::Modern(alone) => {
-                let driver = Driver::new(handler, Arc::clone(&alone.asked));
+                let driver = Driver::new(handler, Arc::clone(alone));
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;
@@ -248,7 +264,8 @@ impl Footing {
         match self {
             Self::Legacy(_) => {
                 result.lower(revision);
-                Raw::encode(&result).map_err(|error| RpcError::internal(error.to_string()))
+                Raw::encode_sized(&result, result.size_hint())
+                    .map_err(|error| RpcError::internal(error.to_string()))
             }
             Self::Modern(_) => {
                 hint(&mut result, server.hints());

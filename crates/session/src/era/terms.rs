@@ -53,15 +53,19 @@ impl Offer {
         all
     }
 
-    fn of_era(self, era: switchboard_protocol::Era) -> Vec<Revision> {
+    /// Whether a revision is in this offer.
+    pub(crate) fn has(self, revision: Revision) -> bool {
         use switchboard_protocol::Era::{Legacy, Modern};
-        let wanted = |revision: Revision| match self {
+        match self {
             Self::Any => true,
             Self::ModernOnly => revision.era() == Modern,
             Self::LegacyOnly => revision.era() == Legacy,
             Self::Only(only) => revision == only,
-        };
-        Revision::ALL.into_iter().rev().filter(|r| r.era() == era && wanted(*r)).collect()
+        }
+    }
+
+    fn of_era(self, era: switchboard_protocol::Era) -> Vec<Revision> {
+        Revision::ALL.into_iter().rev().filter(|r| r.era() == era && self.has(*r)).collect()
     }
 }
 

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use switchboard_protocol::jsonrpc::{Request, Version};
+use switchboard_protocol::jsonrpc::{Outline, Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
-use crate::answering::{Answered, Answering, Back, Outcome, Server, ServerSession, answer};
+use crate::answering::{Answered, Answering, Back, Outcome, Server, ServerSession};
 use crate::link::{
     Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
     pair,
@@ -109,9 +109,11 @@ impl Direct {
             id: ask.id.clone(),
             method: ask.method.to_owned().into(),
             params: Some(params),
+            outline: Outline::UNKNOWN,
             version: Version::Two,
         };
-        Ok(answer(&self.server, &self.session, request, Arc::clone(notes) as Arc<dyn Back>))
+        let says = self.server.look(&request);
+        Ok(self.server.answer(&self.session, request, says, Arc::clone(notes) as Arc<dyn Back>))
     }
 }
 

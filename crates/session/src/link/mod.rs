@@ -25,6 +25,7 @@ pub use link::{
     Link, Mirror, Note, Post, Upcall,
 };
 pub use memory::pair;
-pub(crate) use outbox::{Claim, Outbox, Room, Ticket};
+pub(crate) use outbox::{Claim, Flush, Outbox, Room, Ticket};
 pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
+pub(crate) use queue::Part;
 pub use queue::Queue;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::link::{LinkError, Outlet, Queue, Tap, Way};
+use crate::link::{LinkError, Outlet, Part, Queue, Tap, Way};
 
 /// How full the box may get.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +29,17 @@ pub(crate) enum Claim {
     Room,
     /// It does not: an answer or a cancellation, which must not be refused.
     Exempt,
+}
+
+/// When a frame should leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flush {
+    /// At once, as far as it goes without waiting.
+    Now,
+    /// With the others that are put in the same turn.
+    Soon,
+    /// When whoever puts it calls [`Outbox::flush_now`], which it promises to do before it waits.
+    Promised,
 }
 
 /// Where a frame begins in the stream of all bytes ever put.
@@ -91,9 +102,9 @@ impl Outbox {
         }
     }
 
-    /// Adds one frame, given in parts. Waits for nothing and makes no system call.
-    pub(crate) fn put(&self, parts: &[&[u8]], claim: Claim) -> Result<Ticket, LinkError> {
-        let len = parts.iter().map(|part| part.len()).sum::<usize>() + 1;
+    /// Adds one frame, given in parts. Waits for nothing.
+    pub(crate) fn put(&self, parts: &[Part<'_>], claim: Claim, flush: Flush) -> Result<Ticket, LinkError> {
+        let len = parts.iter().map(|part| part.as_bytes().len()).sum::<usize>() + 1;
         let mut state = self.state.lock();
         if let Some(error) = &state.closed {
             return Err(error.clone().unsent());
@@ -114,13 +125,17 @@ impl Outbox {
         state.pending.push(parts);
         state.put += len as u64;
         state.frames += 1;
-        let waker = state.flusher.take();
+        let waker = if flush == Flush::Soon { state.flusher.take() } else { None };
         drop(state);
         // Only what is really put: a frame that was refused never leaves.
         if let Some(tap) = &self.tap {
-            tap.see(Way::Out, &parts.concat());
+            tap.see(Way::Out, &parts.iter().flat_map(Part::as_bytes).copied().collect::<Vec<_>>());
         }
-        waker.inspect(Waker::wake_by_ref);
+        match flush {
+            Flush::Now => self.flush_now(),
+            Flush::Soon => waker.into_iter().for_each(Waker::wake),
+            Flush::Promised => {}
+        }
         Ok(ticket)
     }
 

@@ -11,6 +11,24 @@ use bytes::{Buf, Bytes, BytesMut};
 /// Frames beyond this many bytes stay a piece of their own instead of being copied together.
 const LARGE: usize = 16 * 1024;
 
+/// A part of a frame.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part<'a> {
+    /// Copied to the others.
+    Text(&'a [u8]),
+    /// Stays where it is when it is large.
+    Shared(&'a Bytes),
+}
+
+impl Part<'_> {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text,
+            Self::Shared(bytes) => bytes,
+        }
+    }
+}
+
 /// Frames waiting to be written.
 #[derive(Debug, Default)]
 pub struct Queue {
@@ -32,18 +50,25 @@ impl Queue {
     }
 
     /// Adds one frame, given in parts, and its newline.
-    pub(crate) fn push(&mut self, parts: &[&[u8]]) {
-        let len = parts.iter().map(|part| part.len()).sum::<usize>() + 1;
-        self.len += len;
-        if len > LARGE {
+    pub(crate) fn push(&mut self, parts: &[Part<'_>]) {
+        let mut at = self.tail.len();
+        self.len += 1;
+        for part in parts {
+            self.len += part.as_bytes().len();
+            match part {
+                Part::Shared(bytes) if bytes.len() > LARGE && memchr::memchr(b'\n', bytes).is_none() => {
+                    one_line(&mut self.tail[at..]);
+                    self.seal();
+                    at = 0;
+                    self.pieces.push_back(Bytes::clone(bytes));
+                }
+                part => self.tail.extend_from_slice(part.as_bytes()),
+            }
+        }
+        one_line(&mut self.tail[at..]);
+        self.tail.extend_from_slice(b"\n");
+        if self.tail.len() > LARGE {
             self.seal();
-            let mut piece = BytesMut::with_capacity(len);
-            parts.iter().for_each(|part| extend_in_one_line(&mut piece, part));
-            piece.extend_from_slice(b"\n");
-            self.pieces.push_back(piece.freeze());
-        } else {
-            parts.iter().for_each(|part| extend_in_one_line(&mut self.tail, part));
-            self.tail.extend_from_slice(b"\n");
         }
     }
 
@@ -95,31 +120,43 @@ impl Queue {
 
     /// Takes the next whole frame, without its newline: for bindings that send messages, not bytes.
     pub fn pop_frame(&mut self) -> Option<Bytes> {
-        if self.pieces.is_empty() {
-            self.seal();
-        }
+        self.seal();
         let piece = self.pieces.front_mut()?;
-        let end = memchr::memchr(b'\n', piece).map_or(piece.len(), |at| at + 1);
-        let mut frame = piece.split_to(end);
-        if piece.is_empty() {
-            self.pieces.pop_front();
+        if let Some(end) = memchr::memchr(b'\n', piece) {
+            let frame = piece.split_to(end);
+            piece.advance(1);
+            if piece.is_empty() {
+                self.pieces.pop_front();
+            }
+            self.len -= end + 1;
+            return Some(frame);
         }
-        self.len -= end;
-        if frame.ends_with(b"\n") {
-            frame.truncate(end - 1);
+        // It lies in several pieces.
+        let mut frame = BytesMut::new();
+        while let Some(mut piece) = self.pieces.pop_front() {
+            let end = memchr::memchr(b'\n', &piece);
+            frame.extend_from_slice(&piece[..end.unwrap_or(piece.len())]);
+            if let Some(end) = end {
+                piece.advance(end + 1);
+                if !piece.is_empty() {
+                    self.pieces.push_front(piece);
+                }
+                self.len -= 1;
+                break;
+            }
         }
-        Some(frame)
+        self.len -= frame.len();
+        Some(frame.freeze())
     }
 }
 
-/// Appends JSON text. A newline in it is white space between tokens (strings escape theirs), so a space does as well.
-fn extend_in_one_line(into: &mut BytesMut, json: &[u8]) {
-    let start = into.len();
-    into.extend_from_slice(json);
-    let mut at = start;
-    while let Some(found) = memchr::memchr(b'\n', &into[at..]) {
+/// Makes JSON text one line. A newline in it is white space between tokens (strings escape theirs), so a space does as
+/// well.
+fn one_line(json: &mut [u8]) {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\n', &json[at..]) {
         at += found;
-        into[at] = b' ';
+        json[at] = b' ';
     }
 }
 
@@ -133,15 +170,26 @@ mod tests {
         slices[..filled].iter().flat_map(|slice| slice.to_vec()).collect()
     }
 
+    fn large() -> Bytes {
+        Bytes::from(vec![b'x'; LARGE + 1])
+    }
+
+    fn text(queue: &mut Queue, parts: &[&[u8]]) {
+        queue.push(&parts.iter().map(|part| Part::Text(part)).collect::<Vec<_>>());
+    }
+
     #[test]
-    fn small_frames_gather_and_large_ones_stay_apart() {
+    fn small_frames_gather_and_large_parts_stay_where_they_are() {
         let mut queue = Queue::default();
-        queue.push(&[b"a", b"b"]);
-        queue.push(&[b"c"]);
-        queue.push(&[&vec![b'x'; LARGE]]);
-        queue.push(&[b"d"]);
+        let large = large();
+        text(&mut queue, &[b"a", b"b"]);
+        text(&mut queue, &[b"c"]);
+        queue.push(&[Part::Text(b"<"), Part::Shared(&large), Part::Text(b">")]);
+        text(&mut queue, &[b"d"]);
         let mut slices = [IoSlice::new(&[]); 8];
         assert_eq!(queue.slices(&mut slices), 3);
+        assert_eq!(slices[1].as_ptr(), large.as_ptr());
+        assert_eq!(bytes(&queue), [b"ab\nc\n<", &large[..], b">\nd\n"].concat());
         assert_eq!(queue.len(), bytes(&queue).len());
         queue.advance(4);
         assert_eq!(bytes(&queue)[0], b'\n');
@@ -152,8 +200,10 @@ mod tests {
     #[test]
     fn a_frame_holds_no_newline_but_its_own() {
         let mut queue = Queue::default();
-        queue.push(&[b"{\n\"a\":", b"\n1\n}"]);
-        queue.push(&[b"[\n", &vec![b' '; LARGE], b"]"]);
+        text(&mut queue, &[b"{\n\"a\":", b"\n1\n}"]);
+        let mut broken = large().to_vec();
+        broken[7] = b'\n';
+        queue.push(&[Part::Text(b"[\n"), Part::Shared(&broken.into()), Part::Text(b"\n]")]);
         assert_eq!(bytes(&queue).iter().filter(|byte| **byte == b'\n').count(), 2);
         assert_eq!(&queue.pop_frame().unwrap()[..], br#"{ "a": 1 }"#);
     }
@@ -162,13 +212,14 @@ mod tests {
     fn whole_frames_come_out_one_by_one() {
         let mut queue = Queue::default();
         let mut later = Queue::default();
-        queue.push(&[b"a"]);
-        later.push(&[b"b"]);
-        later.push(&[&vec![b'x'; LARGE]]);
+        text(&mut queue, &[b"a"]);
+        text(&mut later, &[b"b"]);
+        later.push(&[Part::Text(b"<"), Part::Shared(&large()), Part::Text(b">")]);
+        text(&mut later, &[b"c"]);
         queue.append(&mut later);
         assert!(later.is_empty());
         let frames: Vec<_> = std::iter::from_fn(|| queue.pop_frame()).map(|frame| frame.len()).collect();
-        assert_eq!(frames, [1, 1, LARGE]);
+        assert_eq!(frames, [1, 1, LARGE + 3, 1]);
         assert!(queue.is_empty());
     }
 }

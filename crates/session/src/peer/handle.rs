@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use crate::era::Whose;
 use crate::link::{
-    Agreement, Ask, BoxFuture, Ended, Exchange, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError, Note,
-    Outbox, Pipe, Post, Upcall,
+    Agreement, Ask, BoxFuture, Ended, Exchange, Flush, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError,
+    Note, Outbox, Pipe, Post, Upcall,
 };
 use crate::peer::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read};
 
@@ -116,11 +116,11 @@ impl Peer {
 impl Link for Peer {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         let limit = self.limits.outbound_bytes;
-        Exchange::Piped(self.inflight.open(ask.id, ask.life, |outbox, id| {
+        Exchange::Piped(self.inflight.open(ask.id, ask.life, |outbox, id, flush| {
             if ask.params.len() > limit {
                 return Err(LinkError::TooLarge { limit });
             }
-            put_request(outbox, id, ask.method, ask.params)
+            put_request(outbox, id, ask.method, ask.params, flush)
         }))
     }
 
@@ -131,7 +131,7 @@ impl Link for Peer {
             Post::Answer { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
                 return Err(LinkError::Overloaded { what: "answers that wait to be written" });
             }
-            Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome)?,
+            Post::Answer { id, outcome } => put_answer(&self.outbox, Some(id), outcome, Flush::Soon)?,
         };
         Ok(())
     }
@@ -235,7 +235,7 @@ struct Junk {
 impl Attend for Attendant {
     fn request(&mut self, request: Request) {
         self.junk.open_run = 0;
-        let Request { id, method, params, version } = request;
+        let Request { id, method, params, version, .. } = request;
         if version == Version::Other {
             self.counters.unversioned();
         }

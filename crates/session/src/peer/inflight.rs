@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{Event, Life, LinkError, Note, Outbox, Ticket};
+use crate::link::{Event, Flush, Life, LinkError, Note, Outbox, Ticket};
 use crate::peer::{Counters, put_note};
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
@@ -40,6 +40,19 @@ struct Slot {
     outcome: Option<Outcome>,
 }
 
+impl Table {
+    /// Gives a request its answer, and gives back whom to wake; the answer itself when nobody waits for it.
+    fn give(&mut self, id: &RequestId, outcome: Outcome) -> Result<Option<Waker>, Outcome> {
+        match self.slots.get_mut(id) {
+            Some(slot) if slot.outcome.is_none() => {
+                slot.outcome = Some(outcome);
+                Ok(slot.waker.take())
+            }
+            _ => Err(outcome),
+        }
+    }
+}
+
 impl Inflight {
     pub(crate) fn new(outbox: Arc<Outbox>, counters: Arc<Counters>, most: usize, most_notes: usize) -> Self {
         Self { table: Mutex::default(), outbox, counters, most, most_notes }
@@ -50,10 +63,10 @@ impl Inflight {
         self: &Arc<Self>,
         id: RequestId,
         life: Life,
-        put: impl FnOnce(&Outbox, &RequestId) -> Result<Ticket, LinkError>,
+        put: impl FnOnce(&Outbox, &RequestId, Flush) -> Result<Ticket, LinkError>,
     ) -> Pending {
-        let entered = self.enter(id.clone(), life).and_then(|()| {
-            let put = put(&self.outbox, &id);
+        let entered = self.enter(id.clone(), life).and_then(|flush| {
+            let put = put(&self.outbox, &id, flush);
             let mut table = self.table.lock();
             match put {
                 Ok(ticket) => {
@@ -75,7 +88,8 @@ impl Inflight {
         Pending { inflight: Arc::clone(self), stage }
     }
 
-    fn enter(&self, id: RequestId, life: Life) -> Result<(), LinkError> {
+    /// Enters a request, and says when it should leave.
+    fn enter(&self, id: RequestId, life: Life) -> Result<Flush, LinkError> {
         let mut table = self.table.lock();
         if let Some(error) = &table.ended {
             return Err(error.clone().unsent());
@@ -85,14 +99,34 @@ impl Inflight {
         }
         let slot = Slot { life, ticket: None, waker: None, notes: VecDeque::new(), outcome: None };
         table.slots.insert(id, slot);
-        Ok(())
+        // One that is alone has nobody to share a write with: waiting for the flusher would only cost a turn.
+        Ok(if table.slots.len() == 1 { Flush::Now } else { Flush::Soon })
     }
 
     /// Hands an answer to its caller.
     pub(crate) fn complete(&self, id: Option<RequestId>, outcome: Outcome) {
         let mut table = self.table.lock();
-        let key = match id {
-            Some(id) if table.slots.contains_key(&id) => Some(id),
+        let given = match &id {
+            Some(id) => table.give(id, outcome),
+            None => Err(outcome),
+        };
+        let given = given.or_else(|outcome| match self.meant(&table, id, &outcome) {
+            Some(id) => table.give(&id, outcome),
+            None => Err(outcome),
+        });
+        drop(table);
+        match given {
+            Ok(waker) => waker.into_iter().for_each(Waker::wake),
+            Err(_) => {
+                let count = self.counters.late_or_unknown();
+                tracing::debug!(count, "an answer to nothing under way was dropped");
+            }
+        }
+    }
+
+    /// Whose answer it must be, when its id is not one under way.
+    fn meant(&self, table: &Table, id: Option<RequestId>, outcome: &Outcome) -> Option<RequestId> {
+        match id {
             // Some servers answer the id 7 with "7".
             Some(id) => {
                 let number = id.canonical_number().map(RequestId::Number);
@@ -105,18 +139,7 @@ impl Inflight {
                 table.slots.keys().next().cloned()
             }
             None => None,
-        };
-        let slot = key.and_then(|key| table.slots.get_mut(&key)).filter(|slot| slot.outcome.is_none());
-        let Some(slot) = slot else {
-            drop(table);
-            let count = self.counters.late_or_unknown();
-            tracing::debug!(count, "an answer to nothing under way was dropped");
-            return;
-        };
-        slot.outcome = Some(outcome);
-        let waker = slot.waker.take();
-        drop(table);
-        waker.inspect(Waker::wake_by_ref);
+        }
     }
 
     /// Hands a note to the exchange it belongs to. Gives it back when that is over.

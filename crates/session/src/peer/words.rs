@@ -1,28 +1,21 @@
 //! How the three kinds of message are put together, in parts, without building them anywhere else first.
 
 use std::borrow::Cow;
-use std::io::Write as _;
 
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{Claim, LinkError, Outbox, Ticket};
+use crate::link::{Claim, Flush, LinkError, Outbox, Part, Ticket};
 
 /// The text of an id, on the stack for numbers.
 enum IdText {
-    Number([u8; 20], usize),
+    Number(itoa::Buffer, i64),
     String(Vec<u8>),
 }
 
 impl IdText {
     fn new(id: &RequestId) -> Self {
         match id {
-            RequestId::Number(number) => {
-                let mut digits = [0; 20];
-                let mut rest = &mut digits[..];
-                write!(rest, "{number}").expect("20 bytes hold any i64");
-                let len = 20 - rest.len();
-                Self::Number(digits, len)
-            }
+            RequestId::Number(number) => Self::Number(itoa::Buffer::new(), *number),
             RequestId::String(_) => {
                 let mut text = Vec::new();
                 id.write_json(&mut text);
@@ -31,9 +24,9 @@ impl IdText {
         }
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    fn as_bytes(&mut self) -> &[u8] {
         match self {
-            Self::Number(digits, len) => &digits[..*len],
+            Self::Number(digits, number) => digits.format(*number).as_bytes(),
             Self::String(text) => text,
         }
     }
@@ -53,28 +46,31 @@ pub(crate) fn put_request(
     id: &RequestId,
     method: &str,
     params: &str,
+    flush: Flush,
 ) -> Result<Ticket, LinkError> {
-    let (id, method) = (IdText::new(id), quoted(method));
-    let parts: [&[u8]; 7] = [
-        br#"{"jsonrpc":"2.0","id":"#,
-        id.as_bytes(),
-        br#","method":""#,
-        method.as_bytes(),
-        br#"","params":"#,
-        params.as_bytes(),
-        b"}",
+    let (mut id, method) = (IdText::new(id), quoted(method));
+    let parts = [
+        Part::Text(br#"{"jsonrpc":"2.0","id":"#),
+        Part::Text(id.as_bytes()),
+        Part::Text(br#","method":""#),
+        Part::Text(method.as_bytes()),
+        Part::Text(br#"","params":"#),
+        Part::Text(params.as_bytes()),
+        Part::Text(b"}"),
     ];
-    outbox.put(&parts, Claim::Room)
+    outbox.put(&parts, Claim::Room, flush)
 }
 
 pub(crate) fn put_note(outbox: &Outbox, method: &str, params: Option<&str>) -> Result<Ticket, LinkError> {
     let method = quoted(method);
-    let head: &[u8] = br#"{"jsonrpc":"2.0","method":""#;
+    let head = [Part::Text(br#"{"jsonrpc":"2.0","method":""#), Part::Text(method.as_bytes())];
+    let put = |parts: &[Part<'_>]| outbox.put(parts, Claim::Exempt, Flush::Soon);
     match params {
         Some(params) => {
-            outbox.put(&[head, method.as_bytes(), br#"","params":"#, params.as_bytes(), b"}"], Claim::Exempt)
+            let params = Part::Text(params.as_bytes());
+            put(&[head[0], head[1], Part::Text(br#"","params":"#), params, Part::Text(b"}")])
         }
-        None => outbox.put(&[head, method.as_bytes(), br#""}"#], Claim::Exempt),
+        None => put(&[head[0], head[1], Part::Text(br#""}"#)]),
     }
 }
 
@@ -82,31 +78,39 @@ pub(crate) fn put_answer(
     outbox: &Outbox,
     id: Option<&RequestId>,
     outcome: Result<&Raw, &RpcError>,
+    flush: Flush,
 ) -> Result<Ticket, LinkError> {
-    with_answer(id, outcome, |parts| outbox.put(parts, Claim::Exempt))
+    with_answer(id, outcome, |parts| outbox.put(parts, Claim::Exempt, flush))
 }
 
 /// The text of an answer, for one element of a batch.
 pub(crate) fn answer_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
-    with_answer(id, outcome, |parts| parts.concat())
+    with_answer(id, outcome, |parts| parts.iter().flat_map(Part::as_bytes).copied().collect())
 }
 
 fn with_answer<T>(
     id: Option<&RequestId>,
     outcome: Result<&Raw, &RpcError>,
-    take: impl FnOnce(&[&[u8]]) -> T,
+    take: impl FnOnce(&[Part<'_>]) -> T,
 ) -> T {
-    let id = id.map(IdText::new);
-    let (head, id): (&[u8], &[u8]) = match &id {
+    let mut id = id.map(IdText::new);
+    let (head, id): (&[u8], &[u8]) = match &mut id {
         Some(id) => (br#"{"jsonrpc":"2.0","id":"#, id.as_bytes()),
         // The id could not be read: the specification's types forbid null, so the member is left out.
         None => (br#"{"jsonrpc":"2.0""#, b""),
     };
     match outcome {
-        Ok(result) => take(&[head, id, br#","result":"#, result.as_str().as_bytes(), b"}"]),
+        Ok(result) => take(&[
+            Part::Text(head),
+            Part::Text(id),
+            Part::Text(br#","result":"#),
+            Part::Shared(result.as_bytes()),
+            Part::Text(b"}"),
+        ]),
         Err(error) => {
             let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
-            take(&[head, id, br#","error":"#, error.as_str().as_bytes(), b"}"])
+            let error = Part::Shared(error.as_bytes());
+            take(&[Part::Text(head), Part::Text(id), Part::Text(br#","error":"#), error, Part::Text(b"}")])
         }
     }
 }

@@ -1,36 +1,79 @@
 //! Messages as text, for both sides: parameters and results are text already, and stay as they are.
+//!
+//! Each is written into one buffer that is large enough from the start.
 
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
+/// Room for everything but the parameters, the result and a method's name.
+const AROUND: usize = 64;
+
 /// The text of a request.
-pub(crate) fn request_text(id: &RequestId, method: &str, params: &str) -> String {
-    let (id, method) = (id_text(id), serde_json::Value::from(method));
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+pub(crate) fn request_text(id: &RequestId, method: &str, params: &str) -> Vec<u8> {
+    let mut text = Vec::with_capacity(AROUND + method.len() + params.len());
+    text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    id.write_json(&mut text);
+    text.extend_from_slice(br#","method":"#);
+    put_string(&mut text, method);
+    text.extend_from_slice(br#","params":"#);
+    text.extend_from_slice(params.as_bytes());
+    text.push(b'}');
+    text
 }
 
 /// The text of a notification.
-pub(crate) fn note_text(method: &str, params: Option<&str>) -> String {
-    let method = serde_json::Value::from(method);
-    match params {
-        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
-        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
+pub(crate) fn note_text(method: &str, params: Option<&str>) -> Vec<u8> {
+    let mut text = Vec::with_capacity(AROUND + method.len() + params.map_or(0, str::len));
+    text.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
+    put_string(&mut text, method);
+    if let Some(params) = params {
+        text.extend_from_slice(br#","params":"#);
+        text.extend_from_slice(params.as_bytes());
     }
+    text.push(b'}');
+    text
 }
 
 /// The text of a response; without an id where that of the request could not be read.
-pub(crate) fn response_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> String {
-    let id = id.map(|id| format!(r#","id":{}"#, id_text(id))).unwrap_or_default();
-    match outcome {
-        Ok(result) => format!(r#"{{"jsonrpc":"2.0"{id},"result":{}}}"#, result.as_str()),
-        Err(error) => {
-            let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
-            format!(r#"{{"jsonrpc":"2.0"{id},"error":{}}}"#, error.as_str())
+pub(crate) fn response_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
+    let error;
+    let (member, value) = match outcome {
+        Ok(result) => (&br#","result":"#[..], result),
+        Err(refused) => {
+            error = Raw::encode(refused).unwrap_or_else(|_| Raw::empty_object());
+            (&br#","error":"#[..], &error)
         }
+    };
+    let mut text = Vec::with_capacity(AROUND + value.len());
+    put_head(&mut text, id);
+    text.extend_from_slice(member);
+    text.extend_from_slice(value.as_str().as_bytes());
+    text.push(b'}');
+    text
+}
+
+/// What stands before a result in the text of a response. A brace follows it.
+pub(crate) fn before_result(id: &RequestId) -> Vec<u8> {
+    let mut text = Vec::with_capacity(AROUND);
+    put_head(&mut text, Some(id));
+    text.extend_from_slice(br#","result":"#);
+    text
+}
+
+fn put_head(text: &mut Vec<u8>, id: Option<&RequestId>) {
+    text.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+    if let Some(id) = id {
+        text.extend_from_slice(br#","id":"#);
+        id.write_json(text);
     }
 }
 
-fn id_text(id: &RequestId) -> String {
-    let mut text = Vec::new();
-    id.write_json(&mut text);
-    String::from_utf8(text).unwrap_or_default()
+fn put_string(text: &mut Vec<u8>, string: &str) {
+    let is_plain = |byte: u8| (0x20..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
+    if string.bytes().all(is_plain) {
+        text.push(b'"');
+        text.extend_from_slice(string.as_bytes());
+        text.push(b'"');
+    } else {
+        serde_json::to_writer(text, string).expect("a string is always JSON, and memory does not fail");
+    }
 }

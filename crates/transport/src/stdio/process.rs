@@ -1,26 +1,32 @@
 //! One child process: waited for, signalled, reaped.
 //!
 //! Invariants: a number is only signalled while the process behind it is not reaped, under the lock that reaping
-//! takes too; else the pidfd is used. A group is killed before its leader is reaped, so its number is still ours.
+//! takes too. A group is killed before its leader is reaped, so its number is still ours.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, pidfd_send_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
 };
 use switchboard_session::link::BoxFuture;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::stdio::ladder::{Push, Status, Stoppable};
 use crate::stdio::ready::watch;
 use crate::stdio::shim;
+
+/// How often a process is looked at where not even a signal tells that it ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Who looks after what the server starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +42,8 @@ pub(crate) enum Guard {
 pub(crate) struct Process {
     pid: Pid,
     guard: Guard,
-    pidfd: AsyncFd<OwnedFd>,
+    /// Tells when it ends. `None` where there are no pidfds (an old kernel, a sandbox): then a signal does, for all.
+    pidfd: Option<AsyncFd<OwnedFd>>,
     state: Mutex<State>,
 }
 
@@ -56,13 +63,15 @@ impl Process {
         let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let pid = pid.ok_or_else(|| io::Error::other("the child was reaped by somebody else"))?;
         let state = Mutex::new(State::Held(child));
-        let opened = pidfd_open(pid, PidfdFlags::NONBLOCK)
-            .map_err(io::Error::from)
-            .and_then(|fd| watch(fd, Interest::READABLE));
+        let opened = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
+            Ok(fd) => watch(fd, Interest::READABLE).map(Some),
+            Err(Errno::NOSYS | Errno::PERM) => Ok(None),
+            Err(error) => Err(error.into()),
+        };
         match opened {
             Ok(pidfd) => Ok(Self { pid, guard, pidfd, state }),
             Err(error) => {
-                signal(guard, pid, None, Push::Kill);
+                send(guard, pid, Push::Kill);
                 Err(error)
             }
         }
@@ -115,12 +124,39 @@ impl Process {
     /// Whether it waits to be reaped, without reaping it.
     fn has_exited(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::PidFd(self.pidfd.as_fd()), look), Ok(None))
+        !matches!(waitid(WaitId::Pid(self.pid), look), Ok(None))
     }
 
+    /// Whether it has ended, for one that the runtime reaps.
     fn has_ended(&self) -> bool {
-        let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        let Some(pidfd) = &self.pidfd else { return self.has_exited() };
+        let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
         poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Waits until it may have ended. False when the runtime is shutting down.
+    async fn stirred(&self) -> bool {
+        match &self.pidfd {
+            Some(pidfd) => match pidfd.readable().await {
+                Ok(mut ready) => {
+                    if self.reap().is_none() {
+                        ready.clear_ready();
+                    }
+                    true
+                }
+                Err(_) => false,
+            },
+            None => match signal(SignalKind::child()) {
+                Ok(mut ended) => {
+                    // It may have ended before anybody listened.
+                    self.reap().is_some() || ended.recv().await.is_some()
+                }
+                Err(_) => {
+                    tokio::time::sleep(LOOK).await;
+                    true
+                }
+            },
+        }
     }
 }
 
@@ -128,7 +164,7 @@ impl Stoppable for Process {
     fn push(&self, push: Push) {
         let state = self.state.lock();
         if matches!(*state, State::Held(_)) {
-            signal(self.guard, self.pid, Some(&self.pidfd), push);
+            send(self.guard, self.pid, push);
         }
     }
 
@@ -138,19 +174,17 @@ impl Stoppable for Process {
                 if let Some(status) = self.reap() {
                     return status;
                 }
-                // The runtime is shutting down: nobody will be told more.
-                let Ok(mut ready) = self.pidfd.readable().await else { return Status::default() };
-                if let Some(status) = self.reap() {
-                    return status;
+                // Nobody will be told more.
+                if !self.stirred().await {
+                    return Status::default();
                 }
-                ready.clear_ready();
             }
         })
     }
 }
 
-/// Signals a process that is not reaped.
-fn signal(guard: Guard, pid: Pid, pidfd: Option<&AsyncFd<OwnedFd>>, push: Push) {
+/// Signals a process that is not reaped: its number is its own.
+fn send(guard: Guard, pid: Pid, push: Push) {
     // A stopped process takes TERM only once it continues.
     let signals: &[Signal] = match (guard, push) {
         (_, Push::Term) => &[Signal::TERM, Signal::CONT],
@@ -159,10 +193,9 @@ fn signal(guard: Guard, pid: Pid, pidfd: Option<&AsyncFd<OwnedFd>>, push: Push) 
     };
     for &signal in signals {
         // It may have ended meanwhile; that is what was wanted.
-        let _ = match (guard, pidfd) {
-            (Guard::Group, _) => kill_process_group(pid, signal),
-            (Guard::Shim, Some(pidfd)) => pidfd_send_signal(pidfd, signal),
-            (Guard::Shim, None) => rustix::process::kill_process(pid, signal),
+        let _ = match guard {
+            Guard::Group => kill_process_group(pid, signal),
+            Guard::Shim => kill_process(pid, signal),
         };
     }
 }

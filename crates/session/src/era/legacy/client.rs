@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use switchboard_protocol::{
-    ClientCapabilities, ErrorCode, Implementation, InitializeParams, InitializeResult,
+    ClientCapabilities, ErrorCode, FromRaw, Implementation, InitializeParams, InitializeResult,
     LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
 };
 
@@ -55,8 +55,8 @@ pub(crate) async fn handshake(
     let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
     match outcome {
         Ok(result) => {
-            let result: InitializeResult =
-                result.decode().map_err(|error| CallError::protocol("initialize", error))?;
+            let result: InitializeResult = InitializeResult::from_raw(&result)
+                .map_err(|error| CallError::protocol("initialize", error))?;
             let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r))
             else {
                 return Ok(Shaken::Offers(vec![result.protocol_version]));
@@ -125,7 +125,7 @@ pub(crate) fn dress(body: &str, extras: &Extras<'_>) -> String {
 
 /// A result is the result, unless the request asked for a task and got one.
 pub(crate) fn settle(result: Raw, as_task: bool) -> Settled {
-    let created = as_task.then(|| result.decode::<LegacyCreateTaskResult>().ok()).flatten();
+    let created = as_task.then(|| LegacyCreateTaskResult::from_raw(&result).ok()).flatten();
     match created {
         Some(created) => Settled::Task(TaskTicket {
             id: created.task.task_id,

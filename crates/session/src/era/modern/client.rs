@@ -2,7 +2,7 @@
 
 use parking_lot::RwLock;
 use switchboard_protocol::{
-    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, Implementation,
+    ClientCapabilities, CreateTaskResult, DecodeError, DiscoverResult, ErrorCode, FromRaw, Implementation,
     InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
@@ -61,8 +61,8 @@ impl Client {
             // Some servers answer a question about a task with the type of what it is about.
             ResultType::Task if method == "tasks/get" => Ok(Settled::Done(result)),
             ResultType::InputRequired if may_ask(method) => {
-                let input: InputRequired =
-                    result.decode().map_err(|error| CallError::protocol(method, error))?;
+                let input =
+                    InputRequired::from_raw(&result).map_err(|error| CallError::protocol(method, error))?;
                 if input.input_requests.is_none() && input.request_state.is_none() {
                     return Err(invalid(
                         "input is required, but neither requests nor state are given".into(),
@@ -71,8 +71,8 @@ impl Client {
                 Ok(Settled::Ask(input))
             }
             ResultType::Task if method == "tools/call" => {
-                let created: CreateTaskResult =
-                    result.decode().map_err(|error| CallError::protocol(method, error))?;
+                let created = CreateTaskResult::from_raw(&result)
+                    .map_err(|error| CallError::protocol(method, error))?;
                 Ok(Settled::Task(TaskTicket {
                     id: created.task.task_id,
                     poll_interval_ms: created.task.poll_interval_ms,
@@ -120,7 +120,7 @@ pub(crate) fn discover(
 pub(crate) fn judge(outcome: Result<Raw, RpcError>, offer: &[Revision]) -> Probed {
     match outcome {
         Ok(result) => {
-            let Ok(found) = result.decode::<DiscoverResult>() else { return Probed::Legacy(Vec::new()) };
+            let Ok(found) = DiscoverResult::from_raw(&result) else { return Probed::Legacy(Vec::new()) };
             match mutual(&found.supported_versions, offer) {
                 Named::Mutual(revision) => Probed::Modern(Box::new(Terms {
                     revision,

@@ -9,4 +9,4 @@ pub(crate) use client::{Client, Probed, discover, judge, may_ask};
 pub(crate) use replay::{Asked, Driver};
 pub use seal::StateKeys;
 pub(crate) use seal::{Bound, open};
-pub(crate) use server::{Admitted, admit, decorate, finish, missing_capability};
+pub(crate) use server::{admit, decorate, finish, missing_capability};

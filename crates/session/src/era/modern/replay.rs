@@ -139,26 +139,31 @@ pub(crate) enum Run {
 }
 
 /// Runs a handler until it replies or waits for an answer it does not have.
-pub(crate) struct Driver {
+pub(crate) struct Driver<A: AsRef<Asked>> {
     handler: Pin<Box<dyn Future<Output = Reply> + Send>>,
-    asked: Arc<Asked>,
+    owner: Arc<A>,
 }
 
-impl Driver {
-    pub(crate) fn new(handler: Pin<Box<dyn Future<Output = Reply> + Send>>, asked: Arc<Asked>) -> Self {
-        Self { handler, asked }
+impl<A: AsRef<Asked>> Driver<A> {
+    /// `owner` holds the questions, and the handler knows it.
+    pub(crate) fn new(handler: Pin<Box<dyn Future<Output = Reply> + Send>>, owner: Arc<A>) -> Self {
+        Self { handler, owner }
+    }
+
+    fn asked(&self) -> &Asked {
+        (*self.owner).as_ref()
     }
 }
 
-impl Future for Driver {
+impl<A: AsRef<Asked>> Future for Driver<A> {
     type Output = Run;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Run> {
-        self.asked.state.lock().driver = Some(cx.waker().clone());
+        self.asked().state.lock().driver = Some(cx.waker().clone());
         if let Poll::Ready(reply) = self.handler.as_mut().poll(cx) {
             return Poll::Ready(Run::Replied(reply));
         }
-        let mut state = self.asked.state.lock();
+        let mut state = self.asked().state.lock();
         if let Some(error) = state.refused.take() {
             return Poll::Ready(Run::Refused(error));
         }
@@ -175,8 +180,8 @@ impl Future for Driver {
     }
 }
 
-impl Drop for Driver {
+impl<A: AsRef<Asked>> Drop for Driver<A> {
     fn drop(&mut self) {
-        self.asked.end();
+        self.asked().end();
     }
 }

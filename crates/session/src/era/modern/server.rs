@@ -3,32 +3,20 @@
 use std::time::Duration;
 
 use switchboard_protocol::{
-    ClientCapabilities, InputRequired, Level, Meta, Raw, Revision, RpcError, ServerResult,
+    ClientCapabilities, Era, InputRequired, Meta, Raw, Revision, RpcError, ServerResult,
 };
 
 use crate::answering::Server;
-use crate::era::classify::{Envelope, Said};
+use crate::era::classify::Stated;
 use crate::era::modern::replay::Run;
 use crate::era::modern::seal::{Bound, seal};
 use crate::era::unsupported_version;
 
-/// What an admitted request said of its client.
-#[derive(Debug, Clone)]
-pub(crate) struct Admitted {
-    pub(crate) revision: Revision,
-    pub(crate) capabilities: Raw,
-    pub(crate) client: Option<Raw>,
-    pub(crate) log_level: Option<Level>,
-}
-
-/// Admits a request, or says what is wrong with it. Missing `_meta` comes before an unsupported version.
-pub(crate) fn admit(server: &Server, said: Said) -> Result<Admitted, RpcError> {
-    let Envelope { version, capabilities, client, log_level } = said.envelope()?;
-    let modern = server.offer().modern();
-    let Some(revision) = modern.into_iter().find(|revision| revision.as_str() == version) else {
-        return Err(unsupported_version(server, &version));
-    };
-    Ok(Admitted { revision, capabilities, client, log_level })
+/// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
+pub(crate) fn admit(server: &Server, stated: &Stated) -> Result<Revision, RpcError> {
+    let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.offer().has(*revision);
+    let revision = stated.revision.filter(is_offered);
+    revision.ok_or_else(|| unsupported_version(server, &stated.version))
 }
 
 /// The error for a request that needs what its client did not declare.
@@ -61,22 +49,28 @@ pub(crate) fn finish(
     }
 }
 
-/// Decorates the text of a result: `resultType` in front unless it is there, and who answered in `_meta`.
+/// The text of a result: `resultType` in front unless it is there, and who answered in `_meta`.
 pub(crate) fn decorate(server: &Server, mut result: ServerResult) -> Result<Raw, RpcError> {
     let failed = |error: switchboard_protocol::EncodeError| RpcError::internal(error.to_string());
-    if let Some(meta) = result.meta_mut() {
-        let meta = meta.get_or_insert_default();
-        if meta.get(Meta::SERVER_INFO).is_none() {
+    if let ServerResult::InputRequired(_) | ServerResult::CreateTask(_) = result {
+        // They say their type themselves.
+        let meta = result.meta_mut().map(Option::get_or_insert_default);
+        if let Some(meta) = meta.filter(|meta| meta.get(Meta::SERVER_INFO).is_none()) {
             meta.insert(Meta::SERVER_INFO, server.info_text().clone());
         }
+        return Raw::encode(&result).map_err(failed);
     }
-    let says_type = matches!(&result, ServerResult::InputRequired(_) | ServerResult::CreateTask(_));
-    let text = Raw::encode(&result).map_err(failed)?;
-    if says_type || !text.is_object() {
-        return Ok(text);
-    }
-    let rest = text.as_str()[1..].trim_start();
-    let comma = if rest.starts_with('}') { "" } else { "," };
-    Raw::parse(format!(r#"{{"resultType":"complete"{comma}{rest}"#))
-        .map_err(|error| RpcError::internal(error.to_string()))
+    let answers_itself = match result.meta_mut() {
+        // Most results have no `_meta` of their own: then it is put behind the rest as text.
+        Some(None) => false,
+        Some(Some(meta)) => {
+            if meta.get(Meta::SERVER_INFO).is_none() {
+                meta.insert(Meta::SERVER_INFO, server.info_text().clone());
+            }
+            true
+        }
+        None => true,
+    };
+    let tail = if answers_itself { None } else { Some(server.signature()) };
+    Raw::encode_between(r#""resultType":"complete""#, &result, tail, result.size_hint()).map_err(failed)
 }

@@ -145,13 +145,10 @@ impl Http {
     }
 
     fn wire(&self) -> Result<Arc<Wire>, HttpError> {
-        Ok(Arc::new(Wire {
-            client: HttpClient::new(self.options.clone())?,
-            address: self.address.clone(),
-            headers: self.headers.clone(),
-            authorizer: Arc::clone(&self.authorizer),
-            limits: self.limits.clone(),
-        }))
+        let client = HttpClient::new(self.options.clone())?;
+        let (address, headers) = (self.address.clone(), self.headers.clone());
+        let authorizer = Arc::clone(&self.authorizer);
+        Ok(Arc::new(Wire::new(client, address, headers, authorizer, self.limits.clone())))
     }
 
     async fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {

@@ -40,22 +40,29 @@ impl Emit {
     }
 }
 
-/// What is done when an exchange is dropped before its end.
-pub(crate) type OnDrop = Box<dyn FnOnce() + Send>;
-
-/// An exchange that runs a future: what that says comes first, its end last.
-pub(crate) fn exchange(driver: BoxFuture<'static, Outcome>, emit: Emit, on_drop: Option<OnDrop>) -> Exchange {
+/// An exchange that runs a future: what that says comes first, its end last. `on_drop` is done when it is dropped before
+/// its end.
+pub(crate) fn exchange<D>(driver: BoxFuture<'static, Outcome>, emit: Emit, on_drop: Option<D>) -> Exchange
+where
+    D: FnOnce() + Send + Unpin + 'static,
+{
     Exchange::Own(Box::pin(Running { driver: Some(driver), end: None, emit, on_drop }))
 }
 
-struct Running {
+/// An exchange that has failed already.
+pub(crate) fn failed(error: LinkError) -> Exchange {
+    let (emit, on_drop) = (Emit::default(), None::<fn()>);
+    Exchange::Own(Box::pin(Running { driver: None, end: Some(Err(error)), emit, on_drop }))
+}
+
+struct Running<D: FnOnce()> {
     driver: Option<BoxFuture<'static, Outcome>>,
     end: Option<Outcome>,
     emit: Emit,
-    on_drop: Option<OnDrop>,
+    on_drop: Option<D>,
 }
 
-impl Flow for Running {
+impl<D: FnOnce() + Send + Unpin + 'static> Flow for Running<D> {
     fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
         if let Some(driver) = &mut self.driver
             && let Poll::Ready(outcome) = driver.as_mut().poll(cx)
@@ -68,7 +75,10 @@ impl Flow for Running {
             if let Some(note) = state.notes.pop_front() {
                 return Poll::Ready(Ok(Event::Note(note)));
             }
-            state.waker = Some(cx.waker().clone());
+            let is_known = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+            if self.driver.is_some() && !is_known {
+                state.waker = Some(cx.waker().clone());
+            }
         }
         if self.driver.is_some() {
             return Poll::Pending;
@@ -78,7 +88,7 @@ impl Flow for Running {
     }
 }
 
-impl Drop for Running {
+impl<D: FnOnce()> Drop for Running<D> {
     fn drop(&mut self) {
         // Hang up first: whatever is said next is said to somebody who listens.
         self.driver = None;

@@ -19,7 +19,10 @@ use crate::sse::{Decoder, Item};
 pub(crate) struct Wire {
     pub(crate) client: HttpClient,
     pub(crate) address: Address,
-    pub(crate) headers: HeaderMap,
+    /// On every request.
+    headers: HeaderMap,
+    /// On every message that is posted: those, and what is taken and brought.
+    post_headers: HeaderMap,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) limits: HttpLimits,
 }
@@ -41,6 +44,19 @@ pub(crate) enum Answer {
 }
 
 impl Wire {
+    pub(crate) fn new(
+        client: HttpClient,
+        address: Address,
+        headers: HeaderMap,
+        authorizer: Arc<dyn Authorizer>,
+        limits: HttpLimits,
+    ) -> Self {
+        let mut post_headers = headers.clone();
+        post_headers.insert(ACCEPT, BOTH);
+        post_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self { client, address, headers, post_headers, authorizer, limits }
+    }
+
     /// Sends one message. Reads are sent again when the server is busy or broken for a moment.
     pub(crate) async fn post(
         &self,
@@ -50,16 +66,14 @@ impl Wire {
     ) -> Result<(HeaderMap, Answer), LinkError> {
         let mut tried = 0;
         loop {
-            let mut request = self.request(Method::POST, headers).with_body(body.clone());
-            request.headers.insert(ACCEPT, BOTH);
-            request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            let mut request = Request::new(Method::POST, self.address.clone()).with_body(body.clone());
+            request.headers = with_all(&self.post_headers, headers);
             // The call has its own clock; the document has one for its bytes.
             request.timeouts = Timeouts::default().with_headers(None).with_idle(Some(self.limits.body_idle));
             let response = self.send(request).await?;
             let busy = matches!(response.status.as_u16(), 429 | 500 | 502 | 503 | 504);
             if !busy || again == Again::Never || tried == self.limits.retries {
-                let headers = response.headers.clone();
-                return self.read(response).await.map(|answer| (headers, answer));
+                return self.read(response).await;
             }
             let wait =
                 retry_after(&response.headers).unwrap_or(self.limits.backoff * 2u32.saturating_pow(tried));
@@ -75,41 +89,54 @@ impl Wire {
 
     pub(crate) fn request(&self, method: Method, headers: &[(HeaderName, HeaderValue)]) -> Request {
         let mut request = Request::new(method, self.address.clone());
-        request.headers = self.headers.clone();
-        for (name, value) in headers {
-            request.headers.insert(name, value.clone());
-        }
+        request.headers = with_all(&self.headers, headers);
         request
     }
 
     /// Reads an answer to a message.
-    async fn read(&self, response: Response) -> Result<Answer, LinkError> {
+    async fn read(&self, response: Response) -> Result<(HeaderMap, Answer), LinkError> {
         if !response.status.is_success() {
-            let status = response.status;
-            return refusal(response).await.map(|error| Answer::Error(status, error));
+            let (status, headers) = (response.status, response.headers.clone());
+            return refusal(response).await.map(|error| (headers, Answer::Error(status, error)));
         }
         let Response { status, headers, body, .. } = response;
         let named = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
-        let media = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        if media == "text/event-stream" {
-            return Ok(Answer::Stream(Box::new(Events::new(body, self.limits.event_bytes))));
+        let media = named.split(';').next().unwrap_or_default().trim();
+        if media.eq_ignore_ascii_case("text/event-stream") {
+            let events = Box::new(Events::new(body, self.limits.event_bytes));
+            return Ok((headers, Answer::Stream(events)));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             body.drain(switchboard_http::ERROR_BODY_LIMIT, Duration::from_secs(1)).await;
-            return Ok(Answer::Taken(status));
+            return Ok((headers, Answer::Taken(status)));
         }
         let bytes = body.collect(self.limits.event_bytes).await.map_err(|error| link_error(&error))?;
-        match media.as_str() {
-            "application/json" if is_utf8(named) => Ok(Answer::Document(bytes)),
-            "" if bytes.trim_ascii().is_empty() => Ok(Answer::Taken(status)),
+        let answer = if media.eq_ignore_ascii_case("application/json") && is_utf8(named) {
+            Answer::Document(bytes)
+        } else if media.is_empty() && bytes.trim_ascii().is_empty() {
+            Answer::Taken(status)
+        } else if media.is_empty() && bytes.trim_ascii().starts_with(b"{") {
             // A server that does not say what it sends, and sends an object.
-            "" if bytes.trim_ascii().starts_with(b"{") => Ok(Answer::Document(bytes)),
-            _ => Err(LinkError::Refused {
-                status: status.as_u16(),
-                text: format!("{}: {}", shown(named.as_bytes()), shown(&bytes)),
-            }),
-        }
+            Answer::Document(bytes)
+        } else {
+            let text = format!("{}: {}", shown(named.as_bytes()), shown(&bytes));
+            return Err(LinkError::Refused { status: status.as_u16(), text });
+        };
+        Ok((headers, answer))
     }
+}
+
+/// These headers and those, in a map that does not have to grow. A name that is in both has the latter value.
+fn with_all(base: &HeaderMap, headers: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+    // The client adds a few.
+    let mut all = HeaderMap::with_capacity(base.len() + headers.len() + 4);
+    for (name, value) in base {
+        all.append(name, value.clone());
+    }
+    for (name, value) in headers {
+        all.insert(name, value.clone());
+    }
+    all
 }
 
 /// Whether a content type names no other character set than the one JSON has.

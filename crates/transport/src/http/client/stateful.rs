@@ -18,7 +18,7 @@ use switchboard_session::link::{
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::http::client::flow::{Emit, OnDrop, Outcome, exchange};
+use crate::http::client::flow::{Emit, Outcome, exchange, failed};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
 use crate::http::client::stateless::{document, is_for};
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
@@ -89,7 +89,7 @@ impl Stateful {
         Self { session, posts, inbound: Mutex::new(Some(inbound)), tasks: Mutex::new(vec![poster]) }
     }
 
-    fn put(&self, text: String) -> Result<(), LinkError> {
+    fn put(&self, text: Vec<u8>) -> Result<(), LinkError> {
         if self.session.state.lock().closed {
             return Err(LinkError::Closed);
         }
@@ -101,9 +101,8 @@ impl Stateful {
 
 impl Link for Stateful {
     fn open(&self, ask: Ask<'_>) -> Exchange {
-        let emit = Emit::default();
         if self.session.state.lock().closed {
-            return exchange(Box::pin(async { Err(LinkError::Closed) }), emit, None);
+            return failed(LinkError::Closed);
         }
         let call = Call {
             id: ask.id.clone(),
@@ -114,20 +113,21 @@ impl Link for Stateful {
         if call.is_handshake {
             self.session.state.lock().initialize = Some(ask.params.to_owned());
         }
-        let (session, heard) = (Arc::clone(&self.session), emit.clone());
         if ask.life == Life::Detached {
             let posts = self.posts.clone();
             let _ = posts.try_send(call.body);
-            return exchange(Box::pin(async { Err(LinkError::Closed) }), emit, None);
+            return failed(LinkError::Closed);
         }
+        let emit = Emit::default();
+        let (session, heard) = (Arc::clone(&self.session), emit.clone());
         let driver = Box::pin(async move { session.drive(&call, &heard).await });
         let on_drop = (ask.life != Life::Handshake).then(|| {
             let (posts, id) = (self.posts.clone(), ask.id.clone());
-            Box::new(move || {
+            move || {
                 let params = serde_json::json!({ "requestId": id, "reason": "the caller no longer waits" });
                 let _ =
                     posts.try_send(note_text("notifications/cancelled", Some(&params.to_string())).into());
-            }) as OnDrop
+            }
         });
         exchange(driver, emit, on_drop)
     }
@@ -197,7 +197,9 @@ impl Session {
             return self.settle(call, answer, emit).await;
         }
         // The server may refuse what comes before it was told that the session is open.
-        let _ = self.open.subscribe().wait_for(|stage| *stage == Stage::Open).await;
+        if *self.open.borrow() != Stage::Open {
+            let _ = self.open.subscribe().wait_for(|stage| *stage == Stage::Open).await;
+        }
         let renewed = self.state.lock().renewed;
         match self.wire.post(call.body.clone(), &self.headers(), call.again).await {
             Err(LinkError::Refused { status: 404, .. })

@@ -14,7 +14,7 @@ use switchboard_session::link::{
     Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
 };
 
-use crate::http::client::flow::{Emit, Outcome, exchange};
+use crate::http::client::flow::{Emit, Outcome, exchange, failed};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
 use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, marked, mirror};
 use crate::http::message::request_text;
@@ -33,16 +33,18 @@ impl Stateless {
 
 impl Link for Stateless {
     fn open(&self, ask: Ask<'_>) -> Exchange {
-        let emit = Emit::default();
         if self.closed.load(Ordering::Acquire) {
-            return exchange(Box::pin(async { Err(LinkError::Closed) }), emit, None);
+            return failed(LinkError::Closed);
         }
+        let emit = Emit::default();
         let headers = mirrored(&ask);
         let body = Bytes::from(request_text(&ask.id, ask.method, ask.params));
         let (wire, heard) = (Arc::clone(&self.wire), emit.clone());
         let asked =
             Asked { id: ask.id.clone(), again: Again::of(ask.method), listens: ask.life == Life::Listen };
-        exchange(Box::pin(async move { drive(&wire, body, headers, asked, heard).await }), emit, None)
+        // Hanging up cancels: there is nothing to say.
+        let driver = Box::pin(async move { drive(&wire, body, headers, asked, heard).await });
+        exchange(driver, emit, None::<fn()>)
     }
 
     fn post(&self, _post: Post<'_>) -> Result<(), LinkError> {

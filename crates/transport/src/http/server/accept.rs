@@ -3,6 +3,9 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
+/// What nearly every client sends.
+const BOTH: &[u8] = b"application/json, text/event-stream";
+
 /// What the `Accept` header allows. Either type alone will do: asking for both is what most clients forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Accept {
@@ -17,9 +20,18 @@ pub(crate) struct Accept {
 impl Accept {
     /// Reads all `Accept` headers; none at all allows anything.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(ACCEPT).iter();
+        let Some(first) = values.next() else {
+            return Self { json: true, events: true, names_events: false };
+        };
         let mut accept = Self { json: false, events: false, names_events: false };
         let mut any = false;
-        for value in headers.get_all(ACCEPT) {
+        if first.as_bytes() == BOTH {
+            (accept, any) = (Self { json: true, events: true, names_events: true }, true);
+        } else {
+            values = headers.get_all(ACCEPT).iter();
+        }
+        for value in values {
             for range in value.to_str().unwrap_or_default().split(',') {
                 any |= !range.trim().is_empty();
                 accept.allow(range);
@@ -30,7 +42,7 @@ impl Accept {
 
     fn allow(&mut self, range: &str) {
         let mut parts = range.split(';').map(str::trim);
-        let media = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let media = parts.next().unwrap_or_default();
         let refused = parts.any(|parameter| {
             let quality = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
             quality.and_then(|quality| quality.trim().parse::<f32>().ok()) == Some(0.0)
@@ -38,12 +50,15 @@ impl Accept {
         if refused {
             return;
         }
-        match media.as_str() {
-            "*/*" => (self.json, self.events) = (true, true),
-            "application/*" | "application/json" => self.json = true,
-            "text/*" => self.events = true,
-            "text/event-stream" => (self.events, self.names_events) = (true, true),
-            _ => {}
+        let is = |known: &str| media.eq_ignore_ascii_case(known);
+        if is("*/*") {
+            (self.json, self.events) = (true, true);
+        } else if is("application/*") || is("application/json") {
+            self.json = true;
+        } else if is("text/*") {
+            self.events = true;
+        } else if is("text/event-stream") {
+            (self.events, self.names_events) = (true, true);
         }
     }
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use std::task::{Context, Poll, Waker};
+
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use crate::http::server::timed_io::Active;
 
@@ -26,7 +27,48 @@ struct State {
 struct Open {
     address: IpAddr,
     active: Active,
-    give_way: Arc<Notify>,
+    call: Arc<Call>,
+}
+
+/// What a connection may be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Answer what is under way, and end.
+    Finish,
+    /// End now.
+    GiveWay,
+}
+
+/// Calls one connection. Looked at with every poll of it, so it is a word under a lock and not a future to poll.
+#[derive(Debug, Default)]
+pub(crate) struct Call(Mutex<Called>);
+
+#[derive(Debug, Default)]
+struct Called {
+    word: Option<Word>,
+    waker: Option<Waker>,
+}
+
+impl Call {
+    fn tell(&self, word: Word) {
+        let mut called = self.0.lock();
+        called.word = Some(word);
+        let waker = called.waker.take();
+        drop(called);
+        waker.inspect(Waker::wake_by_ref);
+    }
+
+    /// What the connection is told, once it is.
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Word> {
+        let mut called = self.0.lock();
+        if let Some(word) = called.word {
+            return Poll::Ready(word);
+        }
+        if !called.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            called.waker = Some(cx.waker().clone());
+        }
+        Poll::Pending
+    }
 }
 
 /// How many connections there may be.
@@ -42,8 +84,8 @@ pub(crate) struct Seat {
     crowd: Crowd,
     id: u64,
     pub(crate) active: Active,
-    /// Told when the connection has to go.
-    pub(crate) give_way: Arc<Notify>,
+    /// Tells the connection when it has to go.
+    pub(crate) call: Arc<Call>,
 }
 
 impl Crowd {
@@ -57,12 +99,17 @@ impl Crowd {
             state.evict(None)?;
         }
         state.next += 1;
-        let (id, active, give_way) = (state.next, Active::new(), Arc::new(Notify::new()));
-        let open = Open { address, active: active.clone(), give_way: Arc::clone(&give_way) };
+        let (id, active, call) = (state.next, Active::new(), Arc::<Call>::default());
+        let open = Open { address, active: active.clone(), call: Arc::clone(&call) };
         state.open.insert(id, open);
         *state.per_address.entry(address).or_default() += 1;
         drop(state);
-        Some(Seat { crowd: self.clone(), id, active, give_way })
+        Some(Seat { crowd: self.clone(), id, active, call })
+    }
+
+    /// Tells all connections to finish.
+    pub(crate) fn finish(&self) {
+        self.state.lock().open.values().for_each(|open| open.call.tell(Word::Finish));
     }
 }
 
@@ -72,7 +119,7 @@ impl State {
         let idle = self.open.iter().filter(|(_, open)| address.is_none_or(|address| address == open.address));
         let idle = idle.filter_map(|(id, open)| open.active.idle_since().map(|since| (since, *id)));
         let (_, longest) = idle.min()?;
-        self.remove(longest)?.give_way.notify_one();
+        self.remove(longest)?.call.tell(Word::GiveWay);
         Some(())
     }
 

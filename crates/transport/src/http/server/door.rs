@@ -10,13 +10,13 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body::Body;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{ErrorCode, RpcError};
-use switchboard_session::answering::{Says, Server, says, stands_alone};
+use switchboard_session::answering::{Server, ServerSession, stands_alone};
 use switchboard_session::link::BoxFuture;
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
-use crate::http::server::guard::{self, Turned};
+use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::session::Sessions;
@@ -37,13 +37,30 @@ pub(crate) struct Inner {
     pub(crate) options: HttpOptions,
     pub(crate) sessions: Sessions,
     pub(crate) streams: Streams,
+    /// The host that was last found good.
+    pub(crate) known_host: Known,
+    /// The version that was last found to be served.
+    pub(crate) known_version: Known,
+    /// The version that was last found to have sessions.
+    known_session: Known,
+    /// What requests that stand alone are given for a session; none of them touches it.
+    pub(crate) no_session: Arc<ServerSession>,
 }
 
 impl HttpService {
     /// Serves this server.
     pub fn new(server: &Arc<Server>, options: HttpOptions) -> Self {
         let sessions = Sessions::new(server, &options);
-        let inner = Inner { server: Arc::clone(server), options, sessions, streams: Streams::default() };
+        let inner = Inner {
+            server: Arc::clone(server),
+            options,
+            sessions,
+            streams: Streams::default(),
+            known_host: Known::default(),
+            known_version: Known::default(),
+            known_session: Known::default(),
+            no_session: Arc::default(),
+        };
         Self { inner: Arc::new(inner) }
     }
 
@@ -91,7 +108,7 @@ impl Inner {
                 ));
             }
         };
-        guard::check_origin(&self.options, uri, headers)?;
+        guard::check_origin(&self.options, &self.known_host, uri, headers)?;
         Ok(endpoint)
     }
 
@@ -99,12 +116,13 @@ impl Inner {
     where
         B: Body<Data: Send> + Send,
     {
-        let keeps_sessions = self.server.keeps_sessions();
-        match *method {
-            Method::POST => {}
-            Method::GET if keeps_sessions => return stateful::listen(self, headers).await,
-            Method::DELETE if keeps_sessions => return stateful::leave(self, headers).await,
-            _ => return reply::not_allowed(if keeps_sessions { "GET, POST, DELETE" } else { "POST" }),
+        if *method != Method::POST {
+            return match *method {
+                _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
+                Method::GET => stateful::listen(self, headers).await,
+                Method::DELETE => stateful::leave(self, headers).await,
+                _ => reply::not_allowed("GET, POST, DELETE"),
+            };
         }
         let accept = Accept::read(headers);
         if accept.is_nothing() {
@@ -137,15 +155,17 @@ impl Inner {
                 let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
                 reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
             }
-            Envelope::Request(request) => match says(request.params.as_ref()) {
-                Says::Alone(_) => stateless::answer(self, headers, accept, request).await,
-                Says::InSession if self.is_alone(headers) => {
+            Envelope::Request(request) => match self.server.look(&request) {
+                says if says.alone().is_some() => {
+                    stateless::answer(self, headers, accept, request, says).await
+                }
+                _ if self.is_alone(headers) => {
                     let error = RpcError::invalid_params(
                         "params._meta must name the protocol version and the client",
                     );
                     reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
                 }
-                Says::InSession => stateful::answer(self, headers, accept, request).await,
+                says => stateful::answer(self, headers, accept, request, says).await,
             },
             Envelope::Notification(_) if self.is_alone(headers) || !headers.contains_key(SESSION_ID) => {
                 // Requests that stand alone are cancelled by hanging up; there is nothing else to hear.
@@ -158,8 +178,15 @@ impl Inner {
 
     /// Whether the headers speak of a revision in which requests stand alone.
     fn is_alone(&self, headers: &HeaderMap) -> bool {
-        let version = headers.get(PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
-        version.is_some_and(|version| stands_alone(version.trim()))
+        let Some(version) = headers.get(PROTOCOL_VERSION) else { return false };
+        if self.known_session.is(version) {
+            return false;
+        }
+        let is_alone = version.to_str().is_ok_and(|version| stands_alone(version.trim()));
+        if !is_alone {
+            self.known_session.keep(version);
+        }
+        is_alone
     }
 }
 

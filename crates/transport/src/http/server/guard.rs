@@ -3,12 +3,15 @@
 //! On by default. A browser on this machine must not be turned against a server on it (DNS rebinding, cross-site
 //! posts), so both headers are checked after parsing, never by prefix.
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use http_body::Body;
+use parking_lot::Mutex;
 use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::Poll;
 use tokio::time::Instant;
 
 use crate::http::server::options::HttpOptions;
@@ -26,12 +29,45 @@ impl Turned {
     }
 }
 
-/// Checks the host and the origin.
-pub(crate) fn check_origin(options: &HttpOptions, uri: &Uri, headers: &HeaderMap) -> Result<(), Turned> {
+/// Says where a page's request comes from, in the browser's own words.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// The value of a header that was found good. Clients say the same in every request, and what is the same letter by
+/// letter is as good as before.
+#[derive(Debug, Default)]
+pub(crate) struct Known(Mutex<Option<HeaderValue>>);
+
+impl Known {
+    /// Whether it is the value that was found good.
+    pub(crate) fn is(&self, value: &HeaderValue) -> bool {
+        // Whoever would have to wait checks for itself.
+        self.0.try_lock().is_some_and(|known| known.as_ref() == Some(value))
+    }
+
+    /// It was found good.
+    pub(crate) fn keep(&self, value: &HeaderValue) {
+        *self.0.lock() = Some(value.clone());
+    }
+}
+
+/// Checks the host and the origin. `known` is the host that was last found good with these options.
+pub(crate) fn check_origin(
+    options: &HttpOptions,
+    known: &Known,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<(), Turned> {
     let forbidden = |reason: String| Turned::new(StatusCode::FORBIDDEN, reason);
-    let host = host(uri, headers).map_err(forbidden)?;
-    if !allowed_host(options, &host) {
-        return Err(forbidden(format!("the host {host} is not served here; add it to the allowed hosts")));
+    let mut named = headers.get_all(HOST).iter();
+    let only = named.next().filter(|_| named.next().is_none() && uri.authority().is_none());
+    if !only.is_some_and(|only| known.is(only)) {
+        let host = host(uri, headers).map_err(forbidden)?;
+        if !allowed_host(options, &host) {
+            return Err(forbidden(format!(
+                "the host {host} is not served here; add it to the allowed hosts"
+            )));
+        }
+        only.inspect(|only| known.keep(only));
     }
     let mut origins = headers.get_all(ORIGIN).iter();
     if let Some(origin) = origins.next() {
@@ -41,9 +77,7 @@ pub(crate) fn check_origin(options: &HttpOptions, uri: &Uri, headers: &HeaderMap
                 "the origin {origin:?} is not allowed; add it to the allowed origins"
             )));
         }
-    }
-    if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") && headers.get(ORIGIN).is_none()
-    {
+    } else if headers.get(FETCH_SITE).is_some_and(|site| site == "cross-site") {
         return Err(forbidden("requests from other sites are not allowed".into()));
     }
     Ok(())
@@ -115,6 +149,11 @@ fn is_loopback(host: &str) -> bool {
 /// Checks that a post brings JSON: nothing a web page can send without asking first.
 pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
     let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let first = types.next();
+    if first.is_some_and(|media| media == "application/json") && types.next().is_none() {
+        return Ok(());
+    }
+    types = headers.get_all(CONTENT_TYPE).iter();
     let named = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
     let mut parts = named.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
@@ -135,18 +174,59 @@ pub(crate) async fn read_body<B>(options: &HttpOptions, headers: &HeaderMap, bod
 where
     B: Body<Data: Send> + Send,
 {
-    let too_large = || {
-        let reason = format!("the body is larger than {} bytes", options.body_bytes);
-        Turned::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+    // Most bodies know from their header how long they are; others are asked after it.
+    let announced = match body.size_hint().exact() {
+        Some(length) => Some(usize::try_from(length).unwrap_or(usize::MAX)),
+        None => {
+            headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok())
+        }
     };
-    let announced =
-        headers.get(http::header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if announced.is_some_and(|length: usize| length > options.body_bytes) {
-        return Err(too_large());
+    if announced.is_some_and(|length| length > options.body_bytes) {
+        return Err(too_large(options));
     }
-    let start = Instant::now();
     let mut body = std::pin::pin!(body);
-    let mut gathered = BytesMut::with_capacity(announced.unwrap_or(0));
+    // Most bodies came with their head and in one piece. They need no clock, and are not copied.
+    let mut gathered = BytesMut::new();
+    match std::future::poll_fn(|cx| Poll::Ready(body.as_mut().poll_frame(cx))).await {
+        Poll::Ready(Some(Ok(frame))) => {
+            if let Ok(mut data) = frame.into_data() {
+                if data.remaining() > options.body_bytes {
+                    return Err(too_large(options));
+                }
+                let whole = data.copy_to_bytes(data.remaining());
+                if body.is_end_stream() {
+                    return Ok(whole);
+                }
+                gathered.reserve(announced.unwrap_or(0).max(whole.len()));
+                gathered.extend_from_slice(&whole);
+            }
+        }
+        Poll::Ready(Some(Err(_))) => return Err(broken()),
+        Poll::Ready(None) => return Ok(Bytes::new()),
+        Poll::Pending => gathered.reserve(announced.unwrap_or(0)),
+    }
+    gather(options, body, gathered).await
+}
+
+fn too_large(options: &HttpOptions) -> Turned {
+    let reason = format!("the body is larger than {} bytes", options.body_bytes);
+    Turned::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+}
+
+fn broken() -> Turned {
+    Turned::new(StatusCode::BAD_REQUEST, "the body broke off")
+}
+
+/// Reads the rest of a body that takes a while.
+async fn gather<B>(
+    options: &HttpOptions,
+    mut body: Pin<&mut B>,
+    mut gathered: BytesMut,
+) -> Result<Bytes, Turned>
+where
+    B: Body<Data: Send> + Send,
+{
+    let start = Instant::now();
     loop {
         // Looked at again after each patience, so that a trickle is noticed while it trickles.
         let look =
@@ -155,9 +235,8 @@ where
         match tokio::time::timeout_at(look, next).await {
             Ok(Some(Ok(frame))) => {
                 if let Ok(data) = frame.into_data() {
-                    use bytes::Buf;
                     if gathered.len() + data.remaining() > options.body_bytes {
-                        return Err(too_large());
+                        return Err(too_large(options));
                     }
                     let mut data = data;
                     while data.has_remaining() {
@@ -168,7 +247,7 @@ where
                     }
                 }
             }
-            Ok(Some(Err(_))) => return Err(Turned::new(StatusCode::BAD_REQUEST, "the body broke off")),
+            Ok(Some(Err(_))) => return Err(broken()),
             Ok(None) => return Ok(gathered.freeze()),
             Err(_) => {}
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
@@ -11,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::http::server::crowd::{Crowd, Room, Seat};
+use crate::http::server::crowd::{Crowd, Room, Seat, Word};
 use crate::http::server::door::HttpService;
 use crate::http::server::timed_io::{Patience, TimedIo};
 
@@ -103,19 +104,14 @@ impl HttpListener {
                     // Closed at once when all the others are busy.
                     let Some(seat) = crowd.admit(room, peer.ip()) else { continue };
                     let limits = self.limits.clone();
-                    connections.spawn(serve_one(
-                        stream,
-                        seat,
-                        service.clone(),
-                        limits,
-                        self.stop.subscribe(),
-                    ));
+                    connections.spawn(serve_one(stream, seat, service.clone(), limits));
                 }
                 Err(error) => trouble.wait(&error).await,
             }
         }
         drop(self.listener);
         service.shut_down();
+        crowd.finish();
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.limits.drain, drained).await.is_err() {
             connections.shutdown().await;
@@ -135,13 +131,7 @@ impl Stopper {
 }
 
 /// Serves one connection until it ends, is silent for too long, or the listener stops.
-async fn serve_one(
-    stream: TcpStream,
-    seat: Seat,
-    service: HttpService,
-    limits: ListenerLimits,
-    mut stop: watch::Receiver<bool>,
-) {
+async fn serve_one(stream: TcpStream, seat: Seat, service: HttpService, limits: ListenerLimits) {
     let _ = stream.set_nodelay(true);
     let active = seat.active.clone();
     let write = service.inner.options.write_stall;
@@ -170,17 +160,21 @@ async fn serve_one(
         .keep_alive_interval(Some(Duration::from_secs(20)));
     let connection = builder.serve_connection(io, answer);
     let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        ended = connection.as_mut() => {
-            if let Err(error) = ended {
-                tracing::debug!(%error, "a connection has ended early");
+    let mut finishes = false;
+    let ended = std::future::poll_fn(|cx| {
+        match seat.call.poll(cx) {
+            Poll::Ready(Word::GiveWay) => return Poll::Ready(Ok(())),
+            Poll::Ready(Word::Finish) if !finishes => {
+                finishes = true;
+                connection.as_mut().graceful_shutdown();
             }
-            return;
+            _ => {}
         }
-        () = seat.give_way.notified() => return,
-        _ = stop.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
+        connection.as_mut().poll(cx)
+    });
+    if let Err(error) = ended.await {
+        tracing::debug!(%error, "a connection has ended early");
     }
-    let _ = connection.await;
 }
 
 /// A body that counts as a request being answered until it is gone.

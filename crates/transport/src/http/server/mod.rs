@@ -10,6 +10,7 @@ mod body;
 mod crowd;
 mod door;
 mod guard;
+mod lane;
 mod listener;
 mod mirror;
 mod options;

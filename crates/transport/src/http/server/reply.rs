@@ -1,13 +1,12 @@
 //! Messages as text, and answers as HTTP.
 
-use std::borrow::Cow;
-
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
+use switchboard_session::answering::Outcome;
 
-use crate::http::message::response_text;
+use crate::http::message::{before_result, response_text};
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::guard::Turned;
@@ -20,17 +19,21 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// One event. A raw line break in a message can only be white space between its parts, so a space says the same; left
 /// as it is, it would end the data.
-pub(crate) fn event(id: Option<&str>, data: &str) -> Bytes {
-    let in_one_line: Cow<'_, str> = match memchr::memchr2(b'\n', b'\r', data.as_bytes()) {
-        Some(_) => data.replace(['\n', '\r'], " ").into(),
-        None => data.into(),
-    };
-    let data = &*in_one_line;
-    match id {
-        Some(id) => format!("id: {id}\ndata: {data}\n\n"),
-        None => format!("data: {data}\n\n"),
+pub(crate) fn event(id: Option<&str>, data: &[u8]) -> Bytes {
+    let mut text = Vec::with_capacity(data.len() + id.map_or(0, str::len) + 16);
+    if let Some(id) = id {
+        text.extend_from_slice(b"id: ");
+        text.extend_from_slice(id.as_bytes());
+        text.push(b'\n');
     }
-    .into()
+    text.extend_from_slice(b"data: ");
+    let start = text.len();
+    text.extend_from_slice(data);
+    if memchr::memchr2(b'\n', b'\r', data).is_some() {
+        text[start..].iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    }
+    text.extend_from_slice(b"\n\n");
+    text.into()
 }
 
 /// The status that a refusal of the protocol has over HTTP.
@@ -54,13 +57,27 @@ fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Reply {
 }
 
 /// A whole answer, in the form the client accepts.
-pub(crate) fn message(accept: Accept, status: StatusCode, text: String) -> Reply {
+pub(crate) fn message(accept: Accept, status: StatusCode, text: Vec<u8>) -> Reply {
     if accept.only_events() {
         let mut reply = response(status, "text/event-stream", ReplyBody::whole(event(None, &text)));
         reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         return reply;
     }
     response(status, "application/json", ReplyBody::whole(text))
+}
+
+/// Results from this size on are not copied on their way out.
+const LARGE: usize = 16 * 1024;
+
+/// The answer to a request, in the form the client accepts.
+pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome: &Outcome) -> Reply {
+    match outcome {
+        Ok(result) if result.len() >= LARGE && !accept.only_events() => {
+            let pieces = [before_result(id).into(), result.as_bytes().clone(), Bytes::from_static(b"}")];
+            response(status, "application/json", ReplyBody::pieces(pieces))
+        }
+        outcome => message(accept, status, response_text(Some(id), outcome.as_ref())),
+    }
 }
 
 /// An answer that goes on.
@@ -107,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_line_break_in_a_message_cannot_end_its_event() {
-        let text = event(Some("s1-1"), "{\n\"a\":\r\n1}");
+        let text = event(Some("s1-1"), b"{\n\"a\":\r\n1}");
         assert_eq!(text, "id: s1-1\ndata: { \"a\":  1}\n\n");
     }
 }

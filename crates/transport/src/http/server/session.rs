@@ -7,13 +7,15 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Back, Server, ServerSession, Told};
-use switchboard_session::link::{Event, Exchange, Flow, LinkError};
+use switchboard_session::answering::{Server, ServerSession, Told};
+use switchboard_session::link::{Event, Flow, LinkError};
 use tokio::task::AbortHandle;
 
-use crate::http::message::{note_text, request_text};
+use crate::http::message::note_text;
+use crate::http::server::lane::Lane;
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply::event;
 use crate::http::server::store::SessionStore;
@@ -24,7 +26,8 @@ pub(crate) const STANDALONE: u64 = 0;
 
 /// All sessions of a service.
 pub(crate) struct Sessions {
-    table: Mutex<HashMap<String, Arc<HttpSession>>>,
+    // The ids are ours and random, so nobody can choose ones that collide.
+    table: Mutex<HashMap<String, Arc<HttpSession>, RandomState>>,
     server: Arc<Server>,
     store: Arc<dyn SessionStore>,
     idle: Duration,
@@ -94,9 +97,7 @@ impl Sessions {
                 Arc::clone(self.table.lock().entry(id.to_owned()).or_insert(session))
             }
         };
-        // Another instance may have changed it.
-        session.memory.refresh(&memory);
-        session.touch();
+        session.touch(memory);
         Some(session)
     }
 
@@ -167,6 +168,8 @@ struct State {
     upcalls: HashMap<RequestId, Arc<Mutex<Upcall>>>,
     next_upcall: u64,
     used: Instant,
+    /// What the store last said of it.
+    stored: Option<Raw>,
 }
 
 #[derive(Default)]
@@ -183,7 +186,7 @@ struct Stream {
 
 impl Stream {
     /// Numbers a message, keeps it, and sends it to whoever reads; returns its size.
-    fn log(&mut self, stream: u64, text: &str, weight: Weight) -> usize {
+    fn log(&mut self, stream: u64, text: &[u8], weight: Weight) -> usize {
         self.next += 1;
         let text = event(Some(&event_id(stream, self.next)), text);
         let bytes = text.len();
@@ -197,7 +200,7 @@ impl Stream {
 
 /// A request that is being answered.
 struct Running {
-    stream: u64,
+    lane: Arc<Lane>,
     task: AbortHandle,
 }
 
@@ -218,16 +221,28 @@ impl HttpSession {
             upcalls: HashMap::new(),
             next_upcall: 1,
             used: Instant::now(),
+            stored: None,
         };
         let (memory, told) = (Arc::new(memory), Mutex::new(None));
         let session = Arc::new(Self { id, memory, state: Mutex::new(state), limits, told });
-        let back = Arc::new(Lane { session: Arc::downgrade(&session), stream: STANDALONE, upgrade: None });
+        let back = Arc::new(Lane::standalone(&session));
         *session.told.lock() = Some(server.tell(&session.memory, back));
         session
     }
 
-    fn touch(&self) {
-        self.state.lock().used = Instant::now();
+    /// It is used, and this is what the store says of it.
+    fn touch(&self, memory: Raw) {
+        let mut state = self.state.lock();
+        state.used = Instant::now();
+        let is_same = state.stored.as_ref().is_some_and(|stored| {
+            // Mostly the very same text; it is not even compared then.
+            std::ptr::eq(stored.as_str(), memory.as_str()) || stored == &memory
+        });
+        if !is_same {
+            // Another instance may have changed it.
+            self.memory.refresh(&memory);
+            state.stored = Some(memory);
+        }
     }
 
     fn idle_for(&self) -> Duration {
@@ -238,18 +253,14 @@ impl HttpSession {
         !self.state.lock().running.is_empty()
     }
 
-    /// A stream for one request.
-    pub(crate) fn open_stream(&self) -> u64 {
+    /// A stream for one request, if `take` takes its number. Nobody sees the stream before that.
+    pub(crate) fn open_stream(&self, take: impl FnOnce(u64) -> bool) {
         let mut state = self.state.lock();
         let stream = state.next_stream;
-        state.next_stream += 1;
-        state.streams.insert(stream, Stream::default());
-        stream
-    }
-
-    /// Whether anything was said on a stream.
-    pub(crate) fn has_begun(&self, stream: u64) -> bool {
-        self.state.lock().streams.get(&stream).is_some_and(|stream| stream.next > 0)
+        if take(stream) {
+            state.next_stream += 1;
+            state.streams.insert(stream, Stream::default());
+        }
     }
 
     /// Forgets a stream that never became one.
@@ -258,7 +269,7 @@ impl HttpSession {
     }
 
     /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
-    pub(crate) fn send(&self, stream: u64, text: &str, weight: Weight) {
+    pub(crate) fn send(&self, stream: u64, text: &[u8], weight: Weight) {
         let mut state = self.state.lock();
         if stream != STANDALONE && self.memory.primes_streams() {
             prime(&mut state, stream);
@@ -316,7 +327,7 @@ impl HttpSession {
 
     /// Says when to come back, and hangs up; the stream itself goes on. Only for clients that know they can come back:
     /// to the others an end without an answer is a failure.
-    fn hang_up(&self, stream: u64, retry: Duration) {
+    pub(crate) fn hang_up(&self, stream: u64, retry: Duration) {
         if !self.memory.primes_streams() {
             return;
         }
@@ -356,8 +367,8 @@ impl HttpSession {
     }
 
     /// Enters a running request.
-    pub(crate) fn enter(&self, id: RequestId, stream: u64, task: AbortHandle) {
-        self.state.lock().running.insert(id, Running { stream, task });
+    pub(crate) fn enter(&self, id: RequestId, lane: Arc<Lane>, task: AbortHandle) {
+        self.state.lock().running.insert(id, Running { lane, task });
     }
 
     pub(crate) fn leave(&self, id: &RequestId) {
@@ -369,9 +380,11 @@ impl HttpSession {
     /// Cancels a running request. Nothing comes on its stream any more, so that ends too.
     pub(crate) fn cancel(&self, id: &RequestId) {
         let running = self.state.lock().running.remove(id);
-        if let Some(Running { stream, task }) = running {
+        if let Some(Running { lane, task }) = running {
             task.abort();
-            self.end_stream(stream);
+            if let Some(stream) = lane.close() {
+                self.end_stream(stream);
+            }
         }
     }
 
@@ -402,7 +415,7 @@ impl HttpSession {
 /// Begins a stream with an event that has an id and nothing else, so that a client can come back to it.
 fn prime(state: &mut State, stream: u64) {
     let Some(known) = state.streams.get_mut(&stream).filter(|known| known.next == 0) else { return };
-    let logged = known.log(stream, "", Weight::Must);
+    let logged = known.log(stream, b"", Weight::Must);
     state.logged_events += 1;
     state.logged_bytes += logged;
 }
@@ -423,65 +436,29 @@ pub(crate) fn read_event_id(id: &str) -> Option<(u64, u64)> {
     Some((stream.parse().ok()?, number.parse().ok()?))
 }
 
-/// The way back of a request in a session: what it says goes out on its own stream.
-pub(crate) struct Lane {
-    pub(crate) session: Weak<HttpSession>,
-    pub(crate) stream: u64,
-    /// Told when the answer must become a stream; `None` when it is one, or the client takes none.
-    pub(crate) upgrade: Option<Arc<tokio::sync::Notify>>,
-}
-
-impl Back for Lane {
-    fn note(&self, method: &str, params: Option<&Raw>) {
-        let Some(session) = self.session.upgrade() else { return };
-        let weight = match method {
-            "notifications/progress" | "notifications/message" => Weight::Note,
-            _ => Weight::Must,
-        };
-        if self.stream == STANDALONE || self.upgrade.is_some() {
-            session.send(self.stream, &note_text(method, params.map(Raw::as_str)), weight);
-            self.upgrade();
-        }
-    }
-
-    fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
-        let session = self.session.upgrade()?;
-        self.upgrade.as_ref()?;
-        let upcall: Arc<Mutex<Upcall>> = Arc::default();
-        let id = {
-            let mut state = session.state.lock();
-            let id = RequestId::from(&*format!("{}-{}", &session.id[..8], state.next_upcall));
-            state.next_upcall += 1;
-            state.upcalls.insert(id.clone(), Arc::clone(&upcall));
-            id
-        };
-        session.send(self.stream, &request_text(&id, method, params.as_str()), Weight::Must);
-        self.upgrade();
-        let asking = Asking { session: Weak::clone(&self.session), stream: self.stream, id, upcall };
-        Some(Exchange::Own(Box::pin(asking)))
-    }
-
-    fn hang_up(&self, retry: Duration) {
-        let (Some(session), Some(_)) = (self.session.upgrade(), &self.upgrade) else { return };
-        session.hang_up(self.stream, retry);
-        self.upgrade();
-    }
-}
-
-impl Lane {
-    fn upgrade(&self) {
-        if let Some(upgrade) = &self.upgrade {
-            upgrade.notify_one();
-        }
-    }
-}
-
 /// A question to the client under way.
-struct Asking {
+pub(crate) struct Asking {
     session: Weak<HttpSession>,
     stream: u64,
     id: RequestId,
     upcall: Arc<Mutex<Upcall>>,
+}
+
+impl Asking {
+    /// A question that will be put on a stream.
+    pub(crate) fn new(session: &Arc<HttpSession>, stream: u64) -> Self {
+        let upcall: Arc<Mutex<Upcall>> = Arc::default();
+        let mut state = session.state.lock();
+        let id = RequestId::from(&*format!("{}-{}", &session.id[..8], state.next_upcall));
+        state.next_upcall += 1;
+        state.upcalls.insert(id.clone(), Arc::clone(&upcall));
+        drop(state);
+        Self { session: Arc::downgrade(session), stream, id, upcall }
+    }
+
+    pub(crate) fn id(&self) -> &RequestId {
+        &self.id
+    }
 }
 
 impl Flow for Asking {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Back, Outcome};
-use tokio::sync::{Notify, oneshot};
+use switchboard_session::answering::{Answered, Back, Outcome, Says};
+use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::response_text;
@@ -14,8 +14,9 @@ use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::door::Inner;
 use crate::http::server::guard::Turned;
+use crate::http::server::lane::Lane;
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::session::{HttpSession, Lane, STANDALONE, read_event_id};
+use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
 use crate::http::server::stream::Weight;
 
 /// The session a request names; the reply that says why there is none.
@@ -26,14 +27,17 @@ async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSessio
     let Some(id) = id.filter(|_| ids.next().is_none()) else {
         return Err(turned(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
     };
-    if let Some(version) = headers.get(PROTOCOL_VERSION) {
-        let known = version.to_str().is_ok_and(|version| inner.server.speaks(version.trim()));
-        if !known {
+    if let Some(version) = headers.get(PROTOCOL_VERSION)
+        && !inner.known_version.is(version)
+    {
+        let named = version.to_str().unwrap_or_default().trim();
+        if !inner.server.speaks(named) {
             return Err(turned(
                 StatusCode::BAD_REQUEST,
                 "MCP-Protocol-Version names a version that is not served",
             ));
         }
+        inner.known_version.keep(version);
     }
     inner.sessions.find(id).await.ok_or_else(|| {
         turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one")
@@ -46,9 +50,10 @@ pub(crate) async fn answer(
     headers: &HeaderMap,
     accept: Accept,
     request: Request,
+    says: Says,
 ) -> Reply {
     if &*request.method == "initialize" {
-        return begin(inner, accept, request).await;
+        return begin(inner, accept, request, says).await;
     }
     let session = match session_of(inner, headers).await {
         Ok(session) => session,
@@ -56,7 +61,7 @@ pub(crate) async fn answer(
     };
     let remembers =
         matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
-    let reply = in_session(inner, &session, accept, request).await;
+    let reply = in_session(inner, &session, accept, request, says).await;
     if remembers {
         inner.sessions.save(&session).await;
     }
@@ -64,9 +69,9 @@ pub(crate) async fn answer(
 }
 
 /// Begins a session. It is kept only when the handshake succeeds.
-async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request) -> Reply {
+async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request, says: Says) -> Reply {
     let session = inner.sessions.begin();
-    let mut reply = in_session(inner, &session, accept, request).await;
+    let mut reply = in_session(inner, &session, accept, request, says).await;
     if session.memory.is_open() {
         inner.sessions.keep(&session).await;
         if let Ok(id) = HeaderValue::from_str(&session.id) {
@@ -81,61 +86,56 @@ async fn in_session(
     session: &Arc<HttpSession>,
     accept: Accept,
     request: Request,
+    says: Says,
 ) -> Reply {
     let id = request.id.clone();
     let wants_stream =
         inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
     let streams = accept.names_events || accept.only_events();
-    let upgrade = streams.then(|| Arc::new(Notify::new()));
-    let stream = session.open_stream();
-    let lane = Lane { session: Arc::downgrade(session), stream, upgrade: upgrade.clone() };
-    match inner.server.answer(&session.memory, request, Arc::new(lane) as Arc<dyn Back>) {
-        Answered::Refused(error) => whole(session, stream, accept, &id, &Err(error)),
-        Answered::Now(outcome) if !wants_stream && !session.has_begun(stream) => {
-            whole(session, stream, accept, &id, &outcome)
+    let lane = Arc::new(Lane::new(session, streams));
+    match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn Back>) {
+        Answered::Refused(error) => whole(session, &lane, accept, &id, &Err(error)),
+        Answered::Now(outcome) if !wants_stream && lane.close_unused().is_none() => {
+            message(accept, &id, &outcome)
         }
         Answered::Now(outcome) => {
-            finish(session, stream, &id, &outcome);
+            let stream = lane.open(session);
+            finish(session, &lane, &id, &outcome);
             attach(session, stream)
         }
         Answered::Later(answering) => {
             let (give, mut take) = oneshot::channel::<Outcome>();
-            let (owner, key) = (Arc::clone(session), id.clone());
+            let (owner, key, back) = (Arc::clone(session), id.clone(), Arc::clone(&lane));
             let (go, entered) = oneshot::channel::<()>();
             // The session owns it: hanging up is not cancelling here.
             let task = tokio::spawn(async move {
                 // It cannot be done before it is known to run.
                 let _ = entered.await;
-                let outcome = tend(&owner, stream, answering).await;
+                let outcome = tend(&owner, &back, answering).await;
                 owner.leave(&key);
                 if let Err(outcome) = give.send(outcome) {
-                    finish(&owner, stream, &key, &outcome);
+                    finish(&owner, &back, &key, &outcome);
                 }
             });
-            session.enter(id.clone(), stream, task.abort_handle());
+            session.enter(id.clone(), Arc::clone(&lane), task.abort_handle());
             let _ = go.send(());
-            let Some(upgrade) = upgrade else {
-                return match take.await {
-                    Ok(outcome) => whole(session, stream, accept, &id, &outcome),
-                    Err(_) => cancelled(session, stream, accept),
-                };
-            };
             if wants_stream {
-                upgrade.notify_one();
+                lane.upgrade();
             }
             tokio::select! {
                 biased;
-                () = upgrade.notified() => {
+                () = lane.upgraded() => {
+                    let stream = lane.open(session);
                     // What was answered meanwhile goes on the stream too.
                     take.close();
                     if let Ok(outcome) = take.try_recv() {
-                        finish(session, stream, &id, &outcome);
+                        finish(session, &lane, &id, &outcome);
                     }
                     attach(session, stream)
                 }
                 outcome = &mut take => match outcome {
-                    Ok(outcome) => whole(session, stream, accept, &id, &outcome),
-                    Err(_) => cancelled(session, stream, accept),
+                    Ok(outcome) => whole(session, &lane, accept, &id, &outcome),
+                    Err(_) => cancelled(session, &lane, accept),
                 }
             }
         }
@@ -143,39 +143,52 @@ async fn in_session(
 }
 
 /// Waits for the answer, looking after whoever reads the stream meanwhile.
-async fn tend<T>(session: &HttpSession, stream: u64, answering: impl Future<Output = T>) -> T {
+async fn tend<T>(session: &HttpSession, lane: &Lane, answering: impl Future<Output = T>) -> T {
     let mut answering = std::pin::pin!(answering);
     let mut tick = tokio::time::interval(session.tend_every());
     loop {
         tokio::select! {
             biased;
             outcome = &mut answering => return outcome,
-            _ = tick.tick() => session.tend(stream),
+            _ = tick.tick() => if let Some(stream) = lane.stream() {
+                session.tend(stream);
+            },
         }
     }
 }
 
-fn whole(session: &HttpSession, stream: u64, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    session.drop_stream(stream);
-    reply::message(accept, StatusCode::OK, response_text(Some(id), outcome.as_ref()))
+fn whole(session: &HttpSession, lane: &Lane, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    if let Some(stream) = lane.close() {
+        session.drop_stream(stream);
+    }
+    message(accept, id, outcome)
+}
+
+fn message(accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    reply::answer(accept, StatusCode::OK, id, outcome)
 }
 
 /// A cancelled request gets no answer. Clients take that as a stream without one; 204 they take for a broken server.
-fn cancelled(session: &HttpSession, stream: u64, accept: Accept) -> Reply {
-    session.drop_stream(stream);
+fn cancelled(session: &HttpSession, lane: &Lane, accept: Accept) -> Reply {
+    if let Some(stream) = lane.close() {
+        session.drop_stream(stream);
+    }
     match accept.events {
         true => reply::stream(ReplyBody::empty()),
         false => reply::bare(StatusCode::NO_CONTENT),
     }
 }
 
-fn finish(session: &HttpSession, stream: u64, id: &RequestId, outcome: &Outcome) {
-    session.send(stream, &response_text(Some(id), outcome.as_ref()), Weight::Must);
-    session.end_stream(stream);
+/// Ends the stream with the answer. Where there is none, nobody reads, and nobody can come back for it.
+fn finish(session: &HttpSession, lane: &Lane, id: &RequestId, outcome: &Outcome) {
+    if let Some(stream) = lane.close() {
+        session.send(stream, &response_text(Some(id), outcome.as_ref()), Weight::Must);
+        session.end_stream(stream);
+    }
 }
 
-fn attach(session: &HttpSession, stream: u64) -> Reply {
-    match session.attach(stream, None) {
+fn attach(session: &HttpSession, stream: Option<u64>) -> Reply {
+    match stream.and_then(|stream| session.attach(stream, None)) {
         Some(feed) => reply::stream(ReplyBody::events(feed)),
         None => reply::stream(ReplyBody::empty()),
     }
@@ -294,20 +307,20 @@ pub(crate) async fn batch(
         return reply::bare(StatusCode::ACCEPTED);
     }
     let accept = Accept { json: true, events: false, names_events: false };
-    reply::message(accept, StatusCode::OK, format!("[{}]", answers.join(",")))
+    let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
+    reply::message(accept, StatusCode::OK, answers)
 }
 
 async fn element_outcome(inner: &Arc<Inner>, session: &Arc<HttpSession>, request: Request) -> Outcome {
     if &*request.method == "initialize" {
         return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
     }
-    if switchboard_session::answering::says(request.params.as_ref())
-        != switchboard_session::answering::Says::InSession
-    {
+    let says = inner.server.look(&request);
+    if says.alone().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
-    let lane = Lane { session: Arc::downgrade(session), stream: u64::MAX, upgrade: None };
-    match inner.server.answer(&session.memory, request, Arc::new(lane) as Arc<dyn Back>) {
+    let lane = Lane::new(session, false);
+    match inner.server.answer(&session.memory, request, says, Arc::new(lane) as Arc<dyn Back>) {
         Answered::Refused(error) => Err(error),
         Answered::Now(outcome) => outcome,
         Answered::Later(answering) => answering.await,

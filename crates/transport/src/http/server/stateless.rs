@@ -1,13 +1,13 @@
 //! Requests that stand alone: no session, no table. The client hanging up is the cancellation.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Answering, Back, Outcome, ServerSession, check_alone};
+use switchboard_session::answering::{Answered, Answering, Back, Outcome, Says};
 use switchboard_session::link::Exchange;
 use tokio::sync::Notify;
 
@@ -25,19 +25,20 @@ pub(crate) async fn answer(
     headers: &HeaderMap,
     accept: Accept,
     request: Request,
+    says: Says,
 ) -> Reply {
     let id = request.id.clone();
-    let method = request.method.clone();
     let refused = |error: RpcError| reply::refusal(Some(&id), StatusCode::BAD_REQUEST, error);
-    let version = match check_alone(request.params.as_ref()) {
-        Ok(version) => version,
-        Err(error) => return refused(error),
+    let version = match says.alone() {
+        Some(Ok(version)) => version,
+        Some(Err(error)) => return refused(error.clone()),
+        None => return refused(RpcError::invalid_params("params._meta must name the protocol version")),
     };
     let schema = |tool: &str| inner.server.input_schema(tool);
-    if let Err(error) = check_mirror(headers, &version, &method, request.params.as_ref(), schema) {
+    if let Err(error) = check_mirror(headers, version, &request, schema) {
         return refused(error);
     }
-    let listens = &*method == "subscriptions/listen";
+    let listens = &*request.method == "subscriptions/listen";
     if listens && !accept.events {
         return reply::turned(crate::http::server::guard::Turned::new(
             StatusCode::NOT_ACCEPTABLE,
@@ -45,15 +46,16 @@ pub(crate) async fn answer(
         ));
     }
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
-    let wants_stream = inner.options.sse_when_accepted && accept.names_events && &*method == "tools/call";
+    let wants_stream =
+        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
     let back = Arc::new(Upgrade {
-        feed: Feed::new(inner.options.stream_bytes),
+        feed: OnceLock::new(),
+        stream_bytes: inner.options.stream_bytes,
         allowed: streams,
         upgraded: AtomicBool::new(wants_stream),
         told: Notify::new(),
     });
-    let session = Arc::new(ServerSession::default());
-    match inner.server.answer(&session, request, Arc::clone(&back) as Arc<dyn Back>) {
+    match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn Back>) {
         Answered::Refused(error) => {
             let status = match status_of(error.code) {
                 StatusCode::OK => StatusCode::BAD_REQUEST,
@@ -67,7 +69,7 @@ pub(crate) async fn answer(
                 biased;
                 outcome = &mut answering, if !wants_stream => back.finish(accept, &id, &outcome),
                 () = back.upgraded() => {
-                    let feed = Arc::clone(&back.feed);
+                    let feed = back.feed();
                     let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
                     tokio::spawn(go_on(answering, id, Arc::clone(&feed), tending));
                     reply::stream(ReplyBody::events(feed))
@@ -79,7 +81,7 @@ pub(crate) async fn answer(
 
 fn whole(accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::message(accept, status, response_text(Some(id), outcome.as_ref()))
+    reply::answer(accept, status, id, outcome)
 }
 
 /// How an event stream is looked after.
@@ -110,21 +112,28 @@ async fn go_on(mut answering: Answering, id: RequestId, feed: Arc<Feed>, tending
 
 /// The way back of a request that stands alone: its first word turns the answer into a stream.
 struct Upgrade {
-    feed: Arc<Feed>,
+    /// Made for the first word: most requests say none.
+    feed: OnceLock<Arc<Feed>>,
+    stream_bytes: usize,
     allowed: bool,
     upgraded: AtomicBool,
     told: Notify,
 }
 
 impl Upgrade {
+    fn feed(&self) -> Arc<Feed> {
+        Arc::clone(self.feed.get_or_init(|| Feed::new(self.stream_bytes)))
+    }
+
     /// The whole answer: as a stream when something was said before it, so that it is not lost.
     fn finish(&self, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
         if !self.upgraded.load(Ordering::Acquire) {
             return whole(accept, id, outcome);
         }
-        self.feed.push(event(None, &response_text(Some(id), outcome.as_ref())), Weight::Must);
-        self.feed.end();
-        reply::stream(ReplyBody::events(Arc::clone(&self.feed)))
+        let feed = self.feed();
+        feed.push(event(None, &response_text(Some(id), outcome.as_ref())), Weight::Must);
+        feed.end();
+        reply::stream(ReplyBody::events(feed))
     }
 
     async fn upgraded(&self) {
@@ -148,7 +157,7 @@ impl Back for Upgrade {
             "notifications/progress" | "notifications/message" => Weight::Note,
             _ => Weight::Must,
         };
-        self.feed.push(event(None, &note_text(method, params.map(Raw::as_str))), weight);
+        self.feed().push(event(None, &note_text(method, params.map(Raw::as_str))), weight);
         self.upgraded.store(true, Ordering::Release);
         self.told.notify_waiters();
     }

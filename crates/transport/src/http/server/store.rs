@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
@@ -28,7 +29,8 @@ pub trait SessionStore: Send + Sync + 'static {
 /// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    kept: Mutex<HashMap<String, Kept>>,
+    // Ids are made by the service, at random.
+    kept: Mutex<HashMap<String, Kept, RandomState>>,
 }
 
 #[derive(Debug)]

@@ -77,13 +77,20 @@ enum Opening {
     Two,
 }
 
+/// Reads in a row that find something, without a look at the clock.
+const MOST_UNWATCHED: u8 = 32;
+
 /// A connection with a bound on its silence.
 #[derive(Debug)]
 pub(crate) struct TimedIo<S> {
     stream: S,
     active: Active,
     patience: Patience,
+    /// Fires at the latest when the next headers could be overdue; what is due then is looked at then. So a request
+    /// costs no turn of a clock.
     silence: Pin<Box<Sleep>>,
+    /// Reads since the clock was last looked at.
+    unwatched: u8,
     /// When the next headers began to come, and after how many requests.
     head: Option<(Instant, u64)>,
     /// How it began. HTTP/2 has words between requests that belong to none.
@@ -95,7 +102,7 @@ pub(crate) struct TimedIo<S> {
 impl<S> TimedIo<S> {
     pub(crate) fn new(stream: S, active: Active, patience: Patience) -> Self {
         let silence = Box::pin(tokio::time::sleep(patience.head));
-        Self { stream, active, patience, silence, head: None, opening: None, stall: None }
+        Self { stream, active, patience, silence, unwatched: 0, head: None, opening: None, stall: None }
     }
 
     /// When the silence ends, as things are now.
@@ -126,9 +133,21 @@ impl<S> TimedIo<S> {
             && self.head.is_none_or(|(_, before)| before != begun)
         {
             self.head = Some((Instant::now(), begun));
-            let until = self.until();
-            self.silence.as_mut().reset(until);
         }
+    }
+
+    /// Whether nothing has moved for too long. Wakes the task when that may be so.
+    fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
+        self.unwatched = 0;
+        while self.silence.as_mut().poll(cx).is_ready() {
+            let (until, now) = (self.until(), Instant::now());
+            if until <= now {
+                return true;
+            }
+            // Headers that begin right after this look are due no earlier than that.
+            self.silence.as_mut().reset(until.min(now + self.patience.head));
+        }
+        false
     }
 
     /// What a write came to, or an end to it.
@@ -150,15 +169,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        while this.silence.as_mut().poll(cx).is_ready() {
-            let until = this.until();
-            if until <= Instant::now() {
-                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-            }
-            this.silence.as_mut().reset(until);
-        }
         let before = buf.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(cx, buf);
+        this.unwatched = this.unwatched.saturating_add(1);
+        // A client that sends without pause must not keep the clock from being looked at.
+        if (read.is_pending() || this.unwatched == MOST_UNWATCHED) && this.is_silent(cx) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         this.came(&buf.filled()[before..]);
         read
     }

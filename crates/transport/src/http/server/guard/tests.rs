@@ -10,7 +10,7 @@ fn knock(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> boo
     if let Some(origin) = origin {
         headers.insert(ORIGIN, origin.parse().unwrap());
     }
-    check_origin(options, &"/mcp".parse().unwrap(), &headers).is_ok()
+    check_origin(options, &Known::default(), &"/mcp".parse().unwrap(), &headers).is_ok()
 }
 
 #[test]
@@ -69,13 +69,25 @@ fn two_hosts_or_two_origins_are_none() {
     let mut headers = HeaderMap::new();
     headers.append(HOST, "localhost".parse().unwrap());
     headers.append(HOST, "localhost".parse().unwrap());
-    assert!(check_origin(&HttpOptions::default(), &"/".parse().unwrap(), &headers).is_err());
+    assert!(
+        check_origin(&HttpOptions::default(), &Known::default(), &"/".parse().unwrap(), &headers).is_err()
+    );
     let mut headers = HeaderMap::new();
     headers.append(HOST, "localhost".parse().unwrap());
-    assert!(check_origin(&HttpOptions::default(), &"http://evil.com/".parse().unwrap(), &headers).is_err());
+    assert!(
+        check_origin(
+            &HttpOptions::default(),
+            &Known::default(),
+            &"http://evil.com/".parse().unwrap(),
+            &headers
+        )
+        .is_err()
+    );
     headers.append(ORIGIN, "http://localhost".parse().unwrap());
     headers.append(ORIGIN, "http://evil.com".parse().unwrap());
-    assert!(check_origin(&HttpOptions::default(), &"/".parse().unwrap(), &headers).is_err());
+    assert!(
+        check_origin(&HttpOptions::default(), &Known::default(), &"/".parse().unwrap(), &headers).is_err()
+    );
 }
 
 #[test]
@@ -97,4 +109,21 @@ fn only_json_is_taken() {
         assert!(!takes(Some(text)), "{text}");
     }
     assert!(!takes(None));
+}
+
+#[test]
+fn a_known_host_does_not_let_another_in() {
+    let (options, known) = (HttpOptions::default(), Known::default());
+    let knock = |hosts: &[&str], uri: &str| {
+        let mut headers = HeaderMap::new();
+        hosts.iter().for_each(|host| _ = headers.append(HOST, host.parse().unwrap()));
+        check_origin(&options, &known, &uri.parse().unwrap(), &headers).is_ok()
+    };
+    for _ in 0..2 {
+        assert!(knock(&["localhost:80"], "/mcp"));
+        assert!(!knock(&["evil.com"], "/mcp"));
+        assert!(!knock(&["localhost:80", "evil.com"], "/mcp"));
+        assert!(!knock(&["localhost:80", "localhost:80"], "/mcp"));
+        assert!(!knock(&["localhost:80"], "http://evil.com/mcp"));
+    }
 }

@@ -29,6 +29,15 @@ fn session(memory: &'static str) -> Arc<HttpSession> {
 const POLLS: &str = r#"{"revision":"2025-11-25","client":{"name":"c","version":"1"},"capabilities":{}}"#;
 const WAITS: &str = r#"{"revision":"2025-06-18","client":{"name":"c","version":"1"},"capabilities":{}}"#;
 
+fn open_stream(session: &HttpSession) -> u64 {
+    let mut opened = 0;
+    session.open_stream(|stream| {
+        opened = stream;
+        true
+    });
+    opened
+}
+
 /// What can be read at once, and whether more will come.
 fn read(feed: &Feed) -> (String, bool) {
     let mut text = String::new();
@@ -45,13 +54,13 @@ fn read(feed: &Feed) -> (String, bool) {
 fn a_client_is_hung_up_on_before_and_after_it_has_begun_to_read() {
     let session = session(POLLS);
     for late in [false, true] {
-        let stream = session.open_stream();
+        let stream = open_stream(&session);
         let early = late.then(|| session.attach(stream, None).unwrap());
         session.hang_up(stream, Duration::from_millis(500));
         let feed = early.unwrap_or_else(|| session.attach(stream, None).unwrap());
         assert_eq!(read(&feed), (format!("id: s{stream}-1\ndata: \n\nretry: 500\n\n"), false));
 
-        session.send(stream, "{}", Weight::Must);
+        session.send(stream, b"{}", Weight::Must);
         let back = session.attach(stream, Some(1)).unwrap();
         assert_eq!(read(&back), (format!("id: s{stream}-2\ndata: {{}}\n\n"), true));
     }
@@ -60,9 +69,9 @@ fn a_client_is_hung_up_on_before_and_after_it_has_begun_to_read() {
 #[test]
 fn a_client_that_does_not_know_it_can_come_back_is_not_hung_up_on() {
     let session = session(WAITS);
-    let stream = session.open_stream();
+    let stream = open_stream(&session);
     session.hang_up(stream, Duration::from_millis(500));
-    session.send(stream, "{}", Weight::Must);
+    session.send(stream, b"{}", Weight::Must);
     let feed = session.attach(stream, None).unwrap();
     assert_eq!(read(&feed), (format!("id: s{stream}-1\ndata: {{}}\n\n"), true));
 }

@@ -1,0 +1,64 @@
+//! A session of the client, with the defaults it has.
+
+use bench_kit::{ClientArgs, Era, Fail, Session, Target};
+use switchboard::{CallToolResult, ChildCommand, Client, ClientSession, Content, Http, Offer, json};
+
+/// A session under measurement.
+pub struct Calling {
+    session: ClientSession,
+}
+
+impl From<ClientSession> for Calling {
+    fn from(session: ClientSession) -> Self {
+        Self { session }
+    }
+}
+
+/// A client of one era only.
+pub fn client(era: Era) -> Client {
+    Client::new().with_offer(match era {
+        Era::Legacy => Offer::LegacyOnly,
+        Era::Modern => Offer::ModernOnly,
+    })
+}
+
+/// The one text of a result.
+fn text(result: &CallToolResult) -> Result<&str, Fail> {
+    result.content.first().and_then(Content::as_text).ok_or_else(|| "the result has no text".into())
+}
+
+impl Session for Calling {
+    async fn open(args: &ClientArgs) -> Result<Self, Fail> {
+        let client = client(args.era);
+        match &args.target {
+            Target::Url(url) => Ok(client.connect(Http::new(url)?).await?.into()),
+            Target::Command(words) => {
+                Ok(client.connect(ChildCommand::new(&words[0]).args(&words[1..])).await?.into())
+            }
+        }
+    }
+
+    async fn echo(&self, said: &str) -> Result<usize, Fail> {
+        let result = self.session.call_tool("echo", json!({ "text": said })).await?;
+        Ok(text(&result)?.len())
+    }
+
+    async fn big(&self) -> Result<usize, Fail> {
+        let result = self.session.call_tool("big", json!({})).await?;
+        Ok(text(&result)?.len())
+    }
+
+    async fn list(&self) -> Result<usize, Fail> {
+        Ok(self.session.refresh_tools().await?.len())
+    }
+
+    async fn usage(&self) -> Result<String, Fail> {
+        let result = self.session.call_tool("usage", json!({})).await?;
+        Ok(text(&result)?.to_owned())
+    }
+
+    async fn close(self) -> Result<(), Fail> {
+        self.session.close().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! What the two small serializers have in common: most kinds of values are an error to them.
+
+/// Methods that refuse one plain value each. The type says why, in `refuse`.
+macro_rules! refuse {
+    ($($method:ident($type:ty)),* $(,)?) => {$(
+        #[cold]
+        fn $method(self, _: $type) -> Result<(), Error> {
+            Err(Self::refuse())
+        }
+    )*};
+}
+
+/// The types and methods that refuse all that is made of several values, and all that has no text.
+macro_rules! refuse_the_rest {
+    () => {
+        type SerializeSeq = serde::ser::Impossible<(), Error>;
+        type SerializeTuple = serde::ser::Impossible<(), Error>;
+        type SerializeTupleStruct = serde::ser::Impossible<(), Error>;
+        type SerializeTupleVariant = serde::ser::Impossible<(), Error>;
+        type SerializeMap = serde::ser::Impossible<(), Error>;
+        type SerializeStruct = serde::ser::Impossible<(), Error>;
+        type SerializeStructVariant = serde::ser::Impossible<(), Error>;
+
+        $crate::json::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
+
+        #[cold]
+        fn serialize_unit(self) -> Result<(), Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_none(self) -> Result<(), Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_newtype_variant<T: Serialize + ?Sized>(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: &T,
+        ) -> Result<(), Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_tuple_struct(
+            self,
+            _: &'static str,
+            _: usize,
+        ) -> Result<Self::SerializeTupleStruct, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_tuple_variant(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: usize,
+        ) -> Result<Self::SerializeTupleVariant, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Error> {
+            Err(Self::refuse())
+        }
+
+        #[cold]
+        fn serialize_struct_variant(
+            self,
+            _: &'static str,
+            _: u32,
+            _: &'static str,
+            _: usize,
+        ) -> Result<Self::SerializeStructVariant, Error> {
+            Err(Self::refuse())
+        }
+    };
+}
+
+pub(super) use {refuse, refuse_the_rest};

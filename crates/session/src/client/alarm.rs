@@ -1,0 +1,113 @@
+//! Timers for calls, used again and again: setting one up for every call would cost more than the call's own table.
+//!
+//! An alarm may ring too early, never too late: one that was set for an earlier call is left as it is, and whoever it
+//! wakes looks at the watch and sets it anew.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use parking_lot::Mutex;
+use tokio::runtime::{Handle, Id};
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// The alarms of one session that nobody uses at the moment.
+#[derive(Debug, Default)]
+pub(crate) struct Alarms {
+    // Held for a push or a pop, never across an await.
+    idle: Mutex<Vec<(Id, Pin<Box<Sleep>>)>>,
+}
+
+/// As many as this are kept.
+const MOST: usize = 64;
+
+impl Alarms {
+    /// An alarm that rings at this time, or before.
+    pub(crate) fn set(&self, at: Instant) -> Alarm<'_> {
+        // A timer belongs to its runtime, and ends with it.
+        let runtime = Handle::current().id();
+        let idle = self.idle.lock().pop().filter(|(of, _)| *of == runtime);
+        let mut alarm = match idle {
+            Some((_, sleep)) => Alarm { alarms: self, runtime, sleep: Some(sleep) },
+            None => Alarm { alarms: self, runtime, sleep: Some(Box::pin(sleep_until(at))) },
+        };
+        if alarm.sleep.as_ref().is_some_and(|sleep| sleep.deadline() > at) {
+            alarm.reset(at);
+        }
+        alarm
+    }
+}
+
+/// One alarm that is set.
+#[derive(Debug)]
+pub(crate) struct Alarm<'a> {
+    alarms: &'a Alarms,
+    runtime: Id,
+    /// `None` only while it is dropped.
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Alarm<'_> {
+    /// Sets it to another time, exactly.
+    pub(crate) fn reset(&mut self, at: Instant) {
+        if let Some(sleep) = &mut self.sleep {
+            sleep.as_mut().reset(at);
+        }
+    }
+
+    /// Ready when it rings.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.sleep {
+            Some(sleep) => sleep.as_mut().poll(cx),
+            None => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.alarms.idle.lock();
+        if let Some(sleep) = self.sleep.take()
+            && idle.len() < MOST
+        {
+            idle.push((self.runtime, sleep));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn an_alarm_used_again_is_never_late() {
+        let alarms = Alarms::default();
+        let start = Instant::now();
+        drop(alarms.set(start + 5 * SECOND));
+        for (wanted, rings) in [(2, 2), (3, 2), (1, 1)] {
+            let mut alarm = alarms.set(start + wanted * SECOND);
+            poll_fn(|cx| alarm.poll(cx)).await;
+            assert!(Instant::now() >= start + rings * SECOND, "{wanted}");
+            alarm.reset(start + wanted * SECOND);
+            poll_fn(|cx| alarm.poll(cx)).await;
+            assert!(Instant::now() >= start + wanted * SECOND, "{wanted}");
+        }
+        assert_eq!(alarms.idle.lock().len(), 1);
+    }
+
+    #[test]
+    fn an_alarm_of_a_runtime_that_is_gone_is_not_used() {
+        let alarms = Alarms::default();
+        for _ in 0..2 {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            runtime.block_on(async {
+                let mut alarm = alarms.set(Instant::now() + Duration::from_millis(1));
+                poll_fn(|cx| alarm.poll(cx)).await;
+            });
+        }
+    }
+}

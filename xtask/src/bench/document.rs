@@ -1,0 +1,116 @@
+//! The figures in `docs/performance.md`: what stands between two marks is written anew, what is around them stays.
+
+use std::path::Path;
+
+use super::growth::{self, AXES, Point};
+use super::plot::Plot;
+use super::report::Report;
+use crate::command::Failure;
+use crate::project::Project;
+
+const DOCUMENT: &str = "docs/performance.md";
+const PLOTS: &str = "docs/performance";
+const BEGIN: &str = "<!-- figures -->";
+const END: &str = "<!-- end -->";
+
+/// Writes the plots and the document.
+pub(super) fn write(project: &Project, report: &Report) -> Result<(), Failure> {
+    let folder = project.path(PLOTS);
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Failure::new(format!("cannot make {}: {error}", folder.display())))?;
+    for (name, plot) in plots(report) {
+        put(&folder.join(name), &plot.svg())?;
+    }
+    let path = project.path(DOCUMENT);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    let text = replaced(&text, &figures(report))
+        .ok_or_else(|| Failure::new(format!("{DOCUMENT} has no `{BEGIN}` before an `{END}`")))?;
+    put(&path, &text)
+}
+
+fn put(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text)
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
+
+fn replaced(text: &str, figures: &str) -> Option<String> {
+    let (before, rest) = text.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{figures}{END}{after}"))
+}
+
+fn figures(report: &Report) -> String {
+    let mut text = format!(
+        "\nMeasured on {};\nmedians of {} rounds. In the tables of times, `÷` is of the CPU time of the side measured.\n",
+        report.machine, report.rounds
+    );
+    let mut section = |title: &str, body: &str| text.push_str(&format!("\n## {title}\n\n{body}"));
+    section("Targets", &report.targets().markdown());
+    section("Growth", &format!("{}\n{}", report.growth().markdown(), pictures(report)));
+    section("Counts per call", &report.counts().markdown());
+    section("Size", &report.sizes().markdown());
+    section("Times", "One run of each in every round, the makes of a table one right after the other.\n");
+    for (title, table) in report.times() {
+        text.push_str(&format!("\n### {title}\n\n{}", table.markdown()));
+    }
+    text.push('\n');
+    text
+}
+
+fn pictures(report: &Report) -> String {
+    let picture = |(name, plot): (String, Plot)| format!("![{}](performance/{name})\n", plot.title);
+    plots(report).into_iter().map(picture).collect()
+}
+
+/// Two for each axis: the cost of a call, and the memory.
+fn plots(report: &Report) -> Vec<(String, Plot)> {
+    let mut plots = Vec::new();
+    for axis in AXES {
+        let lines: Vec<(String, Vec<Point>)> = axis
+            .lines
+            .iter()
+            .map(|line| (line.side.to_string(), line.points(axis, &report.facts)))
+            .filter(|(_, points)| !points.is_empty())
+            .collect();
+        let of = |figure: fn(&Point) -> f64| {
+            let line = |(name, points): &(String, Vec<Point>)| {
+                (name.clone(), points.iter().map(|point| (point.count.into(), figure(point))).collect())
+            };
+            lines.iter().map(line).collect()
+        };
+        let cost = Plot {
+            title: format!("Cost of a call: {}", axis.what),
+            along: axis.name.into(),
+            up: "instructions".into(),
+            logarithmic: true,
+            lines: of(|point| point.instructions),
+        };
+        let bends = lines.iter().filter_map(|(_, points)| growth::bend(points));
+        let bend = bends.max_by(f64::total_cmp).unwrap_or_default() * 100.0;
+        let memory = Plot {
+            title: format!("Memory: {} (within {bend:.0} % of a straight line)", axis.what),
+            along: axis.name.into(),
+            up: "resident kB".into(),
+            logarithmic: false,
+            lines: of(|point| point.resident_kb),
+        };
+        plots.push((format!("{}-cost.svg", axis.name), cost));
+        plots.push((format!("{}-memory.svg", axis.name), memory));
+    }
+    plots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_around_the_marks_stays() {
+        let text = "# A\n<!-- figures -->\nold\n<!-- end -->\nB\n";
+        let new = replaced(text, "new\n").unwrap();
+        assert_eq!(new, "# A\n<!-- figures -->\nnew\n<!-- end -->\nB\n");
+        assert_eq!(replaced(&new, "new\n"), Some(new.clone()));
+        assert_eq!(replaced("# A\n", "new"), None);
+    }
+}

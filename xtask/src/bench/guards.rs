@@ -1,0 +1,165 @@
+//! What the guards cost: the share of a call's instructions at the lines of source that are nothing but a guard.
+//!
+//! A guard is found by its name in the source, so one that is renamed or taken out fails the bench instead of
+//! looking cheap.
+
+use std::ops::RangeInclusive;
+
+use super::callgrind::Pair;
+use super::profile::Profile;
+use crate::command::Failure;
+use crate::project::Project;
+use crate::tidy;
+
+/// Code that is there for safety alone.
+#[derive(Debug)]
+struct Guard {
+    /// The path from the root of the project.
+    file: &'static str,
+    function: &'static str,
+    /// Only the lines of the function that hold one of these; all of them when it is empty.
+    lines: &'static [&'static str],
+}
+
+const fn guard(file: &'static str, function: &'static str, lines: &'static [&'static str]) -> Guard {
+    Guard { file, function, lines }
+}
+
+/// Depth, nodes, sizes, ids, and how much may be under way.
+const GUARDS: &[Guard] = &[
+    guard("crates/protocol/src/jsonrpc/scan.rs", "check_depth", &[]),
+    guard("crates/protocol/src/jsonrpc/scan.rs", "value", &["check_depth"]),
+    guard("crates/protocol/src/jsonrpc/scan.rs", "count_nodes", &[]),
+    guard("crates/protocol/src/raw.rs", "check_nodes", &[]),
+    guard("crates/protocol/src/jsonrpc/id.rs", "from_json", &["MAX_ID_BYTES"]),
+    guard("crates/protocol/src/jsonrpc/envelope.rs", "string", &["MAX_METHOD_BYTES"]),
+    guard("crates/transport/src/stdio/line.rs", "take", &["self.limit"]),
+    guard("crates/transport/src/stdio/line.rs", "discard", &[]),
+    guard("crates/session/src/link/outbox.rs", "put", &["Claim::Room", "let waiting", "self.room"]),
+    guard("crates/session/src/peer/inflight.rs", "enter", &["self.most"]),
+    guard("crates/session/src/peer/handle.rs", "open", &["> limit"]),
+    guard("crates/session/src/answering/serve.rs", "check", &[]),
+];
+
+/// Where the guards are.
+#[derive(Debug)]
+pub(super) struct Guards(Vec<(&'static str, Vec<RangeInclusive<u32>>)>);
+
+impl Guards {
+    pub(super) fn find(project: &Project) -> Result<Self, Failure> {
+        let mut found = Vec::new();
+        for guard in GUARDS {
+            let path = project.path(guard.file);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| Failure::new(format!("the guard in {}: {error}", guard.file)))?;
+            found.push((guard.file, guard.ranges(&text)?));
+        }
+        Ok(Self(found))
+    }
+
+    /// The part of the instructions of a call, from 0 to 1.
+    pub(super) fn share(&self, pair: &Pair) -> f64 {
+        let (few, many) = (self.cost(&pair.few), self.cost(&pair.many));
+        (many as f64 - few as f64) / (pair.many.instructions as f64 - pair.few.instructions as f64)
+    }
+
+    fn cost(&self, profile: &Profile) -> u64 {
+        let mut cost = 0;
+        for (file, ranges) in &self.0 {
+            let lines = profile.lines.iter().filter(|(path, _)| path.ends_with(file));
+            for (line, instructions) in lines.flat_map(|(_, lines)| lines) {
+                if ranges.iter().any(|range| range.contains(line)) {
+                    cost += instructions;
+                }
+            }
+        }
+        cost
+    }
+}
+
+impl Guard {
+    fn ranges(&self, text: &str) -> Result<Vec<RangeInclusive<u32>>, Failure> {
+        let Self { file, function, lines } = self;
+        let gone = |what: String| {
+            Failure::new(format!("{file} has no {what} any more: tell xtask/src/bench/guards.rs its name"))
+        };
+        let functions = tidy::function_lines(text, function);
+        if functions.is_empty() {
+            return Err(gone(format!("function `{function}`")));
+        }
+        if lines.is_empty() {
+            return Ok(functions);
+        }
+        let mut ranges = Vec::new();
+        for word in *lines {
+            let places =
+                (1..).zip(text.lines()).filter(|(_, line)| line.contains(word)).map(|(line, _)| line);
+            let inside = |line: &u32| functions.iter().any(|function| function.contains(line));
+            let before = ranges.len();
+            ranges.extend(places.filter(inside).map(|line| line..=line));
+            if ranges.len() == before {
+                return Err(gone(format!("line with `{word}` in `{function}`")));
+            }
+        }
+        Ok(ranges)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    const TEXT: &str = "\
+fn outer() {
+    inner();
+}
+
+impl A {
+    fn inner(&self) {
+        if deep > MOST {
+            return; // }
+        }
+        work();
+    }
+}
+";
+
+    fn guard(function: &'static str, lines: &'static [&'static str]) -> Guard {
+        super::guard("src/a.rs", function, lines)
+    }
+
+    #[test]
+    fn a_guard_is_found_by_its_name() {
+        assert_eq!(guard("inner", &[]).ranges(TEXT).unwrap(), [6..=11]);
+        assert_eq!(guard("inner", &["MOST", "return"]).ranges(TEXT).unwrap(), [7..=7, 8..=8]);
+    }
+
+    #[test]
+    fn a_guard_that_is_gone_is_a_failure() {
+        assert!(guard("inne", &[]).ranges(TEXT).is_err());
+        assert!(guard("outer", &["MOST"]).ranges(TEXT).is_err());
+    }
+
+    #[test]
+    fn the_share_is_that_of_the_calls() {
+        let profile = |instructions, at_guard| Profile {
+            instructions,
+            allocations: 0,
+            lines: HashMap::from([
+                ("/x/src/a.rs".to_owned(), HashMap::from([(7, at_guard), (9, 50)])),
+                ("/x/src/b.rs".to_owned(), HashMap::from([(7, 1_000)])),
+            ]),
+        };
+        let guards = Guards(vec![("src/a.rs", guard("inner", &["MOST"]).ranges(TEXT).unwrap())]);
+        let pair = Pair::of(profile(10_000, 100), profile(20_000, 300), 10);
+        assert_eq!(guards.share(&pair), 0.02);
+    }
+
+    #[test]
+    fn every_guard_of_the_list_exists() {
+        let project = Project { root: "..".into(), target: "".into(), long: false };
+        Guards::find(&project).unwrap();
+    }
+}

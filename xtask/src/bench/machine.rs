@@ -1,0 +1,79 @@
+//! Where the figures were taken: enough to know whether two of them can be compared.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use super::json::Json;
+use crate::command::{self, Failure};
+
+/// The compiler, by what it says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Compiler {
+    pub(super) release: String,
+    pub(super) host: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Machine {
+    cores: usize,
+    kernel: String,
+    pub(super) compiler: Compiler,
+}
+
+impl Compiler {
+    /// The one that builds at this place.
+    pub(super) fn find(at: &Path) -> Result<Self, Failure> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let said = command::output(Command::new(rustc).arg("-vV").current_dir(at))?;
+        Self::parse(&said).ok_or_else(|| Failure::new(format!("rustc -vV said {said:?}")))
+    }
+
+    fn parse(said: &str) -> Option<Self> {
+        let line = |name: &str| Some(said.lines().find_map(|line| line.strip_prefix(name))?.to_owned());
+        Some(Self { release: line("release: ")?, host: line("host: ")? })
+    }
+}
+
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.release, self.host)
+    }
+}
+
+impl Machine {
+    pub(super) fn find(at: &Path) -> Result<Self, Failure> {
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
+        Ok(Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            kernel: kernel.map_or_else(|_| "unknown".into(), |kernel| kernel.trim().to_owned()),
+            compiler: Compiler::find(at)?,
+        })
+    }
+
+    pub(super) fn json(&self) -> Json {
+        Json::object([
+            ("cores", Json::Number(self.cores as f64)),
+            ("kernel", self.kernel.as_str().into()),
+            ("rustc", self.compiler.to_string().into()),
+        ])
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cores, kernel {}, rustc {}", self.cores, self.kernel, self.compiler)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compiler_is_known_by_release_and_host() {
+        let said = "rustc 1.95.0 (x)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: 1.95.0\n";
+        assert_eq!(Compiler::parse(said).unwrap().to_string(), "1.95.0 x86_64-unknown-linux-gnu");
+        assert_eq!(Compiler::parse("rustc 1.95.0"), None);
+    }
+}
