@@ -17,7 +17,7 @@ use crate::stage::{Watched, close_politely, echo, faultd, is_long, legacy, pause
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         real("f030_junk_is_passed_over_quickly", f030_junk_is_passed_over_quickly),
-        paused("f030_junk_is_logged_once_in_ten_seconds", f030_junk_is_logged_once_in_ten_seconds),
+        real("f030_junk_is_logged_once_in_ten_seconds", f030_junk_is_logged_once_in_ten_seconds),
         paused("f034_slow_single_bytes_cost_no_busy_loop", f034_slow_single_bytes_cost_no_busy_loop),
         real("f038_a_last_line_without_newline_counts", f038_a_last_line_without_newline_counts),
         real("f038_a_last_line_that_is_cut_is_dropped", f038_a_last_line_that_is_cut_is_dropped),
@@ -77,11 +77,19 @@ impl tracing::Subscriber for Warnings {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
+/// In a process of its own: `tracing` may miss a subscriber that comes while another thread meets the event
+/// for the first time.
 async fn f030_junk_is_logged_once_in_ten_seconds() {
+    assert_eq!(part::said("junk-log").await, "1 2 3 ");
+}
+
+/// Prints how many warnings there were after each of three floods of junk, eleven seconds apart.
+pub(crate) async fn junk_log() {
+    tokio::time::pause();
     let warnings = Arc::new(AtomicUsize::new(0));
     let _here = tracing::subscriber::set_default(Warnings(Arc::clone(&warnings)));
     let Held { session, mut far, .. } = open().await;
-    for round in 1..=3 {
+    for _ in 0..3 {
         for _ in 0..500 {
             far.write(b"not a message\n").await;
         }
@@ -90,7 +98,7 @@ async fn f030_junk_is_logged_once_in_ten_seconds() {
             far.answer_text(&request, "n").await;
         });
         echoed.unwrap();
-        assert_eq!(warnings.load(Ordering::Relaxed), round);
+        print!("{} ", warnings.load(Ordering::Relaxed));
         tokio::time::sleep(Duration::from_secs(11)).await;
     }
     assert_eq!(session.counts().junk, 1500);

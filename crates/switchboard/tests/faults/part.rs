@@ -9,7 +9,7 @@ use switchboard::transport::stdio::Supervision;
 use switchboard::{CallError, ClientSession, Ended, LinkError, serve_stdio};
 
 use crate::stage::{QUICK, Watched, close_politely, legacy, sh, shell, times, until_gone};
-use crate::{case, honest};
+use crate::{case, framing, honest};
 
 /// Names the part.
 pub(crate) const PART: &str = "SWITCHBOARD_PART";
@@ -31,6 +31,7 @@ pub(crate) fn play(part: &str) {
             "restarts" => restarts().await,
             "leaks" => leaks().await,
             "long-line" => long_line().await,
+            "junk-log" => framing::junk_log().await,
             "reuse" => reuse().await,
             other => panic!("no such part: {other}"),
         }
