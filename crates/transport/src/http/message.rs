@@ -52,6 +52,7 @@ pub(crate) fn response_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcEr
 }
 
 /// What stands before a result in the text of a response. A brace follows it.
+#[cfg(feature = "http-server")]
 pub(crate) fn before_result(id: &RequestId) -> Vec<u8> {
     let mut text = Vec::with_capacity(AROUND);
     put_head(&mut text, Some(id));
