@@ -1,1 +1,27 @@
-//! The host as applications see it.
+//! The host as applications see it: real sessions in this process, real child processes, real HTTP on loopback.
+//!
+//! The program is its own shim and, by a variable, plays a server.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; without the usual harness clippy cannot tell"
+)]
+
+mod stage;
+mod toy;
+
+mod slots;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    switchboard_transport::stdio::enter_if_asked();
+    if let Some(part) = std::env::var_os(toy::PART) {
+        toy::play(part.to_str().unwrap_or_default());
+        return ExitCode::SUCCESS;
+    }
+    let trials: Vec<Trial> = [slots::trials()].into_iter().flatten().collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

@@ -1,0 +1,26 @@
+//! The catalogue: what all servers list, as one immutable snapshot after another.
+//!
+//! ```text
+//!   slot ── list ──▶ Registry ── part ─▶ rule, pin ─▶ Catalog (Arc, revision)
+//!                       └──▶ events: added, removed, changed, drifted
+//! ```
+
+mod catalog;
+mod glob;
+mod listed;
+mod part;
+mod pin;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
+mod registry;
+mod rule;
+mod why;
+
+pub use catalog::{Catalog, Found};
+pub use listed::Listed;
+pub(crate) use listed::Target;
+pub(crate) use part::{Naming, Switch, Unread};
+pub use part::{ToolEffects, ToolInfo};
+pub use pin::{Drift, OnDrift, Pins};
+pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
+pub use rule::Withheld;
+pub use why::Why;
