@@ -17,6 +17,7 @@ mod handle;
 mod host;
 mod registry;
 mod report;
+mod resources;
 mod slot;
 mod telemetry;
 
@@ -31,5 +32,6 @@ pub use handle::ToolHandle;
 pub use host::Host;
 pub use registry::{Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Why, Withheld};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
+pub use resources::{Gathered, Of};
 pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
 pub use telemetry::Readings;

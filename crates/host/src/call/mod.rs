@@ -6,6 +6,7 @@
 //!                       catalogue              shape: output, spill, errors for the model
 //! ```
 
+mod guard;
 mod own;
 mod permit;
 mod repair;
@@ -18,6 +19,7 @@ mod validate;
 pub use own::OwnTool;
 pub use permit::{Permit, Permitted, Proposed};
 pub use run::Run;
+pub(crate) use shape::failure;
 pub use spill::Spill;
 pub(crate) use tool_call::{CallPolicy, Which, not_ready};
 pub use tool_call::{Replay, ToolCall, TraceContext, Traced};

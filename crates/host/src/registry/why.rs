@@ -80,26 +80,43 @@ impl Catalog {
         })
     }
 
-    /// Names that look like this one: the few that share the most with it.
+    /// Names that look like this one: the few that are the fewest letters away.
     pub(crate) fn near(&self, name: &str) -> Vec<Arc<str>> {
-        let wanted = bigrams(name);
-        let mut scored: Vec<(usize, &Arc<str>)> = self
+        let wanted: Vec<char> = name.chars().collect();
+        let most = (wanted.len() / 4).max(1);
+        let away = |other: &str| distance(&wanted, other).filter(|away| *away <= most);
+        let mut near: Vec<(usize, &Arc<str>)> = self
             .tools()
             .iter()
-            .map(|listed| {
-                let has = bigrams(&listed.tool.name);
-                (wanted.iter().filter(|pair| has.contains(pair)).count(), &listed.qualified)
+            .filter_map(|listed| {
+                let nearest = away(&listed.tool.name).into_iter().chain(away(&listed.qualified)).min()?;
+                Some((nearest, &listed.qualified))
             })
-            .filter(|(shared, _)| *shared * 2 >= wanted.len().max(1))
             .collect();
-        scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        scored.into_iter().take(3).map(|(_, name)| Arc::clone(name)).collect()
+        near.sort();
+        let best = near.first().map(|(away, _)| *away);
+        let nearest = near.into_iter().take_while(|(away, _)| Some(*away) == best).take(3);
+        nearest.map(|(_, name)| Arc::clone(name)).collect()
     }
 }
 
-fn bigrams(name: &str) -> Vec<(char, char)> {
-    let lower: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
-    lower.windows(2).map(|pair| (pair[0], pair[1])).collect()
+/// How many letters have to be put in, taken out or changed; none for names too different in length to matter.
+fn distance(from: &[char], to: &str) -> Option<usize> {
+    let to: Vec<char> = to.chars().collect();
+    if from.len().abs_diff(to.len()) * 4 > from.len().max(4) {
+        return None;
+    }
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (at, a) in from.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (place, b) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[place + 1];
+            row[place + 1] = changed.min(row[place] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied()
 }
 
 impl fmt::Display for Why {
@@ -125,5 +142,20 @@ impl fmt::Display for Why {
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_counted() {
+        let away = |a: &str, b| distance(&a.chars().collect::<Vec<_>>(), b);
+        assert_eq!(away("ecko", "echo"), Some(1));
+        assert_eq!(away("read", "read"), Some(0));
+        assert_eq!(away("raed", "read"), Some(2));
+        assert_eq!(away("read", "reading_list"), None);
+        assert_eq!(away("", "a"), Some(1));
     }
 }

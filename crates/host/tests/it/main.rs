@@ -7,9 +7,15 @@
     reason = "a test fails by panicking; without the usual harness clippy cannot tell"
 )]
 
+mod spans;
 mod stage;
 mod toy;
+mod web;
 
+mod calls;
+mod catalog;
+mod checklist;
+mod operations;
 mod slots;
 
 use std::process::ExitCode;
@@ -22,6 +28,10 @@ fn main() -> ExitCode {
         toy::play(part.to_str().unwrap_or_default());
         return ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> = [slots::trials()].into_iter().flatten().collect();
+    let trials: Vec<Trial> =
+        [checklist::trials(), operations::trials(), slots::trials(), catalog::trials(), calls::trials()]
+            .into_iter()
+            .flatten()
+            .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

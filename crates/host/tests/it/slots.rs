@@ -9,20 +9,20 @@ use crate::stage::{child, gone, host_of, in_process, lives, names, plan, sh, unt
 use crate::toy::Toy;
 
 crate::trials![
-    a_child_process_is_started_and_its_tools_are_listed,
-    a_killed_server_is_started_again,
-    with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected,
-    a_server_that_exits_twice_alike_is_given_up_with_its_last_words,
-    a_missing_program_fails_at_once_and_is_not_tried_again,
-    a_server_that_hangs_is_given_up_at_its_own_deadline,
-    a_failure_is_never_remembered,
-    status_does_not_wait_for_a_server_that_hangs,
-    a_disabled_server_is_not_started_until_it_is_enabled,
-    an_unapproved_server_is_not_started,
-    a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call,
-    a_list_that_fails_leaves_the_server_connected_and_degraded,
-    dropping_the_host_ends_its_servers,
-    closing_the_host_ends_its_servers_in_order,
+    trial a_child_process_is_started_and_its_tools_are_listed,
+    trial a_killed_server_is_started_again,
+    trial with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected,
+    trial a_server_that_exits_twice_alike_is_given_up_with_its_last_words,
+    trial a_missing_program_fails_at_once_and_is_not_tried_again,
+    trial a_server_that_hangs_is_given_up_at_its_own_deadline,
+    trial a_failure_is_never_remembered,
+    trial status_does_not_wait_for_a_server_that_hangs,
+    trial a_disabled_server_is_not_started_until_it_is_enabled,
+    trial an_unapproved_server_is_not_started,
+    trial a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call,
+    trial a_list_that_fails_leaves_the_server_connected_and_degraded,
+    trial dropping_the_host_ends_its_servers,
+    trial closing_the_host_ends_its_servers_in_order,
 ];
 
 async fn pid(host: &Host, server: &str) -> u32 {
@@ -212,7 +212,7 @@ async fn dropping_the_host_ends_its_servers() {
 }
 
 async fn closing_the_host_ends_its_servers_in_order() {
-    let host = Host::builder().build();
+    let host = Host::builder().without_resource_tools().build();
     host.connect("one", child("toy")).await.unwrap();
     host.connect("two", child("toy")).await.unwrap();
     let pids = [pid(&host, "one").await, pid(&host, "two").await];

@@ -87,6 +87,7 @@ pub(crate) fn tool(name: &str) -> Tool {
     let effects = match name {
         "echo" => Some(ToolAnnotations::new().with_read_only_hint(true).with_open_world_hint(false)),
         "die" => Some(ToolAnnotations::new().with_destructive_hint(true)),
+        "once" => Some(ToolAnnotations::new().with_idempotent_hint(true)),
         _ => None,
     };
     let mut tool = Tool::new(name, schema).with_description(format!("What {name} does."));
@@ -136,6 +137,17 @@ fn call_tool(call: CallToolParams, cx: Cx) -> Handled {
         "large" => say("x".repeat(200_000)),
         "pid" => say(std::process::id().to_string()),
         "die" => std::process::exit(7),
+        "once" => {
+            // The marker outlives the process, so the next one lives.
+            match std::fs::File::create_new(std::env::var("MARKER").unwrap()) {
+                Ok(_) => std::process::exit(8),
+                Err(_) => say("alive".to_owned()),
+            }
+        }
+        "structured" => {
+            let structured = call.arguments.clone().unwrap_or_else(Raw::empty_object);
+            Handled::now(CallToolResult::new([Content::text("data")]).with_structured_content(structured))
+        }
         "ask" => Handled::later(async move {
             let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
             let answer = cx.elicit("name", ElicitParams::form("Who are you?", form)).await?;
@@ -151,6 +163,7 @@ pub(crate) fn play(part: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let toy = match part {
         "toy" | "legacy" => Toy::full(),
+        "dies-once" => Toy::new(&["once"]),
         "stillborn" => {
             eprintln!("no such setting: colour");
             std::process::exit(3);
