@@ -32,6 +32,17 @@ pub(crate) enum Target {
     Own(Arc<dyn OwnTool>),
 }
 
+impl Target {
+    /// Whether both are the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Server(one), Self::Server(other)) => one.id == other.id,
+            (Self::Own(one), Self::Own(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hashes {
     pub(crate) qualified: u64,

@@ -88,27 +88,34 @@ pub(crate) struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The list. `drifted` says which definitions are withheld because they changed.
-    pub(crate) fn list(
+    /// The list. What is as it was in the old one is shared with it; `drifted` says which definitions are withheld
+    /// because they changed.
+    pub(crate) fn list<'t>(
         &self,
-        tools: Vec<(Tool, Target)>,
+        old: &List,
+        tools: impl Iterator<Item = (&'t Tool, Target)>,
         unread: Unread<'_>,
         mut drifted: impl FnMut(&Tool, Digest) -> bool,
     ) -> List {
         let mut list = List { rejected: unread.rejected.to_vec(), cut: unread.cut, ..List::default() };
         let mut shown = 0;
-        for (index, (tool, target)) in tools.into_iter().enumerate() {
+        for (index, (tool, target)) in tools.enumerate() {
             if tool.name.is_empty() {
                 list.rejected.push(Rejected::new(index, "", "a tool without a name cannot be called"));
                 continue;
             }
-            let digest = Digest::of(&tool);
+            let known = old.by_name(self.hasher, &tool.name);
+            let known = known.filter(|known| known.tool == *tool && known.target.is(&target));
+            let digest = known.map_or_else(|| Digest::of(tool), |known| known.digest);
             let full = || (shown >= self.room).then_some(Withheld::TooMany { most: self.most });
-            let is_drifted = drifted(&tool, digest);
+            let is_drifted = drifted(tool, digest);
             let withheld = self.rules.decide(&tool.name);
             let withheld = withheld.or_else(|| is_drifted.then_some(Withheld::Drifted)).or_else(full);
             shown += usize::from(withheld.is_none());
-            list.tools.push(Arc::new(self.listed(tool, target, withheld, digest)));
+            list.tools.push(match known.filter(|known| known.withheld == withheld) {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(self.listed(tool.clone(), target, withheld, digest)),
+            });
         }
         self.finish(list)
     }

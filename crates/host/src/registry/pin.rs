@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use switchboard_protocol::Tool;
+use switchboard_protocol::{Raw, Tool};
 
 /// The digest of a definition: description, schemas and effects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -24,8 +24,8 @@ impl Digest {
         part(Some(&tool.name));
         part(tool.title.as_deref());
         part(tool.description.as_deref());
-        part(Some(tool.input_schema.as_str()));
-        part(tool.output_schema.as_ref().map(|schema| schema.as_str()));
+        part(Some(&canonical(&tool.input_schema)));
+        part(tool.output_schema.as_ref().map(canonical).as_deref());
         let effects = tool.annotations.as_ref();
         part(effects.and_then(|effects| effects.title.as_deref()));
         let hint =
@@ -43,6 +43,15 @@ impl Digest {
 
     fn hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// A schema without what means nothing: blanks, and the order of members.
+fn canonical(schema: &Raw) -> String {
+    match schema.decode::<serde_json::Value>() {
+        // Objects of this type are sorted.
+        Ok(value) => value.to_string(),
+        Err(_) => schema.as_str().to_owned(),
     }
 }
 
@@ -150,6 +159,10 @@ mod tests {
         for other in others {
             assert_eq!(pins.check("s", "a", Digest::of(&other)), Pinned::Drifted, "{other:?}");
         }
+        let spaced = Raw::parse("{ \"b\" : [ 1 ], \"a\": {} }").unwrap();
+        let sorted = Raw::parse(r#"{"a":{},"b":[1]}"#).unwrap();
+        let digest = |schema| Digest::of(&Tool::new("c", schema));
+        assert_eq!(digest(spaced), digest(sorted), "blanks and order mean nothing");
         assert_eq!(pins.check("t", "a", Digest::of(&tool())), Pinned::New, "another server's is its own");
         let written = serde_json::to_string(&pins).unwrap();
         assert_eq!(serde_json::from_str::<Pins>(&written).unwrap(), pins);

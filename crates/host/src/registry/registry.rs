@@ -102,20 +102,23 @@ impl Registry {
 
     /// Takes in what a server listed.
     pub(crate) fn list(&self, slot: &Arc<Slot>, tools: &[Tool], unread: Unread<'_>) -> Novelty {
-        let target = Target::Server(Arc::clone(slot));
-        let tools = tools.iter().map(|tool| (tool.clone(), target.clone())).collect();
-        self.take_in(slot.id, tools, unread)
+        let tools = tools.iter().map(|tool| (tool, Target::Server(Arc::clone(slot))));
+        self.take_in(&mut self.state.lock(), slot.id, tools, unread)
     }
 
-    fn take_in(&self, id: u64, tools: Vec<(Tool, Target)>, unread: Unread<'_>) -> Novelty {
-        let mut state = self.state.lock();
-        let state = &mut *state;
+    fn take_in<'t>(
+        &self,
+        state: &mut State,
+        id: u64,
+        tools: impl Iterator<Item = (&'t Tool, Target)>,
+        unread: Unread<'_>,
+    ) -> Novelty {
         let Some(at) = state.parts.iter().position(|part| part.id == id) else { return Novelty::Same };
         let old = Arc::clone(&state.parts[at]);
         let maker = self.maker(&state.parts, &old);
         let mut drifts = Vec::new();
         let pins = &mut state.pins;
-        let list = maker.list(tools, unread, |tool, digest| {
+        let list = maker.list(&old.list, tools, unread, |tool, digest| {
             // The application trusts itself.
             if id == OWN || pins.check(&old.server, &tool.name, digest) != Pinned::Drifted {
                 return false;
@@ -199,11 +202,14 @@ impl Registry {
     }
 
     fn change_own(&self, change: impl FnOnce(&mut Vec<(Tool, Target)>)) {
-        let snapshot = self.snapshot();
-        let own = snapshot.part(OWN_NAME).map(|part| Arc::clone(&part.list)).unwrap_or_default();
-        let mut tools = own.tools.iter().map(|listed| (listed.tool.clone(), listed.target.clone())).collect();
+        let mut state = self.state.lock();
+        let own = state.parts.iter().find(|part| part.id == OWN).map(|part| Arc::clone(&part.list));
+        let own = own.unwrap_or_default();
+        let mut tools: Vec<(Tool, Target)> =
+            own.tools.iter().map(|listed| (listed.tool.clone(), listed.target.clone())).collect();
         change(&mut tools);
-        self.take_in(OWN, tools, Unread::default());
+        let tools = tools.iter().map(|(tool, target)| (tool, target.clone()));
+        self.take_in(&mut state, OWN, tools, Unread::default());
     }
 
     fn change(&self, id: u64, change: impl FnOnce(Part) -> Part) {
@@ -256,21 +262,11 @@ impl Registry {
 
 /// Whether two lists say the same.
 fn alike(old: &List, new: &List) -> bool {
-    let same = |(old, new): (&Arc<Listed>, &Arc<Listed>)| {
-        old.digest == new.digest && old.withheld == new.withheld && same_target(&old.target, &new.target)
-    };
+    let same = |(old, new): (&Arc<Listed>, &Arc<Listed>)| Arc::ptr_eq(old, new);
     old.tools.len() == new.tools.len()
         && old.tools.iter().zip(&new.tools).all(same)
         && old.rejected == new.rejected
         && old.cut == new.cut
-}
-
-fn same_target(old: &Target, new: &Target) -> bool {
-    match (old, new) {
-        (Target::Server(old), Target::Server(new)) => old.id == new.id,
-        (Target::Own(old), Target::Own(new)) => Arc::ptr_eq(old, new),
-        _ => false,
-    }
 }
 
 /// What a change of one part means for whoever sees the catalogue.

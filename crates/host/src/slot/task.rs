@@ -61,8 +61,11 @@ struct Opened {
     changes: Changes,
     /// Held for what its drop does: a modern server tells only who listens.
     listening: Option<Listening>,
-    tools: Result<Arc<Listing<Tool>>, CallError>,
+    tools: Listed,
 }
+
+/// What asking for the tools came to.
+type Listed = Result<Arc<Listing<Tool>>, CallError>;
 
 /// Why a wait is over.
 #[derive(PartialEq, Eq)]
@@ -188,7 +191,7 @@ impl Keeper {
         let mut state = session.watch_state();
         let mut stable = Some(Instant::now() + STABLE);
         let mut hears = true;
-        let mut listing: Option<(Cause, BoxFuture<'_, Result<Arc<Listing<Tool>>, CallError>>)> = None;
+        let mut listing: Option<(Cause, BoxFuture<'_, Listed>)> = None;
         let mut probing: Option<BoxFuture<'_, Result<(), CallError>>> = None;
         loop {
             let due = health.refresh.due().filter(|_| listing.is_none());
@@ -237,7 +240,7 @@ impl Keeper {
     }
 
     /// Takes in what the server listed. On failure the last good list stays.
-    fn take_in(&self, tools: Result<Arc<Listing<Tool>>, CallError>) -> Result<Novelty, Failure> {
+    fn take_in(&self, tools: Listed) -> Result<Novelty, Failure> {
         let listing = tools.map_err(Failure::from)?;
         let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
         Ok(self.around.registry.list(&self.slot, &listing, unread))
