@@ -4,8 +4,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
+use switchboard_session::client::State;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
@@ -16,6 +18,9 @@ use crate::config::{Off, Plan, Start};
 use crate::registry::Switch;
 use crate::slot::{Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
+
+/// How long it takes at most to notice that a session is over.
+const A_MOMENT: Duration = Duration::from_secs(1);
 
 /// One server.
 pub(crate) struct Slot {
@@ -191,14 +196,26 @@ impl Slot {
         if self.switch() == Switch::Off {
             return Err(Status::Disabled);
         }
-        if let Some(session) = self.current() {
-            return Ok(session);
+        match self.current() {
+            Some(session) => Ok(session),
+            None => Box::pin(self.session_soon()).await,
         }
-        let status = self.status();
-        let status = match status {
+    }
+
+    async fn session_soon(&self) -> Result<ClientSession, Status> {
+        let status = match self.status() {
             Status::Asleep | Status::Starting { .. } => {
                 let round = self.wake();
-                Box::pin(self.settled(round)).await
+                self.settled(round).await
+            }
+            // Lost a moment ago, and not noticed yet.
+            Status::Ready(_) | Status::Degraded { .. } => {
+                let mut seen = self.seen.subscribe();
+                let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
+                match tokio::time::timeout(A_MOMENT, noticed).await {
+                    Ok(Ok(seen)) => seen.status.clone(),
+                    Ok(Err(_)) | Err(_) => self.status(),
+                }
             }
             other => other,
         };
@@ -207,7 +224,8 @@ impl Slot {
 
     /// The session, if there is one now.
     pub(crate) fn current(&self) -> Option<ClientSession> {
-        self.session.read().clone()
+        let session = self.session.read();
+        session.as_ref().filter(|session| matches!(session.state(), State::Ready)).cloned()
     }
 
     /// How many sessions there have been.

@@ -176,6 +176,9 @@ impl Keeper {
         let outcome = Box::pin(self.hear(&session, changes, &mut health, retry)).await;
         self.slot.set_session(None);
         drop(listening);
+        // What held the subscription takes it back when it runs next: a server that still thought itself listened to
+        // would take its time to leave.
+        tokio::task::yield_now().await;
         session.close().await;
         outcome
     }

@@ -10,7 +10,7 @@ use switchboard_session::Offer;
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
 
-use crate::stage::{child, host_of, host_with, until};
+use crate::stage::{child, host_of, host_with, reopened, until};
 use crate::toy::Toy;
 
 crate::trials![
@@ -92,8 +92,8 @@ async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
     let error = host.call_tool("toy", "die", ()).await.unwrap_err();
     assert!(error.outcome_unknown(), "{error}");
     assert_eq!(host.server_readings("toy").unwrap().failures, 1);
-    until(&host, "toy", |status| matches!(status, Status::Ready(_))).await;
-    assert_eq!(host.server_readings("toy").unwrap().reconnects, 1);
+    reopened(&host, "toy", 1).await;
+    assert_eq!(host.server_readings("toy").unwrap().calls, 1, "once");
     host.close().await;
 }
 

@@ -10,7 +10,7 @@ use switchboard_host::{Desired, Host, HostError, Permit, Permitted, Proposed, St
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_session::CallError;
 
-use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, plan, sh, until};
+use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, plan, reopened, sh};
 use crate::toy::Toy;
 use crate::web::Web;
 
@@ -367,7 +367,7 @@ async fn error_propagation_as_results_of_the_tool() {
         let result = host.execute(tool, arguments).await;
         assert!(result.is_error && result.text().contains(says), "{tool}: {}", result.text());
     }
-    until(&host, "toy", |status| matches!(status, Status::Ready(_))).await;
+    reopened(&host, "toy", 1).await;
     let slow = host.call("mcp__toy__forever", ()).timeout(Duration::from_millis(50)).execute().await;
     assert!(slow.is_error && slow.text().contains("no answer within 50ms"), "{}", slow.text());
     // The other entry gives the same as a typed error.

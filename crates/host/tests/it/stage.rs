@@ -137,6 +137,14 @@ pub(crate) async fn until(host: &Host, server: &str, is: impl Fn(&Status) -> boo
     }
 }
 
+/// Waits until a server was opened again so many times, and is ready.
+pub(crate) async fn reopened(host: &Host, server: &str, times: u64) {
+    until(host, server, |status| {
+        matches!(status, Status::Ready(_)) && host.server_readings(server).unwrap().reconnects >= times
+    })
+    .await;
+}
+
 /// Waits for an event.
 pub(crate) async fn heard<T>(events: &mut Events, wanted: impl Fn(&Event) -> Option<T>) -> T {
     loop {
