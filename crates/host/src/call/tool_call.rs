@@ -9,10 +9,11 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
+use crate::answers::Silent;
 use crate::call::{Permit, Permitted, Proposed, Run, Spill, Validation, repair, run, shape};
 use crate::error::HostError;
 use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Switch, Target, Why};
+use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
 use crate::slot::{Slot, Status};
 use crate::telemetry::{Ending, call_span, error_type};
 
@@ -115,11 +116,10 @@ impl ToolCall {
 
     /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
     /// for a model goes to a file where the host's policy says so.
-    pub fn execute(self) -> BoxFuture<'static, CallToolResult> {
-        Box::pin(async {
-            let host = Arc::clone(&self.host);
+    pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
+        Box::pin(async move {
             match self.make().await {
-                Ok(Made { raw, result }) => match &host.policy.spill {
+                Ok(Made { raw, result }) => match &self.host.policy.spill {
                     Some(spill) => spill.shape(raw.as_ref(), result),
                     None => result,
                 },
@@ -128,7 +128,7 @@ impl ToolCall {
         })
     }
 
-    async fn make(mut self) -> Result<Made, HostError> {
+    async fn make(&mut self) -> Result<Made, HostError> {
         let listed = resolve(&self.host, &self.which).await?;
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
@@ -152,7 +152,7 @@ impl ToolCall {
     }
 
     /// Everything between the tool and its result.
-    async fn made(mut self, listed: &Listed, arguments: Raw) -> Result<Made, HostError> {
+    async fn made(&mut self, listed: &Listed, arguments: Raw) -> Result<Made, HostError> {
         let host = Arc::clone(&self.host);
         if host.policy.validation == Validation::On {
             listed.checks.arguments(&listed.tool, &arguments).map_err(|problem| unfit(listed, problem))?;
@@ -168,8 +168,10 @@ impl ToolCall {
         }
         let made = match &listed.target {
             Target::Own(own) => {
-                let run = self.run.as_ref();
-                let result = unless_cancelled(run, listed, own.call(arguments, run)).await?;
+                let result = match &self.run {
+                    None => own.call(arguments, None).await,
+                    Some(run) => unless_cancelled(run, listed, own.call(arguments, Some(run))).await?,
+                };
                 Made { raw: None, result }
             }
             Target::Server(slot) => {
@@ -228,8 +230,11 @@ impl ToolCall {
             Some(run) => (run.id(), run.answers()),
             None => (run::next_id(), None),
         };
-        let _seat = slot.desk.sit(id, answers);
-        let mut call = session.call_tool(listed.tool.name.as_str(), arguments);
+        let seat = slot.desk.sit(id, answers);
+        let mut call = session.call_tool_raw(listed.tool.name.as_str(), arguments.clone());
+        if seat.is_some() {
+            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+        }
         if let Some(total) = self.total {
             call = call.timeout(total);
         }
@@ -242,7 +247,11 @@ impl ToolCall {
         if let Some(meta) = self.meta_with_trace() {
             call = call.meta(meta);
         }
-        let outcome = unless_cancelled(self.run.as_ref(), listed, call.raw()).await?;
+        // The one that is made all the time is awaited in place: moving it would cost as much as half the host.
+        let outcome = match &self.run {
+            None => call.raw().await,
+            Some(run) => unless_cancelled(run, listed, Box::pin(call.raw())).await?,
+        };
         let raw = outcome.map_err(|error| failed(listed, error))?;
         let result = CallToolResult::read(&raw).map_err(|error| {
             failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
@@ -269,21 +278,28 @@ impl ToolCall {
 async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
     let catalog = host.around.registry.snapshot();
     match which {
-        Which::Listed(listed) => allowed(&catalog, listed),
+        Which::Listed(listed) => {
+            let Some(part) = catalog.part(&listed.server) else {
+                return Err(not_ready(&listed.server, Status::Stopped));
+            };
+            // What was looked up earlier may be another by now.
+            allowed(&catalog, part, catalog.of_part(part, &listed.tool.name).unwrap_or(listed))
+        }
         Which::Name(name) => match catalog.find(name) {
             Some(found) => Ok(found.tool),
             None => Err(missing(host, &catalog, name)),
         },
         Which::Pair { server, tool } => {
-            if let Some(listed) = catalog.of_server(server, tool) {
-                return allowed(&catalog, listed);
+            let Some(part) = catalog.part(server) else { return Err(host.not_connected(server)) };
+            if let Some(listed) = catalog.of_part(part, tool) {
+                return allowed(&catalog, part, listed);
             }
-            let slot = catalog.part(server).and_then(|part| part.slot.clone());
-            let Some(slot) = slot else { return Err(host.not_connected(server)) };
+            let Some(slot) = part.slot.clone() else { return Err(host.not_connected(server)) };
             slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
             let catalog = host.around.registry.snapshot();
-            match catalog.of_server(server, tool) {
-                Some(listed) => allowed(&catalog, listed),
+            let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
+            match found {
+                Some((part, listed)) => allowed(&catalog, part, listed),
                 None => Err(HostError::UnknownTool { tool: tool.clone(), near: catalog.near(tool) }),
             }
         }
@@ -292,11 +308,10 @@ async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> 
 
 /// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
 async fn unless_cancelled<T>(
-    run: Option<&Run>,
+    run: &Run,
     listed: &Listed,
     future: impl Future<Output = T>,
 ) -> Result<T, HostError> {
-    let Some(run) = run else { return Ok(future.await) };
     tokio::select! {
         biased;
         done = future => Ok(done),
@@ -320,23 +335,17 @@ fn ending(outcome: &Result<Made, HostError>) -> Ending {
 }
 
 /// The tool, if it may be used.
-fn allowed(catalog: &Catalog, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
-    let server = || Arc::clone(&listed.server);
-    let Some(part) = catalog.part(&listed.server) else {
-        return Err(not_ready(&listed.server, Status::Stopped));
-    };
+fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
     if part.switch == Switch::Off {
         return Err(not_ready(&listed.server, Status::Disabled));
     }
-    // One that was looked up earlier may be another by now.
-    let now = catalog.of_server(&listed.server, &listed.tool.name).unwrap_or(listed);
-    match catalog.withheld(now) {
+    match catalog.withheld(listed) {
         Some(reason) => Err(HostError::Withheld {
-            server: server(),
+            server: Arc::clone(&listed.server),
             tool: listed.tool.name.clone(),
             reason: Box::new(reason.clone()),
         }),
-        None => Ok(Arc::clone(now)),
+        None => Ok(Arc::clone(listed)),
     }
 }
 
@@ -381,8 +390,8 @@ impl IntoFuture for ToolCall {
     type Output = Result<CallToolResult, HostError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async { self.make().await.map(|made| made.result) })
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move { self.make().await.map(|made| made.result) })
     }
 }
 

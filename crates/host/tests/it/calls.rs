@@ -23,6 +23,7 @@ crate::trials![
     trial a_structured_result_that_does_not_fit_is_told,
     trial a_server_that_asks_is_answered_by_the_caller,
     trial a_server_that_asks_a_caller_without_answers_is_refused,
+    trial callers_that_are_asked_at_once_each_answer_their_own,
     trial the_trace_travels_in_meta,
     trial calls_are_counted,
     trial a_call_waits_for_a_server_that_is_starting,
@@ -170,21 +171,38 @@ async fn a_server_that_asks_is_answered_by_the_caller() {
 }
 
 async fn a_server_that_asks_a_caller_without_answers_is_refused() {
+    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+        let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
+        let refused = host.execute("mcp__toy__ask", ()).await;
+        assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
+        // Another's run does not answer for it.
+        let run = Run::answering(Called("Eve"));
+        let waiting = host.call_tool("toy", "forever", ()).within(&run);
+        let asking = async {
+            let error = host.call_tool("toy", "ask", ()).await.unwrap_err().to_string();
+            assert!(error.contains("answers no questions") || error.contains("cannot be told"), "{error}");
+        };
+        tokio::select! {
+            biased;
+            _ = waiting => panic!("it takes for ever"),
+            () = asking => {}
+        }
+        host.close().await;
+    }
+}
+
+async fn callers_that_are_asked_at_once_each_answer_their_own() {
     let builder = Host::builder().with_abilities(Abilities::none().with_forms());
-    let host = host_with(builder, &[("toy", &Toy::full().server("toy"))]).await;
-    let refused = host.execute("mcp__toy__ask", ()).await;
-    assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
-    // Another's run does not answer for it.
-    let run = Run::answering(Called("Eve"));
-    let waiting = host.call_tool("toy", "forever", ()).within(&run);
-    let asking = async {
-        let error = host.call_tool("toy", "ask", ()).await.unwrap_err();
-        assert!(error.to_string().contains("cannot be told"), "{error}");
-    };
-    tokio::select! {
-        biased;
-        _ = waiting => panic!("it takes for ever"),
-        () = asking => {}
+    let host = host_with(builder, &[("toy", &Toy::full().served("toy", Offer::ModernOnly))]).await;
+    let names = ["Ada", "Bob", "Eve", "Mallory"];
+    let calls = names.map(|name| {
+        let call = host.call_tool("toy", "ask", ()).within(&Run::answering(Called(name)));
+        tokio::spawn(async move { call.await })
+    });
+    for (name, call) in names.iter().zip(calls) {
+        let said = call.await.unwrap().unwrap().text();
+        assert!(said.contains(name), "{name}: {said}");
     }
     host.close().await;
 }

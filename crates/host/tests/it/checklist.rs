@@ -235,7 +235,7 @@ async fn set_servers_one_bad_server_harms_no_other() {
     host.close().await;
 }
 
-fn missing() -> Reach {
+pub(crate) fn missing() -> Reach {
     Reach::Stdio {
         command: "/nowhere/server".to_owned(),
         args: Vec::new(),

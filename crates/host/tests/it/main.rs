@@ -15,6 +15,7 @@ mod web;
 mod calls;
 mod catalog;
 mod checklist;
+mod crowd;
 mod operations;
 mod slots;
 
@@ -25,13 +26,22 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> ExitCode {
     switchboard_transport::stdio::enter_if_asked();
     if let Some(part) = std::env::var_os(toy::PART) {
-        toy::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            crowd::CHANGES => crowd::play(),
+            part => toy::play(part),
+        }
         return ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> =
-        [checklist::trials(), operations::trials(), slots::trials(), catalog::trials(), calls::trials()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let trials: Vec<Trial> = [
+        checklist::trials(),
+        operations::trials(),
+        slots::trials(),
+        catalog::trials(),
+        calls::trials(),
+        crowd::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -164,6 +164,11 @@ pub(crate) fn play(part: &str) {
     let toy = match part {
         "toy" | "legacy" => Toy::full(),
         "dies-once" => Toy::new(&["once"]),
+        "locked" => {
+            let lock = std::env::var("LOCK").unwrap();
+            std::fs::File::create_new(&lock).expect("the one before has let go");
+            Toy::full()
+        }
         "stillborn" => {
             eprintln!("no such setting: colour");
             std::process::exit(3);
@@ -173,4 +178,8 @@ pub(crate) fn play(part: &str) {
     let offer = if part == "legacy" { Offer::LegacyOnly } else { Offer::Any };
     let server = toy.served("toy", offer);
     runtime.block_on(async { server.serve(own_stdio().unwrap()).await });
+    if part == "locked" {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::remove_file(std::env::var("LOCK").unwrap()).unwrap();
+    }
 }
