@@ -6,6 +6,7 @@
 //!                       catalogue              shape: output, spill, errors for the model
 //! ```
 
+mod flat;
 mod guard;
 mod own;
 mod permit;
