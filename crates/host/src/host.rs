@@ -26,6 +26,9 @@ use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::slot::{Manifest, Outset, Running, Slot, Status, Surroundings};
 use crate::telemetry::Readings;
 
+/// The round in which a slot is begun.
+const FIRST: u64 = 1;
+
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
 #[derive(Clone)]
 pub struct Host {
@@ -72,7 +75,8 @@ impl Host {
     }
 
     /// Connects a server, and waits until it is ready or its first attempt has failed; it may be tried further as its
-    /// plan says. One of the same name and plan is kept; one of another plan is replaced.
+    /// plan says. One of the same name and plan is kept, and tried anew if it was given up; one of another plan is
+    /// replaced.
     ///
     /// # Errors
     /// When the first attempt fails, or the server may not be started.
@@ -85,8 +89,8 @@ impl Host {
         server: impl Into<Desired>,
     ) -> Result<(), HostError> {
         let (name, desired) = (name.into(), server.into());
-        let slot = self.inner.add(&name, desired)?;
-        outcome(&slot, slot.settled(1).await)
+        let (slot, round) = self.inner.add(&name, desired)?;
+        outcome(&slot, slot.settled(round).await)
     }
 
     /// Takes a server out of the set and ends it.
@@ -137,8 +141,8 @@ impl Host {
         outcome(&slot, slot.settled(round).await)
     }
 
-    /// Makes the set of servers this one: keeps those whose plan is the same, ends the others, starts what is new, all at
-    /// the same time. The order is that of the catalogue.
+    /// Makes the set of servers this one: keeps those whose plan is the same (and tries those anew that were given up),
+    /// ends the others, starts what is new, all at the same time. The order is that of the catalogue.
     ///
     /// # Cancellation
     /// The set is changed all the same; servers go on starting.
@@ -149,9 +153,9 @@ impl Host {
         let wanted = servers.into_iter().map(|(name, desired)| (name.into(), desired.into())).collect();
         let (mut done, started, mut closing) = self.inner.set(wanted);
         let mut starting = JoinSet::new();
-        for slot in started {
+        for (slot, round) in started {
             starting.spawn(async move {
-                let status = slot.settled(1).await;
+                let status = slot.settled(round).await;
                 outcome(&slot, status).err().map(|error| (slot.name.to_string(), error.to_string()))
             });
         }
@@ -169,7 +173,7 @@ impl Host {
     pub async fn required(&self) -> Result<(), HostError> {
         let slots = self.inner.slots();
         for slot in slots.into_iter().filter(|slot| slot.plan.required) {
-            let status = slot.settled(1).await;
+            let status = slot.settled(FIRST).await;
             outcome(&slot, status)?;
         }
         Ok(())
@@ -354,7 +358,7 @@ impl Inner {
     }
 
     /// Puts one server into the set; one of the same name and plan stays.
-    fn add(&self, name: &str, desired: Desired) -> Result<Arc<Slot>, HostError> {
+    fn add(&self, name: &str, desired: Desired) -> Result<(Arc<Slot>, u64), HostError> {
         check_name(name)?;
         let mut table = self.table.lock();
         if table.is_closed {
@@ -365,7 +369,9 @@ impl Inner {
             && table.entries[at].desired.plan == desired.plan
         {
             table.entries[at].desired = desired;
-            return Ok(Arc::clone(table.entries[at].slot()));
+            let slot = Arc::clone(table.entries[at].slot());
+            let round = slot.start_again().unwrap_or(FIRST);
+            return Ok((slot, round));
         }
         if at.is_none() && table.entries.len() >= MOST_SERVERS {
             return Err(HostError::TooManyServers { most: MOST_SERVERS });
@@ -382,7 +388,7 @@ impl Inner {
         };
         self.place(&table, std::slice::from_ref(&slot));
         begin(&mut table.chores, old, &slot, outset);
-        Ok(slot)
+        Ok((slot, FIRST))
     }
 
     fn take(&self, name: &str) -> Result<Running, HostError> {
@@ -397,8 +403,9 @@ impl Inner {
     }
 
     /// Changes the whole set. Gives what is known at once, the slots that start, and what is being closed.
-    fn set(&self, wanted: Vec<(String, Desired)>) -> (SetServers, Vec<Arc<Slot>>, JoinSet<()>) {
+    fn set(&self, wanted: Vec<(String, Desired)>) -> (SetServers, Vec<(Arc<Slot>, u64)>, JoinSet<()>) {
         let (mut done, mut started, mut closing) = (SetServers::default(), Vec::new(), JoinSet::new());
+        let mut new = Vec::new();
         let mut table = self.table.lock();
         let mut old = std::mem::take(&mut table.entries);
         let mut seen = HashSet::new();
@@ -424,6 +431,8 @@ impl Inner {
             match before {
                 Some(mut kept) if kept.desired.plan == desired.plan => {
                     kept.desired = desired;
+                    let round = kept.slot().start_again();
+                    started.extend(round.map(|round| (Arc::clone(kept.slot()), round)));
                     table.entries.push(kept);
                 }
                 before => {
@@ -431,14 +440,15 @@ impl Inner {
                         done.removed.push(name.clone());
                     }
                     let entry = self.entry(&name, desired);
-                    started.push(Arc::clone(entry.slot()));
+                    started.push((Arc::clone(entry.slot()), FIRST));
+                    new.push(Arc::clone(entry.slot()));
                     begins.push((before, Arc::clone(entry.slot()), entry.outset()));
                     table.entries.push(entry);
                     done.added.push(name);
                 }
             }
         }
-        self.place(&table, &started);
+        self.place(&table, &new);
         for (before, slot, outset) in begins {
             begin(&mut table.chores, before, &slot, outset);
         }

@@ -63,6 +63,17 @@ pub(crate) enum Which {
     Listed(Arc<Listed>),
 }
 
+impl Which {
+    /// The tool, as it was asked for.
+    fn name(&self) -> &str {
+        match self {
+            Self::Pair { tool, .. } => tool,
+            Self::Name(name) => name,
+            Self::Listed(listed) => &listed.tool.name,
+        }
+    }
+}
+
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
 /// A call of a tool. Awaiting it makes it and gives a typed error or a result; [`execute`](Self::execute) makes it for
@@ -129,7 +140,14 @@ impl ToolCall {
     }
 
     async fn make(&mut self) -> Result<Made, HostError> {
-        let listed = resolve(&self.host, &self.which).await?;
+        let listed = match &self.run {
+            None => resolve(&self.host, &self.which).await?,
+            Some(run) => {
+                let tool = self.which.name().to_owned();
+                let unsent = HostError::Cancelled { tool, sent: false };
+                unless_cancelled(run, unsent, resolve(&self.host, &self.which)).await??
+            }
+        };
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
             Ok(arguments) => arguments,
@@ -158,11 +176,17 @@ impl ToolCall {
             listed.checks.arguments(&listed.tool, &arguments).map_err(|problem| unfit(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
-            return Err(HostError::Cancelled { tool: listed.tool.name.clone(), sent: false });
+            return Err(cancelled(listed, false));
         }
         if let Some(permit) = &host.policy.permit {
             let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, &arguments);
-            if let Permitted::No { reason } = permit.permit(&proposed).await {
+            let permitted = match &self.run {
+                None => permit.permit(&proposed).await,
+                Some(run) => {
+                    unless_cancelled(run, cancelled(listed, false), permit.permit(&proposed)).await?
+                }
+            };
+            if let Permitted::No { reason } = permitted {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
         }
@@ -170,7 +194,10 @@ impl ToolCall {
             Target::Own(own) => {
                 let result = match &self.run {
                     None => own.call(arguments, None).await,
-                    Some(run) => unless_cancelled(run, listed, own.call(arguments, Some(run))).await?,
+                    Some(run) => {
+                        let answer = own.call(arguments, Some(run));
+                        unless_cancelled(run, cancelled(listed, true), answer).await?
+                    }
                 };
                 Made { raw: None, result }
             }
@@ -197,7 +224,13 @@ impl ToolCall {
     /// Sends it, and again where that cannot do harm.
     async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
-        let session = slot.session().await.map_err(not_ready)?;
+        let session = match &self.run {
+            None => slot.session().await.map_err(not_ready)?,
+            Some(run) => {
+                let session = unless_cancelled(run, cancelled(listed, false), slot.session()).await?;
+                session.map_err(not_ready)?
+            }
+        };
         let opened = slot.opened();
         let error = match self.once(listed, slot, &session, &arguments).await {
             Err(HostError::Call { error, .. }) => error,
@@ -250,7 +283,7 @@ impl ToolCall {
         // The one that is made all the time is awaited in place: moving it would cost as much as half the host.
         let outcome = match &self.run {
             None => call.raw().await,
-            Some(run) => unless_cancelled(run, listed, Box::pin(call.raw())).await?,
+            Some(run) => unless_cancelled(run, cancelled(listed, true), Box::pin(call.raw())).await?,
         };
         let raw = outcome.map_err(|error| failed(listed, error))?;
         let result = CallToolResult::read(&raw).map_err(|error| {
@@ -309,14 +342,18 @@ async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> 
 /// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
 async fn unless_cancelled<T>(
     run: &Run,
-    listed: &Listed,
+    error: HostError,
     future: impl Future<Output = T>,
 ) -> Result<T, HostError> {
     tokio::select! {
         biased;
         done = future => Ok(done),
-        () = run.cancelled() => Err(HostError::Cancelled { tool: listed.tool.name.clone(), sent: true }),
+        () = run.cancelled() => Err(error),
     }
+}
+
+fn cancelled(listed: &Listed, sent: bool) -> HostError {
+    HostError::Cancelled { tool: listed.tool.name.clone(), sent }
 }
 
 /// What a call gave.

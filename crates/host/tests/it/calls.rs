@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_host::{Host, HostError, Replay, Run, Spill, Status, TraceContext, Traced, Validation};
+use switchboard_host::{
+    Host, HostError, Permit, Permitted, Proposed, Replay, Run, Spill, Status, TraceContext, Traced,
+    Validation,
+};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Tool};
 use switchboard_session::Offer;
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
@@ -15,6 +18,7 @@ use crate::toy::Toy;
 
 crate::trials![
     trial cancelling_a_run_ends_its_calls_on_every_server,
+    trial cancelling_a_run_ends_calls_that_were_not_sent_yet,
     trial dropping_a_call_cancels_it,
     trial a_large_result_goes_to_a_private_file,
     trial a_call_whose_outcome_is_unknown_is_not_made_again,
@@ -62,6 +66,39 @@ async fn cancelling_a_run_ends_its_calls_on_every_server() {
     host.call_tool("stdio", "echo", ()).within(&other).await.unwrap();
     kept.abort();
     host.close().await;
+}
+
+/// Never decides.
+struct Undecided;
+
+impl Permit for Undecided {
+    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+        Box::pin(std::future::pending())
+    }
+}
+
+async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
+    let toy = Toy::full();
+    let builder = Host::builder().with_permit(Arc::new(Undecided));
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    let starting = host.clone();
+    let connecting =
+        tokio::spawn(async move { starting.connect("hangs", crate::stage::sh("cat >/dev/null")).await });
+    until(&host, "toy", |_| host.servers().len() == 2).await;
+    let run = Run::new();
+    let calls = [("toy", "echo"), ("hangs", "anything")].map(|(server, tool)| {
+        let call = host.call_tool(server, tool, ()).within(&run);
+        tokio::spawn(async move { call.await })
+    });
+    tokio::task::yield_now().await;
+    run.cancel();
+    for call in calls {
+        let error = call.await.unwrap().unwrap_err();
+        assert!(matches!(error, HostError::Cancelled { sent: false, .. }), "{error}");
+    }
+    assert_eq!(toy.called(), 0);
+    host.close().await;
+    connecting.await.unwrap().unwrap_err();
 }
 
 async fn dropping_a_call_cancels_it() {

@@ -94,7 +94,6 @@ pub(crate) fn play() {
 
 async fn changes() {
     const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-    let steps = if std::env::var_os("SWITCHBOARD_LONG").is_some() { 1000 } else { 120 };
     let seed = std::env::var("SWITCHBOARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(7);
     let before = descriptors();
     let mut dice = Dice(seed);
@@ -104,7 +103,7 @@ async fn changes() {
     let mut wanted: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
     let plans = [child("toy"), in_process("inside"), child("legacy")];
     let mut pids: Vec<u32> = Vec::new();
-    for _ in 0..steps {
+    for _ in 0..1000 {
         let name = NAMES[dice.below(NAMES.len())];
         match dice.below(6) {
             0 | 1 => {
