@@ -23,7 +23,7 @@ use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
 use crate::registry::{Catalog, Found, Listed, MOST_SERVERS, OWN_NAME, Pins, Switch, Unread, Why};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
-use crate::slot::{Manifest, Outset, Running, Slot, Status, Surroundings};
+use crate::slot::{Manifest, Outset, Running, Sentinel, Slot, Status, Surroundings};
 use crate::telemetry::Readings;
 
 /// The round in which a slot is begun.
@@ -48,6 +48,8 @@ struct Table {
     entries: Vec<Entry>,
     /// Servers that are being closed before another takes their place; owned here, so that they end with the host.
     chores: JoinSet<()>,
+    /// Looks whether the machine has slept, while there are servers.
+    sentinel: Option<Sentinel>,
     is_closed: bool,
 }
 
@@ -340,6 +342,7 @@ impl Host {
         let (entries, mut chores) = {
             let mut table = self.inner.table.lock();
             table.is_closed = true;
+            table.sentinel = None;
             (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
         };
         self.inner.around.registry.place(&[]);
@@ -376,7 +379,7 @@ impl Inner {
         if at.is_none() && table.entries.len() >= MOST_SERVERS {
             return Err(HostError::TooManyServers { most: MOST_SERVERS });
         }
-        let entry = self.entry(name, desired);
+        let entry = self.entry(&mut table, name, desired);
         let slot = Arc::clone(entry.slot());
         let outset = entry.outset();
         let old = match at {
@@ -439,7 +442,7 @@ impl Inner {
                     if before.is_some() {
                         done.removed.push(name.clone());
                     }
-                    let entry = self.entry(&name, desired);
+                    let entry = self.entry(&mut table, &name, desired);
                     started.push((Arc::clone(entry.slot()), FIRST));
                     new.push(Arc::clone(entry.slot()));
                     begins.push((before, Arc::clone(entry.slot()), entry.outset()));
@@ -459,7 +462,8 @@ impl Inner {
         (done, started, closing)
     }
 
-    fn entry(&self, name: &str, desired: Desired) -> Entry {
+    fn entry(&self, table: &mut Table, name: &str, desired: Desired) -> Entry {
+        table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
         let slot = Arc::new(Slot::new(name.into(), desired.plan.clone(), Desk::new(self.abilities)));
         Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
     }

@@ -88,7 +88,8 @@ pub(crate) const CHANGES: &str = "changes";
 
 /// Plays that part.
 pub(crate) fn play() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // More than one thread: what follows what is then up to chance as well.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(changes());
 }
 

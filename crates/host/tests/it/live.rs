@@ -16,6 +16,7 @@ mod calls;
 mod catalog;
 mod checklist;
 mod crowd;
+mod faults;
 mod operations;
 mod slots;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     if let Some(part) = std::env::var_os(toy::PART) {
         match part.to_str().unwrap_or_default() {
             crowd::CHANGES => crowd::play(),
+            faults::SCARCE => faults::play(),
             part => toy::play(part),
         }
         return ExitCode::SUCCESS;
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         catalog::trials(),
         calls::trials(),
         crowd::trials(),
+        faults::trials(),
     ]
     .into_iter()
     .flatten()
