@@ -66,6 +66,7 @@ mod host;
 mod registry;
 mod report;
 mod resources;
+mod set;
 mod slot;
 mod telemetry;
 
