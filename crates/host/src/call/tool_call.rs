@@ -10,69 +10,14 @@ use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
 use crate::answers::Silent;
-use crate::call::{Permit, Permitted, Proposed, Run, Spill, Validation, repair, run, shape};
+use crate::call::policy::Replay;
+use crate::call::resolve::{Which, not_ready, resolve};
+use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
 use crate::error::HostError;
 use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
-use crate::slot::{Slot, Status};
+use crate::registry::{Listed, Target};
+use crate::slot::Slot;
 use crate::telemetry::{Ending, call_span, error_type};
-
-/// Whether a call whose outcome is unknown is made again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replay {
-    /// Never.
-    #[default]
-    Never,
-    /// Once, if the tool says that it is read-only or idempotent. Only for servers whose word is trusted.
-    Idempotent,
-}
-
-/// Says which trace a call belongs to.
-pub trait TraceContext: Send + Sync + 'static {
-    /// The context of now. Asked inside the span of the call.
-    fn current(&self) -> Option<Traced>;
-}
-
-/// A trace, in the words of W3C Trace Context.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traced {
-    /// `traceparent`.
-    pub parent: String,
-    /// `tracestate`.
-    pub state: Option<String>,
-}
-
-/// What holds for all calls of a host.
-#[derive(Default)]
-pub(crate) struct CallPolicy {
-    pub(crate) permit: Option<Arc<dyn Permit>>,
-    pub(crate) replay: Replay,
-    pub(crate) validation: Validation,
-    pub(crate) spill: Option<Spill>,
-    pub(crate) trace: Option<Arc<dyn TraceContext>>,
-}
-
-/// Which tool is meant.
-#[derive(Clone, Debug)]
-pub(crate) enum Which {
-    /// A tool of a server, under the server's name for it.
-    Pair { server: String, tool: String },
-    /// Either of its names.
-    Name(String),
-    /// One that was looked up.
-    Listed(Arc<Listed>),
-}
-
-impl Which {
-    /// The tool, as it was asked for.
-    fn name(&self) -> &str {
-        match self {
-            Self::Pair { tool, .. } => tool,
-            Self::Name(name) => name,
-            Self::Listed(listed) => &listed.tool.name,
-        }
-    }
-}
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
@@ -307,38 +252,6 @@ impl ToolCall {
     }
 }
 
-/// Finds the tool; waits for a server that has just been started, or has to be.
-async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
-    let catalog = host.around.registry.snapshot();
-    match which {
-        Which::Listed(listed) => {
-            let Some(part) = catalog.part(&listed.server) else {
-                return Err(not_ready(&listed.server, Status::Stopped));
-            };
-            // What was looked up earlier may be another by now.
-            allowed(&catalog, part, catalog.of_part(part, &listed.tool.name).unwrap_or(listed))
-        }
-        Which::Name(name) => match catalog.find(name) {
-            Some(found) => Ok(found.tool),
-            None => Err(missing(host, &catalog, name)),
-        },
-        Which::Pair { server, tool } => {
-            let Some(part) = catalog.part(server) else { return Err(host.not_connected(server)) };
-            if let Some(listed) = catalog.of_part(part, tool) {
-                return allowed(&catalog, part, listed);
-            }
-            let Some(slot) = part.slot.clone() else { return Err(host.not_connected(server)) };
-            slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
-            let catalog = host.around.registry.snapshot();
-            let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
-            match found {
-                Some((part, listed)) => allowed(&catalog, part, listed),
-                None => Err(HostError::UnknownTool { tool: tool.clone(), near: catalog.near(tool) }),
-            }
-        }
-    }
-}
-
 /// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
 async fn unless_cancelled<T>(
     run: &Run,
@@ -368,43 +281,6 @@ fn ending(outcome: &Result<Made, HostError>) -> Ending {
         Ok(made) if made.result.is_error => Ending::ToolError,
         Ok(_) => Ending::Result,
         Err(_) => Ending::Failure,
-    }
-}
-
-/// The tool, if it may be used.
-fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
-    if part.switch == Switch::Off {
-        return Err(not_ready(&listed.server, Status::Disabled));
-    }
-    match catalog.withheld(listed) {
-        Some(reason) => Err(HostError::Withheld {
-            server: Arc::clone(&listed.server),
-            tool: listed.tool.name.clone(),
-            reason: Box::new(reason.clone()),
-        }),
-        None => Ok(Arc::clone(listed)),
-    }
-}
-
-/// Why there is no tool of this name.
-fn missing(host: &Inner, catalog: &Catalog, name: &str) -> HostError {
-    let tool = || name.to_owned();
-    match catalog.why(name, &host.statuses()) {
-        Why::Withheld { server, reason } => {
-            HostError::Withheld { server, tool: tool(), reason: Box::new(reason) }
-        }
-        Why::Disabled { server } => not_ready(&server, Status::Disabled),
-        Why::Unknown { near, .. } => HostError::UnknownTool { tool: tool(), near },
-        Why::Shown { .. } | Why::Rejected { .. } => HostError::UnknownTool { tool: tool(), near: Vec::new() },
-    }
-}
-
-pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
-    match status {
-        Status::NeedsAuth(challenge) => {
-            HostError::NeedsAuth { server: Arc::clone(server), challenge: Box::new(challenge) }
-        }
-        status => HostError::NotReady { server: Arc::clone(server), status: Box::new(status) },
     }
 }
 
