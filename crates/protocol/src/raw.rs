@@ -27,6 +27,9 @@ pub const MAX_NODES: usize = 250_000;
 /// What most messages fit, so that their buffer never grows.
 const SMALL_MESSAGE: usize = 256;
 
+/// Texts beyond this get room in powers of two.
+const LARGE_TEXT: usize = 64 * 1024;
+
 /// The brace in the middle of a text up to this size is taken out; in a larger one a space takes its place, so that the
 /// rest need not be moved.
 const MOVED: usize = 4 * 1024;
@@ -77,7 +80,7 @@ impl Raw {
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, EncodeError> {
-        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE));
+        let mut text = String::with_capacity(room(bytes));
         json::write(&mut text, value).map_err(EncodeError)?;
         Ok(Self::checked(text.into()))
     }
@@ -93,7 +96,7 @@ impl Raw {
         close: &str,
         bytes: usize,
     ) -> Result<Self, EncodeError> {
-        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE) + open.len() + close.len());
+        let mut text = String::with_capacity(room(bytes + open.len() + close.len()));
         text.push_str(open);
         json::write(&mut text, value).map_err(EncodeError)?;
         let start = open.len();
@@ -250,6 +253,13 @@ impl Raw {
     fn mended(&self, error: &serde_json::Error) -> Result<String, DecodeError> {
         scan::mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error))
     }
+}
+
+/// How much room a text of about so many bytes is given.
+fn room(bytes: usize) -> usize {
+    // Allocators hand freed memory back to the system when it is much against the largest piece they have seen, and the
+    // next text would have every page of it mapped anew. Room that is never written costs no memory.
+    if bytes > LARGE_TEXT { bytes.next_power_of_two() } else { bytes.max(SMALL_MESSAGE) }
 }
 
 /// What does not fit, and where.
