@@ -135,7 +135,7 @@ impl ClientSession {
         let live = Arc::new(Live {
             link,
             dialect,
-            terms,
+            terms: *terms,
             ids,
             limits: inner.limits.clone(),
             clock: Clock::default(),

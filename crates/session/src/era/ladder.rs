@@ -4,6 +4,7 @@
 //! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -38,7 +39,7 @@ pub(crate) struct Opening {
 pub(crate) struct Opened {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Terms,
+    pub(crate) terms: Box<Terms>,
     pub(crate) inbound: Option<Inbound>,
     pub(crate) stash: Stash,
 }
@@ -131,7 +132,7 @@ async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
     let modern = opening.offer.modern();
     if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
         let attempt = ladder.dial(Rung::Legacy, None).await?;
-        return ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed).await;
+        return Box::pin(ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed)).await;
     }
     ladder.modern(modern[0]).await
 }
@@ -194,15 +195,12 @@ impl Ladder<'_> {
                 Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
                     (Probed::Legacy(Vec::new()), None)
                 }
-                Ok(Err(error)) => return self.fell(Some(attempt), error).await,
+                Ok(Err(error)) => return Box::pin(self.fell(Some(attempt), error)).await,
                 Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
                     // It may still answer: listen for both, and take whichever comes first.
                     let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
-                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
-                        // Slow to start, and then it died of the probe that was waiting for it.
-                        Err(CallError::Link(error)) => self.fell(None, error).await,
-                        other => other,
-                    };
+                    // Slow to start, it may die of the probe that was waiting for it.
+                    return self.legacy_or_again(attempt, heard).await;
                 }
                 Err(_) => {
                     let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
@@ -228,15 +226,22 @@ impl Ladder<'_> {
                     // What was started on another link is not answered on this one.
                     let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
                     let heard = Hearsay { named, stash, ..Hearsay::default() };
-                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
-                        // It said what it made of the probe, and died of it all the same.
-                        Err(CallError::Link(error)) => self.fell(None, error).await,
-                        other => other,
-                    };
+                    // It said what it made of the probe, and may die of it all the same.
+                    return self.legacy_or_again(attempt, heard).await;
                 }
             }
         }
         Err(self.no_common(vec![revision.to_string()]))
+    }
+
+    /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
+    ///
+    /// Boxed, as every step that not all servers take: many connects at once should not hold room for all of them.
+    async fn legacy_or_again(&self, attempt: Attempt, heard: Hearsay) -> Result<Opened, CallError> {
+        match Box::pin(self.legacy(attempt, heard, SwitchBack::Allowed)).await {
+            Err(CallError::Link(error)) => Box::pin(self.fell(None, error)).await,
+            other => other,
+        }
     }
 
     fn may_fall_back(&self) -> bool {
@@ -270,7 +275,7 @@ impl Ladder<'_> {
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
         link.agreed(crate::link::Agreement { batches: false, revision: terms.revision.as_str() });
-        Ok(Opened { link, dialect, terms: *terms, inbound, stash })
+        Ok(Opened { link, dialect, terms, inbound, stash })
     }
 
     /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
@@ -288,7 +293,7 @@ impl Ladder<'_> {
                     Err(CallError::Link(older)) if older.is_refused() => return Err(refused.into()),
                     other => other?,
                 };
-                self.shake(attempt, Hearsay::default(), SwitchBack::Done).await
+                Box::pin(self.shake(attempt, Hearsay::default(), SwitchBack::Done)).await
             }
             other => other,
         }
@@ -310,13 +315,13 @@ impl Ladder<'_> {
         // One more try when the server names a revision it would take.
         for _ in 0..2 {
             let answered = {
-                let shaking = legacy::handshake(
+                let shaking = std::pin::pin!(legacy::handshake(
                     &*attempt.link,
                     self.next_id(),
                     revision,
                     (&self.opening.who, &self.opening.legacy_capabilities),
                     (attempt.inbound.as_mut(), &mut stash),
-                );
+                ));
                 first_of(shaking, probe.as_mut(), &self.opening.offer.modern()).await?
             };
             match answered {
@@ -325,7 +330,7 @@ impl Ladder<'_> {
                     let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
                     legacy::welcome(&*attempt.link, terms.revision)?;
                     let Attempt { link, inbound } = attempt;
-                    return Ok(Opened { link, dialect, terms: *terms, inbound, stash });
+                    return Ok(Opened { link, dialect, terms, inbound, stash });
                 }
                 First::Shaken(Shaken::Open(terms)) => {
                     return Err(self.no_common(vec![terms.revision.to_string()]));
@@ -364,12 +369,11 @@ enum First {
 
 /// The handshake, or the late answer to the probe when that is a modern one and comes first.
 async fn first_of(
-    shaking: impl Future<Output = Result<Shaken, CallError>>,
+    mut shaking: Pin<&mut impl Future<Output = Result<Shaken, CallError>>>,
     probe: Option<&mut Exchange>,
     offer: &[Revision],
 ) -> Result<First, CallError> {
     let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
-    let mut shaking = std::pin::pin!(shaking);
     // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;
