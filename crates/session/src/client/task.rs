@@ -123,7 +123,7 @@ impl Live {
         let responses: InputResponses =
             self.inputs(asked).await?.decode().map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
-        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits.read))
+        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits().read))
             .await?;
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Live {
 
     async fn ask<T: FromRaw>(&self, method: &'static str, id: &str, params: &Raw) -> Result<T, CallError> {
         let raw =
-            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits.read)).await?;
+            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits().read)).await?;
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
+use crate::client::Limits;
 use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
 use crate::era::{ClientDialect, Offer, Terms, Verdict};
@@ -28,9 +28,8 @@ pub(crate) struct Opening {
     pub(crate) legacy_capabilities: ClientCapabilities,
     /// What is declared with every request of the modern era.
     pub(crate) modern_capabilities: ClientCapabilities,
-    pub(crate) probe_timeout: Duration,
-    /// How long all of it may take.
-    pub(crate) startup: Duration,
+    /// How long to wait and how much to take.
+    pub(crate) limits: Limits,
     /// The roots a session begins with.
     pub(crate) roots: Vec<switchboard_protocol::Root>,
 }
@@ -114,7 +113,7 @@ impl Attempt {
 /// When nothing can be reached, or no revision is shared.
 pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
     let climbing = Climbing::default();
-    let within = opening.startup;
+    let within = opening.limits.startup;
     let climbed =
         tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
     climbed.unwrap_or_else(|_| {
@@ -185,7 +184,7 @@ impl Ladder<'_> {
         for _ in 0..2 {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
-            let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
+            let outcome = tokio::time::timeout(self.opening.limits.probe, asked).await;
             let (judged, refused) = match outcome {
                 Ok(Ok(outcome)) => {
                     let refused = outcome.as_ref().err().cloned();
@@ -203,7 +202,7 @@ impl Ladder<'_> {
                     return self.legacy_or_again(attempt, heard).await;
                 }
                 Err(_) => {
-                    let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
+                    let (after, hint) = (self.opening.limits.probe, attempt.link.hint());
                     return Err(CallError::TimedOut { phase: Phase::Startup, after, hint });
                 }
             };

@@ -159,8 +159,14 @@ impl Lines {
     /// Room for one read. It grows as the connection is used: most of many are quiet.
     fn room(&mut self) -> impl BufMut + '_ {
         if self.buffer.capacity() - self.buffer.len() < self.room / 4 {
-            self.room = (self.room * 2).min(CHUNK);
-            self.buffer.reserve(self.room);
+            if self.room < CHUNK {
+                self.room *= 2;
+                // Anew, so that the sizes stay powers of two: they are when a line grows to the limit.
+                let rest = std::mem::replace(&mut self.buffer, BytesMut::with_capacity(self.room));
+                self.buffer.extend_from_slice(&rest);
+            } else {
+                self.buffer.reserve(CHUNK);
+            }
         }
         (&mut self.buffer).limit(CHUNK)
     }

@@ -21,7 +21,7 @@ const LAST_WORDS: usize = 4 * 1024;
 const LOGGED: u32 = 50;
 /// Read at once from a server that writes much; most write little.
 const READ: usize = 32 * 1024;
-const FIRST_READ: usize = 1024;
+const FIRST_READ: usize = 256;
 
 /// The last lines of a server's stderr; the task that drains it ends when this is dropped.
 #[derive(Debug)]
