@@ -5,3 +5,4 @@
 //! sent through the slot.
 
 pub mod config;
+pub mod registry;

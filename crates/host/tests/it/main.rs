@@ -1,1 +1,5 @@
 //! The host as applications see it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod names;

@@ -1,0 +1,3 @@
+//! What the servers offer, under names a model can use.
+
+pub mod name;
