@@ -1,24 +1,40 @@
 //! From what a person wrote to what will be run.
 //!
-//! A server is written as an [`Entry`], in a file or by a program. [`Entry::plan`] fills in its variables and gives the
-//! [`Plan`] that is run.
+//! 1. A server is written as an [`Entry`], by a program or in a [`File`] of `mcpServers`.
+//! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
+//! 3. [`Entry::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
+//!    approval of its exact entry ([`Approvals`]).
 //!
 //! **Invariants.** Nothing here starts a program or opens a connection. A command is never filled in. No error, warning
-//! or debug text shows a secret.
+//! or debug text shows a secret. One bad entry harms no other, and one bad file no other file.
 
+mod approval;
+mod canonical;
+mod caution;
+mod disk;
 mod document;
+mod edit;
 mod entry;
 mod expand;
 mod fault;
+mod file;
+mod location;
 mod mask;
 mod plan;
 mod prepare;
 mod read;
+mod scope;
+mod watch;
 
+pub use approval::{Approval, Approvals};
 pub use document::Position;
 pub use entry::{Binding, Entry, Kind, Settings};
 pub use expand::Lookup;
 pub use fault::{Fault, Problem};
+pub use file::{File, Written};
+pub use location::Locations;
 pub use plan::{Off, Plan, Reach, Restart, Start};
 pub use prepare::{RESTARTS, STARTUP};
 pub use read::Warning;
+pub use scope::{Configured, Ground, Layer, Resolved, Scope, Shadowed};
+pub use watch::Watch;
