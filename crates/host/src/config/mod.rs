@@ -4,9 +4,12 @@
 //! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
 //! 3. [`Entry::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
 //!    approval of its exact entry ([`Approvals`]).
+//! 4. Files of other programs are read by [`import`].
 //!
 //! **Invariants.** Nothing here starts a program or opens a connection. A command is never filled in. No error, warning
 //! or debug text shows a secret. One bad entry harms no other, and one bad file no other file.
+
+pub mod import;
 
 mod approval;
 mod canonical;

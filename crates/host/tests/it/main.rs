@@ -4,4 +4,5 @@
 
 mod config_entry;
 mod config_files;
+mod import;
 mod names;
