@@ -5,4 +5,5 @@
 //! sent through the slot.
 
 pub mod config;
+pub mod permission;
 pub mod registry;

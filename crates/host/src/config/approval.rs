@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::config::canonical::fingerprint;
+use crate::config::canonical::{digest, hexadecimal};
 use crate::config::disk::{self, Lock, Owner};
 use crate::config::entry::Entry;
 use crate::config::fault::{Fault, Problem};
@@ -137,7 +137,6 @@ fn hash(project: &Path, name: &str, entry: &Entry) -> String {
         entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));
     // A path that is no UTF-8 must not pass for another one that looks like it.
     let project = project.as_os_str().as_encoded_bytes();
-    fingerprint(
-        &json!({"project": project, "name": name, "entry": fields.collect::<serde_json::Map<_, _>>()}),
-    )
+    let fields: serde_json::Map<_, _> = fields.collect();
+    hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
 }

@@ -8,21 +8,25 @@ use sha2::{Digest, Sha256};
 /// The canonical text. Does not rely on the order a map happens to keep.
 pub(crate) fn canonical(value: &Value) -> String {
     let mut out = String::new();
-    write(&mut out, value);
+    append(&mut out, value);
     out
 }
 
-/// SHA-256 of the canonical text, in hexadecimal.
-pub(crate) fn fingerprint(value: &Value) -> String {
-    let digest = Sha256::digest(canonical(value));
-    digest.iter().fold(String::with_capacity(64), |mut out, byte| {
+/// SHA-256 of the canonical text.
+pub(crate) fn digest(value: &Value) -> [u8; 32] {
+    Sha256::digest(canonical(value)).into()
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
         // Writing to a string does not fail.
         _ = write!(out, "{byte:02x}");
         out
     })
 }
 
-fn write(out: &mut String, value: &Value) {
+fn append(out: &mut String, value: &Value) {
     match value {
         Value::Array(items) => {
             out.push('[');
@@ -30,7 +34,7 @@ fn write(out: &mut String, value: &Value) {
                 if index > 0 {
                     out.push(',');
                 }
-                write(out, item);
+                append(out, item);
             }
             out.push(']');
         }
@@ -44,7 +48,7 @@ fn write(out: &mut String, value: &Value) {
                 }
                 out.push_str(&Value::from(key.as_str()).to_string());
                 out.push(':');
-                write(out, value);
+                append(out, value);
             }
             out.push('}');
         }

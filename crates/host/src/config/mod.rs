@@ -12,9 +12,9 @@
 pub mod import;
 
 mod approval;
-mod canonical;
+pub(crate) mod canonical;
 mod caution;
-mod disk;
+pub(crate) mod disk;
 mod document;
 mod edit;
 mod entry;
@@ -22,7 +22,7 @@ mod expand;
 mod fault;
 mod file;
 mod location;
-mod mask;
+pub(crate) mod mask;
 mod plan;
 mod prepare;
 mod read;

@@ -6,3 +6,4 @@ mod config_entry;
 mod config_files;
 mod import;
 mod names;
+mod permission;
