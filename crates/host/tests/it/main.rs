@@ -7,3 +7,4 @@ mod config_files;
 mod import;
 mod names;
 mod permission;
+mod profile;
