@@ -76,7 +76,7 @@ impl Approvals {
     pub fn of(&self, project: &Path, name: &str, entry: &Entry) -> Approval {
         match self.projects.get(&key(project)).and_then(|servers| servers.get(name)) {
             None => Approval::New,
-            Some(record) if record.hash == hash(project, name, entry) => Approval::Approved,
+            Some(record) if record.hash == Self::fingerprint(project, name, entry) => Approval::Approved,
             Some(record) => Approval::Changed(record.shown.clone()),
         }
     }
@@ -86,7 +86,7 @@ impl Approvals {
     /// # Errors
     /// When it cannot be stored; then nothing is approved.
     pub fn approve(&mut self, project: &Path, name: &str, entry: &Entry) -> Result<(), Fault> {
-        let record = Record { hash: hash(project, name, entry), shown: entry.masked() };
+        let record = Record { hash: Self::fingerprint(project, name, entry), shown: entry.masked() };
         self.change(|projects| {
             projects.entry(key(project)).or_default().insert(name.to_owned(), record);
         })
@@ -103,6 +103,17 @@ impl Approvals {
             }
             projects.retain(|_, servers| !servers.is_empty());
         })
+    }
+
+    /// What an approval is of, in hexadecimal: for those who approve by naming it, where nobody can be asked.
+    pub fn fingerprint(project: &Path, name: &str, entry: &Entry) -> String {
+        let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
+        let fields =
+            entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));
+        // A path that is no UTF-8 must not pass for another one that looks like it.
+        let project = project.as_os_str().as_encoded_bytes();
+        let fields: serde_json::Map<_, _> = fields.collect();
+        hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
     }
 
     /// Changes what is stored now, which another program may have changed since we read it.
@@ -129,14 +140,4 @@ fn load(path: &Path) -> Result<Projects, Fault> {
 
 fn key(project: &Path) -> String {
     project.to_string_lossy().into_owned()
-}
-
-fn hash(project: &Path, name: &str, entry: &Entry) -> String {
-    let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
-    let fields =
-        entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));
-    // A path that is no UTF-8 must not pass for another one that looks like it.
-    let project = project.as_os_str().as_encoded_bytes();
-    let fields: serde_json::Map<_, _> = fields.collect();
-    hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
 }

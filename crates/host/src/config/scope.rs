@@ -14,6 +14,7 @@ use crate::config::file::{File, Written};
 use crate::config::location::Locations;
 use crate::config::plan::{Plan, Reach};
 use crate::config::read::Warning;
+use crate::registry::name::{NameLimit, QualifiedName};
 
 /// Where an entry comes from, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -222,6 +223,11 @@ fn configured(
         }
     };
     warnings.extend(entry.cautions(scope).into_iter().map(|warning| warning.under(&name)));
+    if QualifiedName::of(&name, "tool", NameLimit::DEFAULT).is_hashed() {
+        let text =
+            "its tools get longer names; letters, digits, `-` and single `_` in a short name keep them plain";
+        warnings.push(Warning::new(&name, text));
+    }
     let approval = (scope == Scope::Project).then(|| ground.approvals.of(ground.project, &name, entry));
     let plan = match &approval {
         Some(Approval::New | Approval::Changed(_)) => Ok(entry.plan_unapproved()),

@@ -22,6 +22,6 @@ pub use definition::{DefinitionHash, ServerIdentity};
 pub use gate::{Gate, Refused, Subject};
 pub use glob::Glob;
 pub use ledger::{Key, Ledger, Recalled};
-pub use rule::{Rule, RuleError, Rules};
+pub use rule::{Found, Rule, RuleError, Rules};
 pub use scan::{Suspicion, suspicions};
 pub use verdict::{Call, Decision, Effects, Overrides, Policy, Reason, Stance, Trust, Verdict};

@@ -6,6 +6,7 @@
 //! Invariant: where a text could mean two pairs, a rule that allows matches only the one that cannot be mistaken, and
 //! a rule that asks or denies matches both. So no server can take a name that lets it use another's permission.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,10 +29,14 @@ pub struct Rule {
 /// What a rule matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pattern {
-    /// `server/tool`; the whole text is kept for servers with a slash in their name.
+    /// `server/tool`.
     Pair { server: Glob, tool: Glob },
-    /// `mcp__…`.
-    Qualified(Glob),
+    /// `mcp__*`.
+    Everything,
+    /// `mcp__…`, one name.
+    Name(String),
+    /// `mcp__…`, with globs.
+    Names(Glob),
     /// A tool on any server.
     Tool(Glob),
 }
@@ -66,7 +71,11 @@ impl Rule {
         }
         let pattern = match written.split_once('/') {
             Some((server, tool)) => Pattern::Pair { server: Glob::new(server), tool: Glob::new(tool) },
-            None if written.starts_with(PREFIX) => Pattern::Qualified(Glob::new(written)),
+            None if written == "mcp__*" => Pattern::Everything,
+            None if written.starts_with(PREFIX) => match Glob::new(written) {
+                glob if glob.is_literal() => Pattern::Name(written.to_owned()),
+                glob => Pattern::Names(glob),
+            },
             None => Pattern::Tool(Glob::new(written)),
         };
         Ok(Self { verdict, pattern, written: written.to_owned() })
@@ -79,39 +88,62 @@ impl Rule {
 
     /// Whether it is about this tool of this server.
     pub fn matches(&self, server: &str, tool: &str) -> bool {
-        let strict = self.verdict == Verdict::Allow;
-        match &self.pattern {
-            Pattern::Tool(glob) => glob.matches(tool),
-            Pattern::Pair { server: servers, tool: tools } => {
-                servers.matches(server) && tools.matches(tool)
-                    || !strict && server.contains('/') && self.fits_elsewhere(server, tool)
-            }
-            Pattern::Qualified(glob) => qualified(glob, server, tool, strict),
-        }
+        self.is_about(&Names::of(server, tool))
     }
 
-    /// A server with a slash in its name: the rule may have been cut at the wrong one.
-    fn fits_elsewhere(&self, server: &str, tool: &str) -> bool {
-        Glob::new(self.written.as_str()).matches(&format!("{server}/{tool}"))
+    fn is_about(&self, names: &Names<'_>) -> bool {
+        let strict = self.verdict == Verdict::Allow;
+        match &self.pattern {
+            Pattern::Tool(glob) => glob.matches(names.tool),
+            Pattern::Pair { server, tool } => {
+                // A server with a slash in its name: the rule may have been cut at the wrong one.
+                let elsewhere = || {
+                    !strict && names.server.contains('/') && Glob::new(&*self.written).matches(&names.pair())
+                };
+                server.matches(names.server) && tool.matches(names.tool) || elsewhere()
+            }
+            Pattern::Everything => true,
+            Pattern::Name(name) => {
+                let is_either = *name == names.whole || *name == names.raw;
+                is_either && (names.is_plain || !strict) || *name == *names.qualified()
+            }
+            Pattern::Names(glob) => {
+                let is_either = glob.matches(&names.whole) || glob.matches(&names.raw);
+                is_either && (names.is_plain || !strict) || !strict && glob.matches(names.qualified())
+            }
+        }
     }
 }
 
-fn qualified(glob: &Glob, server: &str, tool: &str, strict: bool) -> bool {
-    if glob.as_str() == "mcp__*" {
-        return true;
+/// One tool under every name a rule may have for it, made once for all rules.
+struct Names<'a> {
+    server: &'a str,
+    tool: &'a str,
+    /// `mcp__server`.
+    whole: String,
+    /// `mcp__server__tool`, as it is written by hand.
+    raw: String,
+    /// Of such a server nothing that begins with its name can belong to another: see the names.
+    is_plain: bool,
+    qualified: OnceCell<QualifiedName>,
+}
+
+impl<'a> Names<'a> {
+    fn of(server: &'a str, tool: &'a str) -> Self {
+        let whole = [PREFIX, server].concat();
+        let raw = [whole.as_str(), "__", tool].concat();
+        let is_plain = !server.is_empty() && !server.contains("__") && !server.ends_with('_');
+        Self { server, tool, whole, raw, is_plain, qualified: OnceCell::new() }
     }
-    let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
-    if glob.is_literal() && glob.as_str() == name.as_str() {
-        return true;
+
+    /// The name in the catalogue. Made only if it is asked for: it may need a hash.
+    fn qualified(&self) -> &str {
+        self.qualified.get_or_init(|| QualifiedName::of(self.server, self.tool, NameLimit::DEFAULT)).as_str()
     }
-    let whole = format!("{PREFIX}{server}");
-    let raw = format!("{whole}__{tool}");
-    // Of such a server nothing that begins with its name can belong to another: see the names.
-    let is_plain = !server.is_empty() && !server.contains("__") && !server.ends_with('_');
-    if is_plain && (glob.matches(&whole) || glob.matches(&raw)) {
-        return true;
+
+    fn pair(&self) -> String {
+        format!("{}/{}", self.server, self.tool)
     }
-    !strict && (glob.matches(&whole) || glob.matches(&raw) || glob.matches(name.as_str()))
 }
 
 impl FromStr for Rule {
@@ -153,13 +185,40 @@ impl Rules {
         self.0.iter()
     }
 
-    /// A rule of this verdict that is about this tool.
-    pub fn find(&self, verdict: Verdict, server: &str, tool: &str) -> Option<&Rule> {
-        self.0.iter().find(|rule| rule.verdict == verdict && rule.matches(server, tool))
+    /// The first rule of each verdict that is about this tool.
+    pub fn find(&self, server: &str, tool: &str) -> Found<'_> {
+        let mut found = Found::default();
+        if self.0.is_empty() {
+            return found;
+        }
+        let names = Names::of(server, tool);
+        for rule in &self.0 {
+            let place = match rule.verdict {
+                Verdict::Allow => &mut found.allow,
+                Verdict::Ask => &mut found.ask,
+                Verdict::Deny => &mut found.deny,
+            };
+            if place.is_none() && rule.is_about(&names) {
+                *place = Some(rule);
+            }
+        }
+        found
     }
 
     /// Rules that are about none of these tools: probably a misspelling, and worth a warning.
     pub fn idle<'a>(&'a self, tools: &[(&str, &str)]) -> Vec<&'a Rule> {
-        self.0.iter().filter(|rule| !tools.iter().any(|(server, tool)| rule.matches(server, tool))).collect()
+        let names: Vec<Names<'_>> = tools.iter().map(|(server, tool)| Names::of(server, tool)).collect();
+        self.0.iter().filter(|rule| !names.iter().any(|names| rule.is_about(names))).collect()
     }
+}
+
+/// Rules about one tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// One that allows it.
+    pub allow: Option<&'a Rule>,
+    /// One that wants it asked.
+    pub ask: Option<&'a Rule>,
+    /// One that denies it.
+    pub deny: Option<&'a Rule>,
 }

@@ -237,23 +237,23 @@ impl Policy {
 
     /// What happens to a call, given what was answered before. Depends on its arguments alone.
     pub fn decide(&self, call: &Call<'_>, recalled: Option<Recalled>) -> Decision {
-        let rule = |verdict| self.rules.find(verdict, call.server, call.tool).cloned();
-        let by_rule = |rule: Rule| Decision { verdict: rule.verdict(), reason: Reason::Rule(rule) };
+        let found = self.rules.find(call.server, call.tool);
+        let by_rule = |rule: &Rule| Decision { verdict: rule.verdict(), reason: Reason::Rule(rule.clone()) };
         // Somebody who wrote `ask` wants to be asked each time, whatever was answered before; a no still counts.
         let refused = recalled.filter(|recalled| recalled.answer == Answer::Deny);
-        if let Some(rule) = rule(Verdict::Deny) {
+        if let Some(rule) = found.deny {
             return by_rule(rule);
         }
         if let Some(recalled) = refused {
             return Decision { verdict: Verdict::Deny, reason: Reason::Remembered(recalled) };
         }
-        if let Some(rule) = rule(Verdict::Ask) {
+        if let Some(rule) = found.ask {
             return by_rule(rule);
         }
         if let Some(recalled) = recalled {
             return Decision { verdict: Verdict::Allow, reason: Reason::Remembered(recalled) };
         }
-        if let Some(rule) = rule(Verdict::Allow) {
+        if let Some(rule) = found.allow {
             return by_rule(rule);
         }
         let by_stance = |verdict| Decision { verdict, reason: Reason::Stance(self.stance) };
