@@ -372,4 +372,20 @@ mod tests {
             "this comment does not end; close it with */"
         );
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::with_cases(4000)
+        })]
+
+        #[test]
+        fn any_text_is_read_as_serde_reads_it(text in r#"[\[\]{}",:0-9.eE+a\\ntru \n\-/é]{0,24}"#) {
+            let ours = Node::parse(&text, Syntax::Strict).ok().map(|node| node.to_json());
+            let theirs = serde_json::from_str::<serde_json::Value>(&text).ok();
+            proptest::prop_assert_eq!(ours, theirs, "{}", text);
+            // What is relaxed may differ, and must only not panic.
+            _ = Node::parse(&text, Syntax::Relaxed);
+        }
+    }
 }

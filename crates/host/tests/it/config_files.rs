@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_host::config::{
     Approval, Approvals, Entry, Fault, File, Layer, Locations, Off, Problem, Reach, Resolved, Scope, Start,
@@ -481,4 +482,82 @@ async fn a_file_that_is_only_touched_changes_nothing() {
     stage.put(&stage.at.user_file, &json!({"a": {"command": "x"}}));
     let waited = tokio::time::timeout(Duration::from_secs(10), watch.changed()).await;
     assert!(waited.is_err());
+}
+
+/// What is done to a file.
+#[derive(Clone, Debug)]
+enum Change {
+    Set(u8, bool),
+    Remove(u8),
+    Disable(u8, bool),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let name = 0..4u8;
+    let change = prop_oneof![
+        (name.clone(), any::<bool>()).prop_map(|(name, long)| Change::Set(name, long)),
+        name.clone().prop_map(Change::Remove),
+        (name, any::<bool>()).prop_map(|(name, off)| Change::Disable(name, off)),
+    ];
+    prop::collection::vec(change, 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// However a file is laid out and changed: it says what the changes say, and all the rest as before.
+    #[test]
+    fn changes_to_a_file_add_up(layout in 0..5usize, changes in changes()) {
+        let before = [
+            "{}",
+            "{\"mcpServers\":{}}",
+            "{ \"a\": [1, {\"b\": 2}], \"mcpServers\": { }, \"z\": \"\u{e9}\" }",
+            "{\r\n\t\"mcpServers\": {\r\n\t\t\"s0\": {\"command\": \"x\"}\r\n\t},\r\n\t\"k\": null\r\n}\r\n",
+            "{\n  \"k\": 1,\n  \"mcpServers\": {\n    \"s1\": {\n      \"url\": \"https://h\",\n      \"v\": {}\n    }\n  }\n}\n",
+        ][layout];
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("mcp.json");
+        fs::write(&path, before).unwrap();
+        let mut file = File::open_shared(&path).unwrap();
+        let mut model: std::collections::BTreeMap<String, (Entry, bool)> = file
+            .servers()
+            .iter()
+            .map(|server| (server.name.clone(), (server.entry.clone().unwrap(), false)))
+            .collect();
+        for change in changes {
+            match change {
+                Change::Set(name, long) => {
+                    let entry = if long { Entry::stdio("x", ["a\"b", "c\n"]) } else { Entry::sdk("y") };
+                    file.set(&format!("s{name}"), &entry).unwrap();
+                    model.insert(format!("s{name}"), (entry, false));
+                }
+                Change::Remove(name) => {
+                    let known = model.remove(&format!("s{name}")).is_some();
+                    prop_assert_eq!(file.remove(&format!("s{name}")).is_ok(), known);
+                }
+                Change::Disable(name, off) => {
+                    let known = model.get_mut(&format!("s{name}")).map(|server| server.1 = off).is_some();
+                    prop_assert_eq!(file.set_disabled(&format!("s{name}"), off).is_ok(), known);
+                }
+            }
+        }
+        file.write().unwrap();
+        let again = File::open_shared(&path).unwrap();
+        let found: std::collections::BTreeMap<String, (Entry, bool)> = again
+            .servers()
+            .iter()
+            .map(|server| {
+                let mut entry = server.entry.clone().unwrap();
+                let off = std::mem::take(&mut entry.settings.disabled);
+                (server.name.clone(), (entry, off))
+            })
+            .collect();
+        prop_assert_eq!(found, model);
+        let rest = |text: &str| {
+            let mut value: Value = serde_json::from_str(text).unwrap();
+            value.as_object_mut().unwrap().remove("mcpServers");
+            value
+        };
+        prop_assert_eq!(rest(&fs::read_to_string(&path).unwrap()), rest(before));
+    }
 }
