@@ -33,10 +33,10 @@ impl Locations {
     /// ```
     /// use switchboard_host::config::Locations;
     ///
-    /// let variables = |name: &str| (name == "HOME").then(|| "/home/ada".to_owned());
-    /// let at = Locations::standard("/work", &variables).unwrap();
-    /// assert_eq!(at.user_file.to_str(), Some("/home/ada/.config/switchboard/mcp.json"));
-    /// assert_eq!(at.project_file.to_str(), Some("/work/.mcp.json"));
+    /// let variables = |name: &str| (name == "HOME").then(|| "/people/ada".to_owned());
+    /// let at = Locations::standard("/shop", &variables).unwrap();
+    /// assert_eq!(at.user_file.to_str(), Some("/people/ada/.config/switchboard/mcp.json"));
+    /// assert_eq!(at.project_file.to_str(), Some("/shop/.mcp.json"));
     /// ```
     pub fn standard(project: impl Into<PathBuf>, variables: Lookup<'_>) -> Option<Self> {
         // The XDG specification: a relative path is to be ignored.

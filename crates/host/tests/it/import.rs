@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_host::config::Problem;
 use switchboard_host::config::import::{Dialect, Imported, Place};
 
-const HOME: &str = "/home/ada";
+const HOME: &str = "/people/ada";
 
 /// What a file gives, told from its path: names with our form of each, and what is warned about.
 fn import(path: &str, text: &str) -> (Dialect, Value, Vec<String>) {
@@ -34,20 +34,20 @@ fn claude_desktop() {
       "mcpServers": {
         "filesystem": {
           "command": "npx",
-          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/ada/Desktop"],
+          "args": ["-y", "@modelcontextprotocol/server-filesystem", "/people/ada/Desktop"],
           "env": {"LOG": "debug"}
         },
         "sqlite": {"command": "uvx", "args": ["mcp-server-sqlite"], "isUsingBuiltInNodeForMcp": true}
       }
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/.config/Claude/claude_desktop_config.json", text);
+    let (dialect, servers, warned) = import("/people/ada/.config/Claude/claude_desktop_config.json", text);
     assert_eq!(dialect, Dialect::ClaudeDesktop);
     assert_eq!(
         servers,
         json!({
             "filesystem": {
                 "type": "stdio", "command": "npx",
-                "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/ada/Desktop"], "env": {"LOG": "debug"},
+                "args": ["-y", "@modelcontextprotocol/server-filesystem", "/people/ada/Desktop"], "env": {"LOG": "debug"},
             },
             "sqlite": {"type": "stdio", "command": "uvx", "args": ["mcp-server-sqlite"]},
         })
@@ -64,23 +64,23 @@ fn claude_code_for_the_user_and_for_each_project() {
         "sentry": {"type": "sse", "url": "https://mcp.sentry.dev/sse", "oauth": {"clientId": "x"}}
       },
       "projects": {
-        "/home/ada/work": {"allowedTools": [], "mcpServers": {"db": {"type": "stdio", "command": "db", "args": [], "env": {}}}},
-        "/home/ada/empty": {"history": []}
+        "/people/ada/shop": {"allowedTools": [], "mcpServers": {"db": {"type": "stdio", "command": "db", "args": [], "env": {}}}},
+        "/people/ada/empty": {"history": []}
       }
     }"#;
-    let imported = read("/home/ada/.claude.json", text);
+    let imported = read("/people/ada/.claude.json", text);
     assert_eq!(imported.dialect, Dialect::ClaudeCode);
     let found: Vec<_> = imported
         .servers
         .iter()
         .map(|server| (server.name.as_str(), server.project.as_deref().and_then(Path::to_str)))
         .collect();
-    assert_eq!(found, [("context7", None), ("sentry", None), ("db", Some("/home/ada/work"))]);
+    assert_eq!(found, [("context7", None), ("sentry", None), ("db", Some("/people/ada/shop"))]);
     assert_eq!(imported.servers[1].entry.as_ref().unwrap().kind.word(), "sse");
     assert_eq!(imported.warnings[0].field(), "mcpServers.sentry.oauth");
 
-    let project = read("/home/ada/work/.mcp.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
-    assert_eq!(project.servers[0].project.as_deref(), Some(Path::new("/home/ada/work")));
+    let project = read("/people/ada/shop/.mcp.json", r#"{"mcpServers": {"a": {"command": "x"}}}"#);
+    assert_eq!(project.servers[0].project.as_deref(), Some(Path::new("/people/ada/shop")));
 }
 
 #[test]
@@ -106,20 +106,20 @@ fn vs_code_with_comments_inputs_and_references() {
         "socket": {"type": "http", "url": "unix:///run/mcp.sock"},
       },
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/work/.vscode/mcp.json", text);
+    let (dialect, servers, warned) = import("/people/ada/shop/.vscode/mcp.json", text);
     assert_eq!(dialect, Dialect::VsCode);
     assert_eq!(servers["github"]["headers"], json!({"Authorization": "Bearer ${GITHUB_TOKEN}"}));
-    assert_eq!(servers["local"]["command"], "/home/ada/work/bin/serve");
-    assert_eq!(servers["local"]["args"], json!(["--root", "/home/ada/work", "${EXTRA}", "${config:x}"]));
+    assert_eq!(servers["local"]["command"], "/people/ada/shop/bin/serve");
+    assert_eq!(servers["local"]["args"], json!(["--root", "/people/ada/shop", "${EXTRA}", "${config:x}"]));
     assert_eq!(warned, ["servers.local.envFile", "servers.local.args[3]", "servers.socket"]);
-    let imported = read("/home/ada/work/.vscode/mcp.json", text);
+    let imported = read("/people/ada/shop/.vscode/mcp.json", text);
     let need = &imported.servers[0].needs[0];
     assert_eq!((need.variable.as_str(), need.what.as_str()), ("GITHUB_TOKEN", "GitHub token"));
-    assert_eq!(imported.servers[0].project.as_deref(), Some(Path::new("/home/ada/work")));
+    assert_eq!(imported.servers[0].project.as_deref(), Some(Path::new("/people/ada/shop")));
 
     // The older place, in settings.
     let older = r#"{"editor.fontSize": 12, "mcp": {"inputs": [], "servers": {"a": {"command": "x"}}}}"#;
-    assert_eq!(import("/home/ada/.config/Code/User/settings.json", older).0, Dialect::VsCode);
+    assert_eq!(import("/people/ada/.config/Code/User/settings.json", older).0, Dialect::VsCode);
 }
 
 #[test]
@@ -130,13 +130,13 @@ fn cursor_for_the_user_is_for_no_project() {
         "home": {"command": "node", "args": ["${userHome}/server.js", "${workspaceFolder}"]}
       }
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/.cursor/mcp.json", text);
+    let (dialect, servers, warned) = import("/people/ada/.cursor/mcp.json", text);
     assert_eq!(dialect, Dialect::Cursor);
     assert_eq!(servers["remote"]["type"], "http");
     assert_eq!(servers["remote"]["headers"]["Authorization"], "Bearer ${TOKEN}");
     assert_eq!(servers["home"]["args"][0], "${HOME}/server.js");
     assert_eq!(warned, ["mcpServers.remote.auth", "mcpServers.home.args[1]"]);
-    assert_eq!(read("/home/ada/.cursor/mcp.json", text).servers[0].project, None);
+    assert_eq!(read("/people/ada/.cursor/mcp.json", text).servers[0].project, None);
 }
 
 #[test]
@@ -166,7 +166,7 @@ env_http_headers = { "X-Key" = "FIGMA_KEY" }
 enabled = false
 required = true
 "#;
-    let (dialect, servers, warned) = import("/home/ada/.codex/config.toml", text);
+    let (dialect, servers, warned) = import("/people/ada/.codex/config.toml", text);
     assert_eq!(dialect, Dialect::Codex);
     assert_eq!(
         servers,
@@ -204,7 +204,7 @@ fn gemini() {
         "ws": {"tcp": "ws://x"}
       }
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/.gemini/settings.json", text);
+    let (dialect, servers, warned) = import("/people/ada/.gemini/settings.json", text);
     assert_eq!(dialect, Dialect::Gemini);
     assert_eq!(
         servers,
@@ -236,7 +236,7 @@ fn zed() {
         "extension": {"source": "extension", "settings": {"key": "k"}},
       },
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/.config/zed/settings.json", text);
+    let (dialect, servers, warned) = import("/people/ada/.config/zed/settings.json", text);
     assert_eq!(dialect, Dialect::Zed);
     assert_eq!(
         servers,
@@ -263,7 +263,7 @@ fn opencode_in_both_versions() {
         "offered": {"enabled": true},
       },
     }"#;
-    let (dialect, servers, warned) = import("/home/ada/work/opencode.jsonc", text);
+    let (dialect, servers, warned) = import("/people/ada/shop/opencode.jsonc", text);
     assert_eq!(dialect, Dialect::OpenCode);
     assert_eq!(
         servers["everything"],
@@ -273,7 +273,7 @@ fn opencode_in_both_versions() {
     assert_eq!(warned, ["mcp.jira.oauth", "mcp.jira.headers.Authorization", "mcp.offered"]);
 
     let second = r#"{"mcp": {"servers": {"a": {"type": "local", "command": ["x"], "cwd": ".", "disabled": true, "timeout": {"startup": 1000, "request": 2000}}}}}"#;
-    let (dialect, servers, _) = import("/home/ada/somewhere.json", second);
+    let (dialect, servers, _) = import("/people/ada/somewhere.json", second);
     assert_eq!(dialect, Dialect::OpenCode);
     assert_eq!(
         servers["a"],
@@ -309,11 +309,11 @@ fn a_dialect_is_told_by_what_a_file_says_when_its_place_does_not() {
 #[test]
 fn one_server_that_cannot_be_read_harms_no_other_and_points_into_the_file() {
     let text = "{\n  \"servers\": {\n    \"bad\": {\"command\": \"x\", \"args\": [1]},\n    \"good\": {\"command\": \"x\"},\n    \"text\": \"x\"\n  }\n}";
-    let imported = read("/home/ada/work/.vscode/mcp.json", text);
+    let imported = read("/people/ada/shop/.vscode/mcp.json", text);
     let fault = imported.servers[0].entry.as_ref().unwrap_err();
     assert_eq!(
         fault.to_string(),
-        "/home/ada/work/.vscode/mcp.json:3:38: servers.bad.args[0]: expected a text in double quotes, found a number"
+        "/people/ada/shop/.vscode/mcp.json:3:38: servers.bad.args[0]: expected a text in double quotes, found a number"
     );
     assert!(imported.servers[1].entry.is_ok());
     assert!(matches!(imported.servers[2].entry.as_ref().unwrap_err().problem(), Problem::Mismatch { .. }));

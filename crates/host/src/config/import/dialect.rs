@@ -128,11 +128,20 @@ impl Dialect {
             ["httpUrl", "includeTools", "excludeTools"].iter().any(|key| server.get(key).is_some())
         }) {
             Some(Self::Gemini)
-        } else if any(&|server| server.to_json().to_string().contains("${env:")) {
+        } else if any(&has_editor_reference) {
             Some(Self::Cursor)
         } else {
             // The same words in both, and Claude Code's are a superset.
             Some(Self::ClaudeCode)
         }
+    }
+}
+
+fn has_editor_reference(node: &Node) -> bool {
+    match &node.value {
+        Value::Text(text) => text.contains("${env:"),
+        Value::List(items) => items.iter().any(has_editor_reference),
+        Value::Object(members) => members.iter().any(|member| has_editor_reference(&member.node)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
