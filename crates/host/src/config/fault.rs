@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::config::document::{Malformed, Position};
+use crate::config::visible::visible;
 
 /// One thing that is wrong, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +73,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{}:", file.display())?;
+            write!(f, "{}:", visible(&file.to_string_lossy()))?;
         }
         if let Some(Position { line, column }) = self.position {
             write!(f, "{line}:{column}:")?;
@@ -81,7 +82,7 @@ impl fmt::Display for Fault {
             write!(f, " ")?;
         }
         if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
+            write!(f, "{}: ", visible(&self.field))?;
         }
         self.problem.fmt(f)
     }

@@ -11,6 +11,8 @@ use crate::config::entry::Entry;
 use crate::config::expand::{Piece, pieces};
 
 const COVER: &str = "••••";
+/// Where other programs keep values that may be secret, whatever they are called.
+const HOLDERS: [&str; 7] = ["env", "envs", "environment", "headers", "http_headers", "httpHeaders", "auth"];
 /// Words before a credential that say what kind it is.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
@@ -24,7 +26,7 @@ impl Entry {
                 ),
                 ("args", Value::Array(args)) => Value::Array(masked_args(&args)),
                 ("url", Value::String(url)) => Value::String(masked_url(&url)),
-                (key, _) if names_a_secret(key) => Value::String(COVER.to_owned()),
+                (key, _) if names_a_secret(key) || HOLDERS.contains(&key) => Value::String(COVER.to_owned()),
                 (_, value) => masked_unknown(value),
             };
             (key, value)
@@ -141,7 +143,7 @@ fn masked_unknown(value: Value) -> Value {
         Value::Object(members) => Value::Object(
             members
                 .into_iter()
-                .map(|(key, value)| match names_a_secret(&key) || key == "env" || key == "headers" {
+                .map(|(key, value)| match names_a_secret(&key) || HOLDERS.contains(&key.as_str()) {
                     true => (key, Value::String(COVER.to_owned())),
                     false => (key, masked_unknown(value)),
                 })

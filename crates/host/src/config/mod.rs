@@ -27,6 +27,7 @@ mod plan;
 mod prepare;
 mod read;
 mod scope;
+pub(crate) mod visible;
 mod watch;
 
 pub use approval::{Approval, Approvals};

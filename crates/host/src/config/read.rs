@@ -11,6 +11,7 @@ use crate::config::document::{Member, Node, Position, Value};
 use crate::config::entry::{Binding, Entry, Kind, Settings};
 use crate::config::fault::{Fault, Problem};
 use crate::config::plan::Restart;
+use crate::config::visible::visible;
 
 /// What the programs before us call the streamable form of HTTP.
 const HTTP_WORDS: [&str; 4] = ["http", "streamable-http", "streamableHttp", "streamable_http"];
@@ -54,7 +55,7 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{}:", file.display())?;
+            write!(f, "{}:", visible(&file.to_string_lossy()))?;
         }
         if let Some(Position { line, column }) = self.position {
             write!(f, "{line}:{column}:")?;
@@ -62,7 +63,7 @@ impl fmt::Display for Warning {
         if self.file.is_some() || self.position.is_some() {
             write!(f, " ")?;
         }
-        write!(f, "{}: {}", self.field, self.text)
+        write!(f, "{}: {}", visible(&self.field), visible(&self.text))
     }
 }
 

@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::{Raw, Tool};
 use tokio::sync::Semaphore;
 
+use crate::config::visible::visible;
 use crate::permission::approver::{Answer, Approver, NobodyToAsk, Question};
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
 use crate::permission::ledger::{Key, Ledger};
@@ -17,7 +18,7 @@ use crate::permission::verdict::{Call, Decision, Policy, Reason, Trust, Verdict}
 
 /// A call that may not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{server}/{tool} is {decision}")]
+#[error("{}/{} is {decision}", visible(server), visible(tool))]
 pub struct Refused {
     /// The server.
     pub server: String,

@@ -484,6 +484,19 @@ async fn a_file_that_is_only_touched_changes_nothing() {
     assert!(waited.is_err());
 }
 
+/// A cloned project's file can name a server so that a terminal rewrites the screen.
+#[test]
+#[expect(non_snake_case, reason = "threats are tested under their ids")]
+fn T41_what_a_terminal_would_obey_is_written_out() {
+    let text = json!({"mcpServers": {"\u{1b}[2J\u{202e}x": {"type": "\u{1b}]52;c;x\u{7}", "\u{9b}1m": 1}, "y\n": {"command": "x", "\u{1b}c": 1}}});
+    let file = open_text(&text.to_string()).unwrap();
+    let fault = file.servers()[0].entry.as_ref().unwrap_err();
+    for told in [fault.to_string(), file.warnings()[0].to_string()] {
+        assert!(!told.contains(|char: char| char.is_control() || char == '\u{202e}'), "{told:?}");
+    }
+    assert!(fault.to_string().contains("mcpServers.\\u{1b}[2J\\u{202e}x.type: "));
+}
+
 /// What is done to a file.
 #[derive(Clone, Debug)]
 enum Change {

@@ -7,7 +7,8 @@ use crate::config::fault::Fault;
 use crate::config::import::imported::{Group, Source};
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     let project = if source.path.ends_with(".mcp.json") { source.folder() } else { None };
     source.group(root.get("mcpServers"), &Group { at: "mcpServers", project, translate: &translate })?;
     for project in root.get("projects").and_then(Node::members).unwrap_or_default() {

@@ -1,11 +1,11 @@
 //! Claude Desktop: `mcpServers` of programs, without variables.
 
-use crate::config::document::Node;
 use crate::config::fault::Fault;
 use crate::config::import::imported::{Group, Source};
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     source.group(root.get("mcpServers"), &Group { at: "mcpServers", project: None, translate: &translate })
 }
 

@@ -1,12 +1,12 @@
 //! Cursor: `mcpServers` with the editors' references.
 
-use crate::config::document::Node;
 use crate::config::fault::Fault;
 use crate::config::import::imported::{Group, Source};
 use crate::config::import::reference::{Editor, editor};
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     let project = source.project(".cursor");
     let known = Editor { workspace: project.as_deref(), inputs: &[] };
     let translate = |sheet: &mut Sheet| translate(sheet, known);

@@ -8,7 +8,8 @@ use crate::config::import::imported::{Group, Source};
 use crate::config::import::reference::dollar;
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     if let Some(mcp) = root.get("mcp") {
         for key in ["allowed", "excluded"].into_iter().filter(|key| mcp.get(key).is_some()) {
             source.warn(&format!("mcp.{key}"), "not carried over: disable servers one by one");

@@ -72,19 +72,17 @@ impl Imported {
     pub fn read(dialect: Dialect, place: Place<'_>, text: &str) -> Result<Self, Fault> {
         let Place { path, home } = place;
         let mut source = Source { path, home, text, servers: Vec::new(), warnings: Vec::new() };
-        match dialect {
-            Dialect::Codex => codex::read(&mut source),
-            _ => source.json().and_then(|root| match dialect {
-                Dialect::ClaudeDesktop => claude_desktop::read(&mut source, &root),
-                Dialect::ClaudeCode => claude_code::read(&mut source, &root),
-                Dialect::VsCode => vscode::read(&mut source, &root),
-                Dialect::Cursor => cursor::read(&mut source, &root),
-                Dialect::Gemini => gemini::read(&mut source, &root),
-                Dialect::Zed => zed::read(&mut source, &root),
-                Dialect::OpenCode | Dialect::Codex => opencode::read(&mut source, &root),
-            }),
-        }
-        .map_err(|fault| fault.in_file(path))?;
+        let read = match dialect {
+            Dialect::ClaudeDesktop => claude_desktop::read,
+            Dialect::ClaudeCode => claude_code::read,
+            Dialect::VsCode => vscode::read,
+            Dialect::Cursor => cursor::read,
+            Dialect::Codex => codex::read,
+            Dialect::Gemini => gemini::read,
+            Dialect::Zed => zed::read,
+            Dialect::OpenCode => opencode::read,
+        };
+        read(&mut source).map_err(|fault| fault.in_file(path))?;
         let Source { servers, warnings, .. } = source;
         let warnings = warnings.into_iter().map(|warning| warning.in_file(path)).collect();
         Ok(Self { dialect, servers, warnings })
@@ -120,7 +118,8 @@ pub(crate) struct Group<'a> {
 }
 
 impl Source<'_> {
-    fn json(&self) -> Result<Node, Fault> {
+    /// The text as JSON, with comments where editors write them.
+    pub(crate) fn json(&self) -> Result<Node, Fault> {
         Node::parse(self.text, Syntax::Relaxed).map_err(|malformed| Fault::malformed(self.text, &malformed))
     }
 

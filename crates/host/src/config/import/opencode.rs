@@ -8,7 +8,8 @@ use crate::config::import::imported::{Group, Source};
 use crate::config::import::reference::braces;
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     let mcp = root.get("mcp");
     // A server could be called `servers`; then it has a type.
     let second = mcp.and_then(|mcp| mcp.get("servers")).filter(|servers| servers.get("type").is_none());

@@ -6,10 +6,11 @@ use crate::config::import::imported::{Group, Source};
 use crate::config::import::reference::{Editor, editor};
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     let (root, at) = match root.get("mcp") {
         Some(mcp) if root.get("servers").is_none() => (mcp, "mcp.servers"),
-        _ => (root, "servers"),
+        _ => (&root, "servers"),
     };
     let project = source.project(".vscode");
     let inputs = inputs(root);

@@ -5,7 +5,8 @@ use crate::config::fault::Fault;
 use crate::config::import::imported::{Group, Source};
 use crate::config::import::sheet::Sheet;
 
-pub(crate) fn read(source: &mut Source<'_>, root: &Node) -> Result<(), Fault> {
+pub(crate) fn read(source: &mut Source<'_>) -> Result<(), Fault> {
+    let root = source.json()?;
     let project = source.project(".zed");
     source
         .group(root.get("context_servers"), &Group { at: "context_servers", project, translate: &translate })
