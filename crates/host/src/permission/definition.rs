@@ -56,6 +56,11 @@ impl ServerIdentity {
         };
         Self(digest(&json!({"name": name, "reach": reach})))
     }
+
+    /// The identity of a server of which only the name is known.
+    pub(crate) fn by_name(name: &str) -> Self {
+        Self(digest(&json!({"name": name})))
+    }
 }
 
 /// Both are shown, and stored, in hexadecimal.

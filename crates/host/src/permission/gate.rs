@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use crate::config::visible::visible;
 use crate::permission::approver::{Answer, Approver, NobodyToAsk, Question};
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
+use crate::permission::known::{Book, Known};
 use crate::permission::ledger::{Key, Ledger};
 use crate::permission::scan::suspicions;
 use crate::permission::verdict::{Call, Decision, Policy, Reason, Trust, Verdict};
@@ -34,6 +35,8 @@ pub struct Gate {
     policy: RwLock<Arc<Policy>>,
     // Held to look up or store an answer, never across an await.
     ledger: Mutex<Ledger>,
+    // Likewise.
+    book: Mutex<Book>,
     approver: Arc<dyn Approver>,
     one_question: Semaphore,
 }
@@ -59,6 +62,7 @@ impl Gate {
         Self {
             policy: RwLock::new(Arc::new(policy)),
             ledger: Mutex::new(Ledger::in_memory()),
+            book: Mutex::default(),
             approver: Arc::new(NobodyToAsk),
             one_question: Semaphore::new(1),
         }
@@ -86,6 +90,19 @@ impl Gate {
     /// Decides by another policy from now on.
     pub fn set_policy(&self, policy: Policy) {
         *self.policy.write() = Arc::new(policy);
+    }
+
+    /// Knows these servers from now on, and no others: whom to trust, and whom an answer is about.
+    pub fn set_servers(&self, servers: impl IntoIterator<Item = (String, Known)>) {
+        let book = Book::new(servers);
+        *self.book.lock() = book;
+    }
+
+    /// A tool of a server, by what is known of both.
+    pub fn subject<'a>(&self, server: &'a str, tool: &'a Tool) -> Subject<'a> {
+        let mut book = self.book.lock();
+        let Known { identity, trust } = book.server(server);
+        Subject { server, identity, trust, tool, definition: book.definition(server, tool) }
     }
 
     /// What would happen to a call now; nobody is asked.

@@ -12,6 +12,7 @@ mod approver;
 mod definition;
 mod gate;
 mod glob;
+mod known;
 mod ledger;
 mod rule;
 mod scan;
@@ -21,6 +22,7 @@ pub use approver::{Answer, Approver, BoxFuture, Memory, NobodyToAsk, Question, R
 pub use definition::{DefinitionHash, ServerIdentity};
 pub use gate::{Gate, Refused, Subject};
 pub use glob::Glob;
+pub use known::Known;
 pub use ledger::{Key, Ledger, Recalled};
 pub use rule::{Found, Rule, RuleError, Rules};
 pub use scan::{Suspicion, suspicions};

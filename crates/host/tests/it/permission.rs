@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use switchboard_host::config::Reach;
 use switchboard_host::permission::{
-    Answer, Approver, BoxFuture, Call, DefinitionHash, Effects, Gate, Key, Ledger, Memory, Overrides, Policy,
-    Question, Reason, Recalled, Reply, Rule, RuleError, Rules, ServerIdentity, Stance, Subject, Suspicion,
-    Trust, Verdict, suspicions,
+    Answer, Approver, BoxFuture, Call, DefinitionHash, Effects, Gate, Key, Known, Ledger, Memory, Overrides,
+    Policy, Question, Reason, Recalled, Reply, Rule, RuleError, Rules, ServerIdentity, Stance, Subject,
+    Suspicion, Trust, Verdict, suspicions,
 };
 use switchboard_protocol::{Raw, Tool, ToolAnnotations};
 
@@ -276,6 +276,30 @@ async fn with_nobody_to_ask_the_answer_is_no() {
     assert!(gate.permit(&subject("files", &read, Trust::Untrusted), None).await.is_err());
     gate.set_policy(Policy::new(rules(&["allow files/read"])));
     assert!(gate.permit(&subject("files", &read, Trust::Untrusted), None).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_gate_knows_servers_by_what_they_are() {
+    let reads = ToolAnnotations::new().with_read_only_hint(true);
+    let read = tool("read").with_annotations(reads);
+    let person = Person::new(Answer::Allow, Memory::Session);
+    let gate = Gate::new(Policy::default()).with_approver(Arc::clone(&person) as _);
+    let known =
+        |command: &str, trust| Known { identity: ServerIdentity::of("files", &reach(command)), trust };
+    let asked = async |gate: &Gate| {
+        gate.permit(&gate.subject("files", &read), None).await.unwrap();
+        person.asked()
+    };
+    // Nobody told of it: its word does not count, and the answer is about its name.
+    assert_eq!((asked(&gate).await, asked(&gate).await), (1, 1));
+    gate.set_servers([("files".to_owned(), known("x", Trust::Untrusted))]);
+    assert_eq!((asked(&gate).await, asked(&gate).await), (2, 2));
+    // Another program under the same name is asked about anew.
+    gate.set_servers([("files".to_owned(), known("y", Trust::Untrusted))]);
+    assert_eq!(asked(&gate).await, 3);
+    gate.set_servers([("files".to_owned(), known("z", Trust::Trusted))]);
+    assert_eq!(asked(&gate).await, 3);
+    assert_eq!(gate.decide(&gate.subject("files", &read)).to_string(), "allowed: it only reads");
 }
 
 /// A definition that changes after it was approved asks again.
