@@ -5,3 +5,5 @@
 //! sent through the slot.
 
 pub mod config;
+pub mod permission;
+pub mod registry;

@@ -1,1 +1,10 @@
 //! The host as applications see it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod config_entry;
+mod config_files;
+mod import;
+mod names;
+mod permission;
+mod profile;
