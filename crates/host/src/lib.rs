@@ -6,4 +6,34 @@
 
 pub mod config;
 pub mod permission;
-pub mod registry;
+
+mod answers;
+mod builder;
+mod builtin;
+mod call;
+mod desired;
+mod error;
+mod event;
+mod handle;
+mod host;
+mod registry;
+mod report;
+mod resources;
+mod slot;
+mod telemetry;
+
+pub use builder::HostBuilder;
+pub use call::{
+    OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced, Validation,
+};
+pub use desired::Desired;
+pub use error::HostError;
+pub use event::{Event, Events, ToolsChanged};
+pub use handle::ToolHandle;
+pub use host::Host;
+pub use registry::{name, profile};
+pub use registry::{Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Why, Withheld};
+pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
+pub use resources::{Gathered, Of};
+pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
+pub use telemetry::Readings;

@@ -1,4 +1,28 @@
-//! What the servers offer, under names a model can use.
+//! The catalogue: what all servers list, as one immutable snapshot after another.
+//!
+//! ```text
+//!   slot ── list ──▶ Registry ── part ─▶ rule, pin ─▶ Catalog (Arc, revision)
+//!                       └──▶ events: added, removed, changed, drifted
+//! ```
 
+mod catalog;
+mod glob;
+mod listed;
 pub mod name;
+mod part;
+mod pin;
 pub mod profile;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
+mod registry;
+mod rule;
+mod why;
+
+pub use catalog::{Catalog, Found};
+pub use listed::Listed;
+pub(crate) use listed::Target;
+pub(crate) use part::{Naming, Switch, Unread};
+pub use part::{ToolEffects, ToolInfo};
+pub use pin::{Drift, OnDrift, Pins};
+pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
+pub use rule::Withheld;
+pub use why::Why;

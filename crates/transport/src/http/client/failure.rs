@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
-use switchboard_http::{Challenge as HttpChallenge, HttpError, Response};
+use switchboard_http::{AuthorizeError, Challenge as HttpChallenge, HttpError, Response};
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::{Challenge, LinkError};
@@ -21,6 +21,10 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Broken { sent, .. } => LinkError::Lost { reason: error.to_string(), sent: *sent },
         HttpError::Redirect { status, .. } => {
             LinkError::Refused { status: status.as_u16(), text: error.to_string() }
+        }
+        // Whoever holds the credentials knows already what the server would say.
+        HttpError::Authorize(AuthorizeError::NeedsLogin) => {
+            LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
         }
         _ if error.not_sent() => LinkError::Unreachable { reason: error.to_string() },
         _ => LinkError::lost(error.to_string()),

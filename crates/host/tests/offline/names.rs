@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use switchboard_host::registry::name::{NameLimit, QualifiedName};
+use switchboard_host::name::{NameLimit, QualifiedName};
 
 fn name(server: &str, tool: &str) -> String {
     QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string()

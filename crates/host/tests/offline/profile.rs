@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_host::registry::profile::{Profile, Unfit};
+use switchboard_host::profile::{Profile, Unfit};
 
 const SHAPING: [Profile; 3] = [Profile::OpenAi, Profile::Anthropic, Profile::Gemini];
 

@@ -1,0 +1,135 @@
+//! What servers ask is answered by whoever's call is running on them.
+//!
+//! Invariant: a question never reaches a caller whose call it cannot belong to. Where calls of several callers run on
+//! one server at once it cannot be told whose question it is, and it is refused.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
+use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::link::BoxFuture;
+
+/// Where the questions of one server arrive.
+pub(crate) struct Desk {
+    abilities: Abilities,
+    next: AtomicU64,
+    // Held to push, remove or look, never across an await.
+    callers: Mutex<Vec<Caller>>,
+}
+
+struct Caller {
+    seat: u64,
+    /// The run its call belongs to.
+    run: u64,
+    answers: Option<Arc<dyn Answers>>,
+}
+
+impl Desk {
+    pub(crate) fn new(abilities: Abilities) -> Self {
+        Self { abilities, next: AtomicU64::new(0), callers: Mutex::default() }
+    }
+
+    /// A call of this run begins; it ends when the seat is dropped.
+    pub(crate) fn sit(&self, run: u64, answers: Option<&Arc<dyn Answers>>) -> Option<Seat<'_>> {
+        // Nothing was declared, so nothing can be asked.
+        if self.abilities == Abilities::none() {
+            return None;
+        }
+        let seat = self.next.fetch_add(1, Ordering::Relaxed);
+        self.callers.lock().push(Caller { seat, run, answers: answers.cloned() });
+        Some(Seat { desk: self, seat })
+    }
+
+    fn whose(&self) -> Result<Arc<dyn Answers>, Refusal> {
+        let callers = self.callers.lock();
+        let Some(first) = callers.first() else {
+            return Err(Refusal::new("no call is running that this question could belong to"));
+        };
+        if callers.iter().any(|caller| caller.run != first.run) {
+            return Err(Refusal::new(
+                "calls of several callers are running; whose question this is cannot be told",
+            ));
+        }
+        first.answers.clone().ok_or_else(|| Refusal::new("whoever made the call answers no questions"))
+    }
+}
+
+impl Answers for Desk {
+    fn abilities(&self) -> Abilities {
+        self.abilities
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        Box::pin(async move { self.whose()?.elicit(request, asker).await })
+    }
+
+    fn sample<'a>(
+        &'a self,
+        request: CreateMessageParams,
+        asker: &'a Asker,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        Box::pin(async move { self.whose()?.sample(request, asker).await })
+    }
+}
+
+/// A call that is running.
+pub(crate) struct Seat<'a> {
+    desk: &'a Desk,
+    seat: u64,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.desk.callers.lock().retain(|caller| caller.seat != self.seat);
+    }
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Desk").field("callers", &self.callers.lock().len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_protocol::{ElicitAction, FormSchema};
+
+    use super::*;
+
+    struct Accepts;
+    impl Answers for Accepts {
+        fn elicit<'a>(
+            &'a self,
+            _: ElicitParams,
+            _: &'a Asker,
+        ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+            Box::pin(async { Ok(ElicitResult::new(ElicitAction::Accept)) })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_question_reaches_the_caller_whose_call_is_running_and_nobody_else() {
+        let desk = Desk::new(Abilities::none().with_forms());
+        let asker = Asker::new(None);
+        let ask = async || desk.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
+        let accepts: Arc<dyn Answers> = Arc::new(Accepts);
+        assert!(ask().await.is_err(), "no call is running");
+        let first = desk.sit(1, Some(&accepts));
+        assert!(ask().await.is_ok());
+        let second = desk.sit(1, Some(&accepts));
+        assert!(ask().await.is_ok(), "two calls of one run");
+        let other = desk.sit(2, None);
+        assert!(ask().await.is_err(), "whose it is cannot be told");
+        drop(other);
+        assert!(ask().await.is_ok());
+        drop((first, second));
+        assert!(ask().await.is_err());
+        assert!(Desk::new(Abilities::none()).sit(1, None).is_none());
+    }
+}

@@ -1,0 +1,174 @@
+//! A host being put together.
+
+use std::sync::Arc;
+
+use switchboard_protocol::Root;
+use switchboard_session::Client;
+use switchboard_session::answering::Server;
+use switchboard_session::client::{Abilities, Limits};
+
+use crate::builtin;
+use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
+use crate::event::Announcer;
+use crate::host::{Host, Inner};
+use crate::registry::{Naming, OnDrift, Pins, Registry};
+use crate::slot::{Logins, Surroundings, TokenSource, Ways};
+
+/// The longest name a model is given, unless set: what the strictest of the large providers takes.
+const NAME_LIMIT: usize = 64;
+
+/// A host being put together.
+#[must_use = "a builder does nothing until it builds"]
+pub struct HostBuilder {
+    client: Client,
+    limits: Limits,
+    abilities: Abilities,
+    ways: Ways,
+    naming: Naming,
+    on_drift: OnDrift,
+    pins: Pins,
+    policy: CallPolicy,
+    own: Vec<Arc<dyn OwnTool>>,
+    resources: Builtins,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Builtins {
+    With,
+    Without,
+}
+
+impl HostBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            client: Client::new(),
+            limits: Limits::default(),
+            abilities: Abilities::none(),
+            ways: Ways::default(),
+            naming: Naming { limit: NAME_LIMIT },
+            on_drift: OnDrift::default(),
+            pins: Pins::new(),
+            policy: CallPolicy::default(),
+            own: Vec::new(),
+            resources: Builtins::With,
+        }
+    }
+
+    /// Who this is, for servers to show.
+    pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.client = self.client.with_name(name, version);
+        self
+    }
+
+    /// How long sessions wait and how much they take; a plan's own times win.
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What the runs of this host can be asked by servers. Nothing, unless set: servers are told when they connect.
+    pub fn with_abilities(mut self, abilities: Abilities) -> Self {
+        self.abilities = abilities;
+        self
+    }
+
+    /// The roots that every server is told.
+    pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
+        self.client = self.client.with_roots(roots);
+        self
+    }
+
+    /// A server in this program, to be reached by name.
+    pub fn with_server(self, name: impl Into<String>, server: &Arc<Server>) -> Self {
+        self.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self
+    }
+
+    /// Who gives tokens for connectors.
+    pub fn with_token_source(mut self, tokens: Arc<dyn TokenSource>) -> Self {
+        self.ways.tokens = Some(tokens);
+        self
+    }
+
+    /// Who gives credentials for servers over HTTP.
+    pub fn with_logins(mut self, logins: Arc<dyn Logins>) -> Self {
+        self.ways.logins = Some(logins);
+        self
+    }
+
+    /// The longest name a model is given; 64 unless set.
+    pub fn with_name_limit(mut self, limit: usize) -> Self {
+        self.naming = Naming { limit };
+        self
+    }
+
+    /// Definitions as they were first seen, from an earlier run; and what happens to one that is another now.
+    pub fn with_pins(mut self, pins: Pins, on_drift: OnDrift) -> Self {
+        self.pins = pins;
+        self.on_drift = on_drift;
+        self
+    }
+
+    /// Who decides whether a call may be made; every one may, unless set.
+    pub fn with_permit(mut self, permit: Arc<dyn Permit>) -> Self {
+        self.policy.permit = Some(permit);
+        self
+    }
+
+    /// Whether a call whose outcome is unknown is made again; never, unless set.
+    pub fn with_replay(mut self, replay: Replay) -> Self {
+        self.policy.replay = replay;
+        self
+    }
+
+    /// Whether arguments and structured results are checked against their schemas; they are, unless set.
+    pub fn with_validation(mut self, validation: Validation) -> Self {
+        self.policy.validation = validation;
+        self
+    }
+
+    /// Where results too large for a model go; nowhere, unless set.
+    pub fn with_spill(mut self, spill: Spill) -> Self {
+        self.policy.spill = Some(spill);
+        self
+    }
+
+    /// Who says which trace a call belongs to, for servers to join.
+    pub fn with_trace_context(mut self, trace: Arc<dyn TraceContext>) -> Self {
+        self.policy.trace = Some(trace);
+        self
+    }
+
+    /// A tool of the application itself.
+    pub fn with_tool(mut self, tool: Arc<dyn OwnTool>) -> Self {
+        self.own.push(tool);
+        self
+    }
+
+    /// Without the two tools that let a model read resources.
+    pub fn without_resource_tools(mut self) -> Self {
+        self.resources = Builtins::Without;
+        self
+    }
+
+    /// The host. Nothing runs until servers are connected, which needs a runtime.
+    pub fn build(self) -> Host {
+        let events = Announcer::new();
+        let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
+        let around =
+            Surroundings { ways: self.ways, registry, events, client: self.client, limits: self.limits };
+        let (own, with) = (self.own, self.resources == Builtins::With);
+        let inner = Arc::new_cyclic(|host| {
+            let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();
+            around.registry.add_own(builtin.chain(own));
+            Inner::new(Arc::new(around), self.policy, self.abilities)
+        });
+        Host { inner }
+    }
+}
+
+impl std::fmt::Debug for HostBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostBuilder").field("client", &self.client).finish_non_exhaustive()
+    }
+}

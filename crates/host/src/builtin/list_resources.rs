@@ -1,0 +1,81 @@
+//! `ListMcpResources`: what can be read, of one server or of all.
+
+use std::sync::Weak;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
+use switchboard_session::link::BoxFuture;
+
+use crate::builtin::both;
+use crate::call::{OwnTool, Run, failure};
+use crate::error::HostError;
+use crate::host::Inner;
+
+/// The tool.
+pub(crate) struct ListResources {
+    pub(crate) host: Weak<Inner>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    server: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    resources: Vec<Entry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Entry {
+    server: String,
+    uri: String,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+}
+
+impl OwnTool for ListResources {
+    fn definition(&self) -> Tool {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "server": {"type": "string", "description": "Only the resources of this server; of all, without it."}
+            }
+        });
+        let effects = ToolAnnotations::new().with_read_only_hint(true).with_open_world_hint(false);
+        Tool::new("ListMcpResources", schema)
+            .with_description("Lists the resources of the connected MCP servers, each with its server.")
+            .with_annotations(effects)
+    }
+
+    fn call<'a>(&'a self, arguments: Raw, _: Option<&'a Run>) -> BoxFuture<'a, CallToolResult> {
+        Box::pin(async move {
+            let Some(host) = self.host.upgrade() else { return failure(&HostError::Closed) };
+            let server = match arguments.decode::<Arguments>() {
+                Ok(arguments) => arguments.server,
+                Err(error) => return CallToolResult::error(error.to_string()),
+            };
+            let gathered = host.gather(server.as_deref(), |session| Box::pin(session.list_resources())).await;
+            let gathered = match gathered {
+                Ok(gathered) => gathered,
+                Err(error) => return failure(&error),
+            };
+            let resources = gathered.items.into_iter().map(|of| Entry {
+                server: of.server.to_string(),
+                uri: of.item.uri,
+                name: of.item.name,
+                mime_type: of.item.mime_type,
+                description: of.item.description,
+            });
+            let errors = gathered.errors.iter().map(|(_, error)| error.to_string()).collect();
+            both(&Listed { resources: resources.collect(), errors })
+        })
+    }
+}

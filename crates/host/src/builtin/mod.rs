@@ -1,0 +1,29 @@
+//! Tools that every host brings: they let a model read the resources of servers.
+
+mod list_resources;
+mod read_resource;
+
+use std::sync::{Arc, Weak};
+
+use switchboard_protocol::{CallToolResult, Content, Raw};
+
+use crate::builtin::list_resources::ListResources;
+use crate::builtin::read_resource::ReadResource;
+use crate::call::OwnTool;
+use crate::host::Inner;
+
+/// The tools every host brings. They do not keep it alive.
+pub(crate) fn tools(host: &Weak<Inner>) -> Vec<Arc<dyn OwnTool>> {
+    vec![
+        Arc::new(ListResources { host: Weak::clone(host) }),
+        Arc::new(ReadResource { host: Weak::clone(host) }),
+    ]
+}
+
+/// A result as text and as data.
+fn both(value: &impl serde::Serialize) -> CallToolResult {
+    match Raw::encode(value) {
+        Ok(raw) => CallToolResult::new([Content::text(raw.as_str())]).with_structured_content(raw),
+        Err(error) => CallToolResult::error(error.to_string()),
+    }
+}

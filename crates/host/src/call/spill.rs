@@ -1,0 +1,119 @@
+//! Large results go to a file, and the model gets the beginning and the path.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use switchboard_protocol::{CallToolResult, Content, Raw};
+
+/// When and where large results are put into files.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Spill {
+    /// Where; made when it is needed, for this user alone.
+    pub directory: PathBuf,
+    /// Results of more bytes than this.
+    pub over: usize,
+    /// How many bytes of the text the model still gets.
+    pub keep: usize,
+}
+
+impl Spill {
+    /// Results over 100 KB go to files in this directory; the model gets the first 2 KB.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), over: 100_000, keep: 2048 }
+    }
+
+    /// The result for the model: as it is, or spilled.
+    pub(crate) fn shape(&self, raw: Option<&Raw>, result: CallToolResult) -> CallToolResult {
+        let size = raw.map_or_else(|| result.text().len(), Raw::len);
+        if size <= self.over {
+            return result;
+        }
+        let text = result.text();
+        let is_plain = result.content.iter().all(|content| content.as_text().is_some());
+        // Text alone is easier to read; anything else is kept whole.
+        let (body, ending) = match raw {
+            Some(raw) if !is_plain => (raw.as_str(), "json"),
+            _ => (text.as_str(), "txt"),
+        };
+        match self.write(body.as_bytes(), ending) {
+            Ok(path) => {
+                let beginning = beginning(&text, self.keep);
+                let note = format!(
+                    "The result is {size} bytes, too large to show. All of it is in {}; this is its beginning:\n\n{beginning}",
+                    path.display()
+                );
+                let mut spilled = CallToolResult::new([Content::text(note)]).with_is_error(result.is_error);
+                spilled.meta = result.meta;
+                spilled
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a large result could not be written to a file");
+                result
+            }
+        }
+    }
+
+    fn write(&self, body: &[u8], ending: &str) -> io::Result<PathBuf> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let mut name = [0; 8];
+        getrandom::fill(&mut name).map_err(io::Error::other)?;
+        let path = self.directory.join(format!("result-{:016x}.{ending}", u64::from_le_bytes(name)));
+        write_private(&path, body)?;
+        Ok(path)
+    }
+}
+
+/// A new file that only this user can read.
+fn write_private(path: &Path, body: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(body)
+}
+
+/// At most so many bytes, cut between characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_large_result_is_a_private_file_and_its_beginning() {
+        let directory = tempfile::tempdir().unwrap();
+        let spill = Spill::new(directory.path().join("spilled"));
+        let small = CallToolResult::new([Content::text("x".repeat(99_000))]);
+        assert_eq!(spill.shape(None, small.clone()), small);
+        let large = "ä".repeat(60_000);
+        let shaped = spill.shape(None, CallToolResult::new([Content::text(large.clone())]));
+        let text = shaped.text();
+        assert!(text.len() < 2400, "{}", text.len());
+        let file = std::fs::read_dir(&spill.directory).unwrap().next().unwrap().unwrap();
+        assert!(text.contains(file.path().to_str().unwrap()), "{text}");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), large);
+        assert!(text.ends_with('ä'));
+    }
+
+    #[test]
+    fn what_is_not_text_is_kept_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let spill = Spill::new(directory.path());
+        let result =
+            CallToolResult::new([Content::text("see"), Content::image("A".repeat(200_000), "image/png")]);
+        let raw = Raw::encode(&result).unwrap();
+        let shaped = spill.shape(Some(&raw), result);
+        assert!(shaped.text().contains(".json"), "{}", shaped.text());
+        let file = std::fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap();
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), raw.as_str());
+    }
+}

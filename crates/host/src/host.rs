@@ -1,0 +1,560 @@
+//! The host: which servers there are, and how they are doing.
+//!
+//! Invariants: what is wanted of one server never waits for another; no lock is held while anything is waited for; a
+//! server that is taken out of the set has no tools in the catalogue from that moment on.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use switchboard_protocol::Raw;
+use switchboard_session::answering::Server;
+use switchboard_session::client::Abilities;
+use tokio::task::JoinSet;
+
+use crate::answers::Desk;
+use crate::builder::HostBuilder;
+use crate::call::{CallPolicy, OwnTool, ToolCall, Which, not_ready};
+use crate::config::{Off, Start};
+use crate::desired::Desired;
+use crate::error::HostError;
+use crate::event::{Event, Events};
+use crate::handle::ToolHandle;
+use crate::registry::{Catalog, Found, Listed, MOST_SERVERS, OWN_NAME, Pins, Switch, Unread, Why};
+use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
+use crate::slot::{Manifest, Outset, Running, Slot, Status, Surroundings};
+use crate::telemetry::Readings;
+
+/// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
+#[derive(Clone)]
+pub struct Host {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) around: Arc<Surroundings>,
+    pub(crate) policy: CallPolicy,
+    abilities: Abilities,
+    // Held to look or to change, never across an await.
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    entries: Vec<Entry>,
+    /// Servers that are being closed before another takes their place; owned here, so that they end with the host.
+    chores: JoinSet<()>,
+    is_closed: bool,
+}
+
+/// One server of the set.
+struct Entry {
+    running: Running,
+    desired: Desired,
+}
+
+impl Entry {
+    fn slot(&self) -> &Arc<Slot> {
+        &self.running.slot
+    }
+}
+
+impl Host {
+    /// A host to be put together.
+    pub fn builder() -> HostBuilder {
+        HostBuilder::new()
+    }
+
+    /// Registers a server in this program, to be reached by name.
+    pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
+        self.inner.around.ways.in_process.write().insert(name.into(), Arc::clone(server));
+    }
+
+    /// Connects a server, and waits until it is ready or its first attempt has failed; it may be tried further as its
+    /// plan says. One of the same name and plan is kept; one of another plan is replaced.
+    ///
+    /// # Errors
+    /// When the first attempt fails, or the server may not be started.
+    ///
+    /// # Cancellation
+    /// The server stays in the set and goes on starting.
+    pub async fn connect(
+        &self,
+        name: impl Into<String>,
+        server: impl Into<Desired>,
+    ) -> Result<(), HostError> {
+        let (name, desired) = (name.into(), server.into());
+        let slot = self.inner.add(&name, desired)?;
+        outcome(&slot, slot.settled(1).await)
+    }
+
+    /// Takes a server out of the set and ends it.
+    ///
+    /// # Errors
+    /// When there is no server of this name.
+    ///
+    /// # Cancellation
+    /// The server is ended at once.
+    pub async fn disconnect(&self, name: &str) -> Result<(), HostError> {
+        let running = self.inner.take(name)?;
+        running.close().await;
+        Ok(())
+    }
+
+    /// Ends a server and starts it anew; what failed before does not count.
+    ///
+    /// # Errors
+    /// When there is no such server, it may not be started, or its first attempt fails.
+    pub async fn reconnect(&self, name: &str) -> Result<(), HostError> {
+        let slot = self.inner.slot(name)?;
+        if slot.is_unstarted() {
+            return Err(not_ready(&slot.name, slot.status()));
+        }
+        let round = slot.start();
+        outcome(&slot, slot.settled(round).await)
+    }
+
+    /// Switches a server off: its tools are gone and its calls refused, its connection stays. Or on again; one that was
+    /// never started, because its entry says it is disabled, is started.
+    ///
+    /// # Errors
+    /// When there is no such server, nobody has approved it, or it does not start.
+    pub async fn toggle(&self, name: &str, enabled: bool) -> Result<(), HostError> {
+        let slot = self.inner.slot(name)?;
+        if enabled && slot.plan.start == Start::Off(Off::Unapproved) {
+            return Err(not_ready(&slot.name, Status::AwaitingApproval));
+        }
+        let switch = if enabled { Switch::On } else { Switch::Off };
+        slot.set_switch(switch);
+        self.inner.around.registry.switch(slot.id, switch);
+        if !(enabled && slot.is_unstarted()) {
+            let (server, status) = (Arc::clone(&slot.name), slot.status());
+            self.inner.around.events.tell(Event::Status { server, status });
+            return Ok(());
+        }
+        let round = slot.start();
+        outcome(&slot, slot.settled(round).await)
+    }
+
+    /// Makes the set of servers this one: keeps those whose plan is the same, ends the others, starts what is new, all at
+    /// the same time. The order is that of the catalogue.
+    ///
+    /// # Cancellation
+    /// The set is changed all the same; servers go on starting.
+    pub async fn set_servers<N: Into<String>, D: Into<Desired>>(
+        &self,
+        servers: impl IntoIterator<Item = (N, D)>,
+    ) -> SetServers {
+        let wanted = servers.into_iter().map(|(name, desired)| (name.into(), desired.into())).collect();
+        let (mut done, started, mut closing) = self.inner.set(wanted);
+        let mut starting = JoinSet::new();
+        for slot in started {
+            starting.spawn(async move {
+                let status = slot.settled(1).await;
+                outcome(&slot, status).err().map(|error| (slot.name.to_string(), error.to_string()))
+            });
+        }
+        while let Some(failed) = starting.join_next().await {
+            done.errors.extend(failed.ok().flatten());
+        }
+        while closing.join_next().await.is_some() {}
+        done
+    }
+
+    /// Waits until every required server is ready.
+    ///
+    /// # Errors
+    /// The first one, in order, that is not.
+    pub async fn required(&self) -> Result<(), HostError> {
+        let slots = self.inner.slots();
+        for slot in slots.into_iter().filter(|slot| slot.plan.required) {
+            let status = slot.settled(1).await;
+            outcome(&slot, status)?;
+        }
+        Ok(())
+    }
+
+    /// The names of the servers, in configured order.
+    pub fn servers(&self) -> Vec<String> {
+        self.inner.names()
+    }
+
+    /// How every server is doing, in configured order.
+    pub fn status(&self) -> Vec<ServerStatus> {
+        let catalog = self.catalog();
+        self.inner.table.lock().entries.iter().map(|entry| entry.report(&catalog)).collect()
+    }
+
+    /// How one server is doing.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn server_status(&self, name: &str) -> Result<ServerStatus, HostError> {
+        let catalog = self.catalog();
+        let table = self.inner.table.lock();
+        let entry = table.entries.iter().find(|entry| *entry.slot().name == *name);
+        let report = entry.map(|entry| entry.report(&catalog));
+        drop(table);
+        report.ok_or_else(|| self.inner.not_connected(name))
+    }
+
+    /// How one server is doing, for programs.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn state(&self, name: &str) -> Result<Status, HostError> {
+        Ok(self.inner.slot(name)?.status())
+    }
+
+    /// What to remember of a server, so that it need not be started next time before it is used.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn manifest(&self, name: &str) -> Result<Manifest, HostError> {
+        let slot = self.inner.slot(name)?;
+        let catalog = self.catalog();
+        let tools = catalog.part(name).map(|part| Arc::clone(&part.list)).unwrap_or_default();
+        let mut manifest =
+            Manifest::new(tools.tools.iter().map(|listed| listed.tool.clone()).collect::<Vec<_>>());
+        if let Some(terms) = slot.status().terms() {
+            manifest.server_info.clone_from(&terms.server);
+            manifest.instructions.clone_from(&terms.instructions);
+        }
+        Ok(manifest)
+    }
+
+    /// The catalogue of now: a snapshot that does not change.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        self.inner.around.registry.snapshot()
+    }
+
+    /// All tools, in order. The same as those of the [catalogue](Self::catalog) of now.
+    pub fn all_tools(&self) -> Vec<Arc<Listed>> {
+        self.catalog().tools().to_vec()
+    }
+
+    /// The tool of this name: the one the model knows it by, or its server's.
+    pub fn find_tool(&self, name: &str) -> Option<Found> {
+        self.catalog().find(name)
+    }
+
+    /// A tool to look at and to call, by the name the model knows it by.
+    pub fn get(&self, name: &str) -> Option<ToolHandle> {
+        let listed = Arc::clone(self.catalog().get(name)?);
+        Some(ToolHandle::new(self.clone(), listed))
+    }
+
+    /// Denies these tools of a server, by name or pattern, and no others beside those its plan denies. Gives back those
+    /// that match nothing the server lists now: likely misspelt.
+    pub fn set_denied_tools<T: AsRef<str>>(
+        &self,
+        server: &str,
+        tools: impl IntoIterator<Item = T>,
+    ) -> Vec<Arc<str>> {
+        let tools = tools.into_iter().map(|tool| Arc::from(tool.as_ref())).collect();
+        self.inner.around.registry.set_denied(server, tools)
+    }
+
+    /// Why a tool is missing or refused.
+    pub fn why(&self, name: &str) -> Why {
+        self.catalog().why(name, &self.inner.statuses())
+    }
+
+    /// Definitions as they were first seen, to be handed to the next host.
+    pub fn pins(&self) -> Pins {
+        self.inner.around.registry.pins()
+    }
+
+    /// Accepts the definitions of a server's tools as they are now.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn accept_definitions(&self, server: &str) -> Result<(), HostError> {
+        self.inner.slot(server)?;
+        self.inner.around.registry.accept(server);
+        Ok(())
+    }
+
+    /// Puts a tool of the application into the catalogue; one of its name gives way.
+    pub fn add_tool(&self, tool: Arc<dyn OwnTool>) {
+        self.inner.around.registry.add_own([tool]);
+    }
+
+    /// Takes a tool of the application out.
+    pub fn remove_tool(&self, name: &str) {
+        self.inner.around.registry.remove_own(name);
+    }
+
+    /// Calls a tool of a server. Await it for a typed error or a result.
+    pub fn call_tool(
+        &self,
+        server: impl Into<String>,
+        tool: impl Into<String>,
+        arguments: impl Serialize,
+    ) -> ToolCall {
+        let which = Which::Pair { server: server.into(), tool: tool.into() };
+        ToolCall::new(Arc::clone(&self.inner), which, Raw::encode(&arguments))
+    }
+
+    /// Calls a tool by the name a model has for it, or by its server's. [`ToolCall::execute`] makes it for a model.
+    pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> ToolCall {
+        ToolCall::new(Arc::clone(&self.inner), Which::Name(name.into()), Raw::encode(&arguments))
+    }
+
+    /// Calls a tool for a model: every failure is a result that says so, with the next step.
+    pub async fn execute(
+        &self,
+        name: impl Into<String>,
+        arguments: impl Serialize,
+    ) -> switchboard_protocol::CallToolResult {
+        self.call(name, arguments).execute().await
+    }
+
+    /// What happens from now on.
+    pub fn events(&self) -> Events {
+        self.inner.around.events.listen()
+    }
+
+    /// What was counted of all calls.
+    pub fn readings(&self) -> Readings {
+        let mut all = Readings::default();
+        self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.read()));
+        all
+    }
+
+    /// What was counted of the calls of one server.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn server_readings(&self, name: &str) -> Result<Readings, HostError> {
+        Ok(self.inner.slot(name)?.meter.read())
+    }
+
+    /// Ends every server in order, all at the same time. Nothing can be connected afterwards.
+    pub async fn close(&self) {
+        let (entries, mut chores) = {
+            let mut table = self.inner.table.lock();
+            table.is_closed = true;
+            (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
+        };
+        self.inner.around.registry.place(&[]);
+        let mut closing = JoinSet::new();
+        for entry in entries {
+            closing.spawn(entry.running.close());
+        }
+        while closing.join_next().await.is_some() {}
+        while chores.join_next().await.is_some() {}
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(around: Arc<Surroundings>, policy: CallPolicy, abilities: Abilities) -> Self {
+        Self { around, policy, abilities, table: Mutex::default() }
+    }
+
+    /// Puts one server into the set; one of the same name and plan stays.
+    fn add(&self, name: &str, desired: Desired) -> Result<Arc<Slot>, HostError> {
+        check_name(name)?;
+        let mut table = self.table.lock();
+        if table.is_closed {
+            return Err(HostError::Closed);
+        }
+        let at = table.entries.iter().position(|entry| *entry.slot().name == *name);
+        if let Some(at) = at
+            && table.entries[at].desired.plan == desired.plan
+        {
+            table.entries[at].desired = desired;
+            return Ok(Arc::clone(table.entries[at].slot()));
+        }
+        if at.is_none() && table.entries.len() >= MOST_SERVERS {
+            return Err(HostError::TooManyServers { most: MOST_SERVERS });
+        }
+        let entry = self.entry(name, desired);
+        let slot = Arc::clone(entry.slot());
+        let outset = entry.outset();
+        let old = match at {
+            Some(at) => Some(std::mem::replace(&mut table.entries[at], entry)),
+            None => {
+                table.entries.push(entry);
+                None
+            }
+        };
+        self.place(&table, std::slice::from_ref(&slot));
+        begin(&mut table.chores, old, &slot, outset);
+        Ok(slot)
+    }
+
+    fn take(&self, name: &str) -> Result<Running, HostError> {
+        let mut table = self.table.lock();
+        let Some(at) = table.entries.iter().position(|entry| *entry.slot().name == *name) else {
+            drop(table);
+            return Err(self.not_connected(name));
+        };
+        let entry = table.entries.remove(at);
+        self.place(&table, &[]);
+        Ok(entry.running)
+    }
+
+    /// Changes the whole set. Gives what is known at once, the slots that start, and what is being closed.
+    fn set(&self, wanted: Vec<(String, Desired)>) -> (SetServers, Vec<Arc<Slot>>, JoinSet<()>) {
+        let (mut done, mut started, mut closing) = (SetServers::default(), Vec::new(), JoinSet::new());
+        let mut table = self.table.lock();
+        let mut old = std::mem::take(&mut table.entries);
+        let mut seen = HashSet::new();
+        let mut begins = Vec::new();
+        for (name, desired) in wanted {
+            let refused = match check_name(&name) {
+                Err(error) => Some(error),
+                Ok(()) if table.is_closed => Some(HostError::Closed),
+                Ok(()) if table.entries.len() >= MOST_SERVERS => {
+                    Some(HostError::TooManyServers { most: MOST_SERVERS })
+                }
+                Ok(()) => None,
+            };
+            if let Some(error) = refused {
+                done.errors.insert(name, error.to_string());
+                continue;
+            }
+            if !seen.insert(name.clone()) {
+                done.errors.insert(name, "the name stands twice; the first was taken".to_owned());
+                continue;
+            }
+            let before = old.iter().position(|entry| *entry.slot().name == *name).map(|at| old.remove(at));
+            match before {
+                Some(mut kept) if kept.desired.plan == desired.plan => {
+                    kept.desired = desired;
+                    table.entries.push(kept);
+                }
+                before => {
+                    if before.is_some() {
+                        done.removed.push(name.clone());
+                    }
+                    let entry = self.entry(&name, desired);
+                    started.push(Arc::clone(entry.slot()));
+                    begins.push((before, Arc::clone(entry.slot()), entry.outset()));
+                    table.entries.push(entry);
+                    done.added.push(name);
+                }
+            }
+        }
+        self.place(&table, &started);
+        for (before, slot, outset) in begins {
+            begin(&mut table.chores, before, &slot, outset);
+        }
+        for gone in old {
+            done.removed.push(gone.slot().name.to_string());
+            closing.spawn(gone.running.close());
+        }
+        (done, started, closing)
+    }
+
+    fn entry(&self, name: &str, desired: Desired) -> Entry {
+        let slot = Arc::new(Slot::new(name.into(), desired.plan.clone(), Desk::new(self.abilities)));
+        Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
+    }
+
+    /// Puts the set into the catalogue, with what is remembered of the new ones.
+    fn place(&self, table: &Table, new: &[Arc<Slot>]) {
+        let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
+        self.around.registry.place(&slots);
+        let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
+        for entry in table.entries.iter().filter(is_new) {
+            if let Some(manifest) = &entry.desired.manifest {
+                self.around.registry.list(entry.slot(), &manifest.tools, Unread::default());
+            }
+        }
+    }
+
+    pub(crate) fn slot(&self, name: &str) -> Result<Arc<Slot>, HostError> {
+        let table = self.table.lock();
+        let found = table.entries.iter().map(Entry::slot).find(|slot| *slot.name == *name).cloned();
+        drop(table);
+        found.ok_or_else(|| self.not_connected(name))
+    }
+
+    pub(crate) fn slots(&self) -> Vec<Arc<Slot>> {
+        self.table.lock().entries.iter().map(|entry| Arc::clone(entry.slot())).collect()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.table.lock().entries.iter().map(|entry| entry.slot().name.to_string()).collect()
+    }
+
+    pub(crate) fn statuses(&self) -> Vec<(Arc<str>, Status)> {
+        self.slots().iter().map(|slot| (Arc::clone(&slot.name), slot.status())).collect()
+    }
+
+    pub(crate) fn not_connected(&self, name: &str) -> HostError {
+        HostError::NotConnected { server: name.to_owned(), known: self.names() }
+    }
+}
+
+impl Entry {
+    fn outset(&self) -> Outset {
+        if self.desired.manifest.is_some() { Outset::Remembered } else { Outset::Fresh }
+    }
+
+    fn report(&self, catalog: &Catalog) -> ServerStatus {
+        let slot = self.slot();
+        let status = slot.status();
+        let terms = status.terms();
+        let info = terms.and_then(|terms| terms.server.as_ref());
+        let error = match &status {
+            Status::NeedsAuth(challenge) => Some(challenge.to_string()),
+            status => status.failure().map(ToString::to_string),
+        };
+        let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
+        ServerStatus {
+            name: slot.name.to_string(),
+            status: status.word(),
+            server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
+            error,
+            config: self.desired.written.clone().map(Written),
+            scope: self.desired.scope.as_deref().map(str::to_owned),
+            tools: tools.filter(|tools| !tools.is_empty()).map(Tools),
+        }
+    }
+}
+
+/// Begins a server, once the one whose place it takes has ended: both may want the same port or file.
+fn begin(chores: &mut JoinSet<()>, before: Option<Entry>, slot: &Arc<Slot>, outset: Outset) {
+    while chores.try_join_next().is_some() {}
+    match before {
+        None => _ = slot.begin(outset),
+        Some(before) => {
+            let slot = Arc::clone(slot);
+            chores.spawn(async move {
+                before.running.close().await;
+                slot.begin(outset);
+            });
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), HostError> {
+    if name.is_empty() || name == OWN_NAME {
+        return Err(HostError::BadName { server: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// What a start came to, for whoever asked for it.
+fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
+    let server = || Arc::clone(&slot.name);
+    match status {
+        Status::Ready(_) | Status::Degraded { .. } | Status::Asleep => Ok(()),
+        Status::BackingOff { failure, .. } | Status::Failed(failure) => {
+            Err(HostError::Connect { server: server(), failure: Box::new(failure) })
+        }
+        // As it was wanted: nothing was to be started.
+        Status::Disabled | Status::AwaitingApproval if slot.is_unstarted() => Ok(()),
+        status => Err(not_ready(&slot.name, status)),
+    }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("servers", &self.servers()).finish_non_exhaustive()
+    }
+}

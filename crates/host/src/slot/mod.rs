@@ -1,0 +1,25 @@
+//! One slot for each server: a task that keeps it running, and what everybody else may see of it.
+//!
+//! ```text
+//!   Plan ── reach ──▶ Dial ──▶ session ──▶ lists ──▶ registry
+//!             ▲          task           │
+//!           retry ◀──── failure ◀───────┘
+//! ```
+
+mod failure;
+mod manifest;
+mod reach;
+mod refresh;
+mod retry;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
+mod slot;
+mod status;
+mod task;
+
+pub use failure::Failure;
+pub use manifest::Manifest;
+pub(crate) use reach::Ways;
+pub use reach::{Logins, TokenSource};
+pub(crate) use slot::{Outset, Running, Slot};
+pub use status::{Status, Word};
+pub(crate) use task::Surroundings;

@@ -1,0 +1,322 @@
+//! What everybody but its task sees of a server: how it is doing, its session, and what is wanted of it.
+//!
+//! Invariant: looking at a slot never waits for the server.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::{Mutex, RwLock};
+use switchboard_session::client::State;
+use switchboard_session::link::LinkError;
+use switchboard_session::{CallError, ClientSession};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+use crate::answers::Desk;
+use crate::config::{Off, Plan, Start};
+use crate::registry::Switch;
+use crate::slot::{Status, Surroundings, Word, task};
+use crate::telemetry::Meter;
+
+/// How long it takes at most to notice that a session is over.
+const A_MOMENT: Duration = Duration::from_secs(1);
+
+/// One server.
+pub(crate) struct Slot {
+    /// Never used again: a later server of the same name has another.
+    pub(crate) id: u64,
+    pub(crate) name: Arc<str>,
+    pub(crate) plan: Plan,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) meter: Meter,
+    is_off: AtomicBool,
+    wanted: watch::Sender<Wanted>,
+    seen: watch::Sender<Seen>,
+    // Held for a clone or a swap, never across an await.
+    session: RwLock<Option<ClientSession>>,
+    /// How many sessions there have been.
+    opened: AtomicU64,
+    trouble: Trouble,
+}
+
+/// What is wanted of a slot's task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// Goes up with every wish, so that the same one can be made again.
+    pub(crate) round: u64,
+    pub(crate) run: Run,
+}
+
+/// Whether a server is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    /// Not decided yet.
+    Held,
+    /// Not, for this reason.
+    Off(Off),
+    /// When it is used.
+    Asleep,
+    /// Yes.
+    Up,
+    /// No more, for good.
+    Gone,
+}
+
+/// How a server is doing, and since which wish.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) round: u64,
+    pub(crate) status: Status,
+}
+
+/// What calls found out about the connection.
+#[derive(Debug, Default)]
+pub(crate) struct Trouble {
+    told: Notify,
+    last: Mutex<Option<CallError>>,
+}
+
+impl Trouble {
+    /// The next trouble that a call had.
+    pub(crate) async fn next(&self) -> CallError {
+        loop {
+            let told = self.told.notified();
+            if let Some(error) = self.last.lock().take() {
+                return error;
+            }
+            told.await;
+        }
+    }
+}
+
+/// What a slot starts out with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outset {
+    /// As its plan says.
+    Fresh,
+    /// Its tools are known already, so that it may sleep.
+    Remembered,
+}
+
+impl Slot {
+    pub(crate) fn new(name: Arc<str>, plan: Plan, desk: Desk) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let is_off = plan.start == Start::Off(Off::Disabled);
+        let status = match plan.start {
+            Start::Off(Off::Disabled) => Status::Disabled,
+            Start::Off(Off::Unapproved) => Status::AwaitingApproval,
+            Start::AtOnce | Start::WhenUsed => Status::Asleep,
+        };
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            name,
+            plan,
+            desk: Arc::new(desk),
+            meter: Meter::default(),
+            is_off: AtomicBool::new(is_off),
+            wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
+            seen: watch::Sender::new(Seen { round: 0, status }),
+            session: RwLock::new(None),
+            opened: AtomicU64::new(0),
+            trouble: Trouble::default(),
+        }
+    }
+
+    /// How the server is doing; switched off wins.
+    pub(crate) fn status(&self) -> Status {
+        match self.switch() {
+            Switch::Off => Status::Disabled,
+            Switch::On => self.seen.borrow().status.clone(),
+        }
+    }
+
+    pub(crate) fn switch(&self) -> Switch {
+        if self.is_off.load(Ordering::Acquire) { Switch::Off } else { Switch::On }
+    }
+
+    pub(crate) fn set_switch(&self, switch: Switch) {
+        self.is_off.store(switch == Switch::Off, Ordering::Release);
+    }
+
+    /// Begins, as the plan says.
+    pub(crate) fn begin(&self, outset: Outset) -> u64 {
+        self.want(match (self.plan.start, outset) {
+            (Start::Off(off), _) => Run::Off(off),
+            (Start::WhenUsed, Outset::Remembered) => Run::Asleep,
+            // Nothing is known of it, so it has to be asked once.
+            (Start::WhenUsed, Outset::Fresh) | (Start::AtOnce, _) => Run::Up,
+        })
+    }
+
+    /// Starts the server, anew if it runs. Gives the round to wait for.
+    pub(crate) fn start(&self) -> u64 {
+        self.want(Run::Up)
+    }
+
+    /// Wakes a server that sleeps; does nothing to one that runs or may not.
+    pub(crate) fn wake(&self) -> u64 {
+        self.wanted.send_if_modified(|wanted| {
+            let sleeps = wanted.run == Run::Asleep;
+            if sleeps {
+                *wanted = Wanted { round: wanted.round + 1, run: Run::Up };
+            }
+            sleeps
+        });
+        self.wanted.borrow().round
+    }
+
+    /// Whether nobody has started it since its plan said not to.
+    pub(crate) fn is_unstarted(&self) -> bool {
+        matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
+    }
+
+    fn want(&self, run: Run) -> u64 {
+        let mut round = 0;
+        self.wanted.send_if_modified(|wanted| {
+            let may_change = wanted.run != Run::Gone;
+            if may_change {
+                *wanted = Wanted { round: wanted.round + 1, run };
+            }
+            round = wanted.round;
+            may_change
+        });
+        round
+    }
+
+    /// Waits until what was wanted in a round has come to something, and says to what.
+    pub(crate) async fn settled(&self, round: u64) -> Status {
+        let mut seen = self.seen.subscribe();
+        let settled = seen.wait_for(|seen| seen.round >= round && seen.status.is_settled()).await;
+        settled.map_or(Status::Stopped, |seen| seen.status.clone())
+    }
+
+    /// The session, for a call: wakes a server that sleeps, and waits for one that starts.
+    pub(crate) async fn session(&self) -> Result<ClientSession, Status> {
+        if self.switch() == Switch::Off {
+            return Err(Status::Disabled);
+        }
+        match self.current() {
+            Some(session) => Ok(session),
+            None => Box::pin(self.session_soon()).await,
+        }
+    }
+
+    async fn session_soon(&self) -> Result<ClientSession, Status> {
+        let status = match self.status() {
+            Status::Asleep | Status::Starting { .. } => {
+                let round = self.wake();
+                self.settled(round).await
+            }
+            // Lost a moment ago, and not noticed yet.
+            Status::Ready(_) | Status::Degraded { .. } => {
+                let mut seen = self.seen.subscribe();
+                let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
+                match tokio::time::timeout(A_MOMENT, noticed).await {
+                    Ok(Ok(seen)) => seen.status.clone(),
+                    Ok(Err(_)) | Err(_) => self.status(),
+                }
+            }
+            other => other,
+        };
+        self.current().ok_or(status)
+    }
+
+    /// The session, if there is one now.
+    pub(crate) fn current(&self) -> Option<ClientSession> {
+        let session = self.session.read();
+        session.as_ref().filter(|session| matches!(session.state(), State::Ready)).cloned()
+    }
+
+    /// How many sessions there have been.
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened.load(Ordering::Acquire)
+    }
+
+    /// A session opened after so many, once there is one; none when there will not be one soon.
+    pub(crate) async fn session_after(&self, opened: u64) -> Option<ClientSession> {
+        let mut seen = self.seen.subscribe();
+        let another = seen.wait_for(|seen| match seen.status.word() {
+            Word::Connected => self.opened() > opened,
+            Word::Pending => false,
+            Word::Failed | Word::NeedsAuth | Word::Disabled => true,
+        });
+        let in_time = tokio::time::timeout(self.plan.startup, another).await;
+        in_time.ok()?.ok()?;
+        self.current().filter(|_| self.opened() > opened)
+    }
+
+    /// Is told what a call came to, where that says something about the connection.
+    pub(crate) fn note(&self, error: &CallError) {
+        let CallError::Link(link) = error else { return };
+        let says_something = match link {
+            // Too little for one tool says nothing about the others.
+            LinkError::Challenged(challenge) => challenge.status == 401,
+            LinkError::Unreachable { .. } => true,
+            other => other.ends_connection(),
+        };
+        if says_something {
+            *self.trouble.last.lock() = Some(error.clone());
+            self.trouble.told.notify_one();
+        }
+    }
+
+    pub(crate) fn trouble(&self) -> &Trouble {
+        &self.trouble
+    }
+
+    pub(crate) fn wanted(&self) -> watch::Receiver<Wanted> {
+        self.wanted.subscribe()
+    }
+
+    pub(crate) fn set_session(&self, session: Option<ClientSession>) {
+        if session.is_some() {
+            self.opened.fetch_add(1, Ordering::AcqRel);
+        }
+        *self.session.write() = session;
+    }
+
+    pub(crate) fn tell(&self, round: u64, status: Status) {
+        self.seen.send_replace(Seen { round, status });
+    }
+}
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Slot")
+            .field("name", &self.name)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A slot whose task runs. Whoever holds this owns the server: dropping it ends both at once.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) slot: Arc<Slot>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts the task. Nothing happens until the slot [begins](Slot::begin).
+    pub(crate) fn new(slot: Arc<Slot>, around: Arc<Surroundings>) -> Self {
+        let task = tokio::spawn(task::keep(Arc::clone(&slot), around));
+        Self { slot, task }
+    }
+
+    /// Ends the server in order.
+    pub(crate) async fn close(mut self) {
+        self.slot.want(Run::Gone);
+        // An error means that it ended already.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.slot.set_session(None);
+        self.slot.want(Run::Gone);
+        self.slot.seen.send_modify(|seen| *seen = Seen { round: u64::MAX, status: Status::Stopped });
+    }
+}

@@ -1,0 +1,264 @@
+//! Calls: cancelled together, spilled, replayed or not, and asked back.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use switchboard_host::{Host, HostError, Replay, Run, Spill, Status, TraceContext, Traced, Validation};
+use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Tool};
+use switchboard_session::Offer;
+use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::link::BoxFuture;
+
+use crate::stage::{child, host_of, host_with, reopened, until};
+use crate::toy::Toy;
+
+crate::trials![
+    trial cancelling_a_run_ends_its_calls_on_every_server,
+    trial dropping_a_call_cancels_it,
+    trial a_large_result_goes_to_a_private_file,
+    trial a_call_whose_outcome_is_unknown_is_not_made_again,
+    trial a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_policy_says_so,
+    trial arguments_that_do_not_fit_are_not_sent,
+    trial a_structured_result_that_does_not_fit_is_told,
+    trial a_server_that_asks_is_answered_by_the_caller,
+    trial a_server_that_asks_a_caller_without_answers_is_refused,
+    trial the_trace_travels_in_meta,
+    trial calls_are_counted,
+    trial a_call_waits_for_a_server_that_is_starting,
+    trial tools_that_vanish_during_a_call_do_not_end_it,
+];
+
+async fn cancelling_a_run_ends_its_calls_on_every_server() {
+    let host = Host::builder().with_server("inside", &Toy::full().server("inside")).build();
+    host.set_servers([
+        ("stdio", child("toy")),
+        ("legacy", child("legacy")),
+        ("inside", crate::stage::in_process("inside")),
+    ])
+    .await;
+    let (run, other) = (Run::new(), Run::new());
+    let call = |server: &'static str, run: &Run| {
+        let call = host.call_tool(server, "forever", ()).within(run);
+        tokio::spawn(async move { call.await })
+    };
+    let mut calls: Vec<_> = ["stdio", "legacy", "inside"]
+        .iter()
+        .flat_map(|server| [call(server, &run), call(server, &run)])
+        .collect();
+    let kept = call("stdio", &other);
+    tokio::task::yield_now().await;
+    let began = Instant::now();
+    run.cancel();
+    for call in calls.drain(..) {
+        let ended = call.await.unwrap().unwrap_err();
+        assert!(matches!(ended, HostError::Cancelled { .. }), "{ended}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(!kept.is_finished(), "another run is not touched");
+    let late = host.call_tool("stdio", "echo", ()).within(&run).await.unwrap_err();
+    assert!(!late.outcome_unknown(), "nothing was sent: {late}");
+    host.call_tool("stdio", "echo", ()).within(&other).await.unwrap();
+    kept.abort();
+    host.close().await;
+}
+
+async fn dropping_a_call_cancels_it() {
+    let host = host_of(&[("toy", &Toy::full().server("toy"))]).await;
+    let within = tokio::time::timeout(Duration::from_millis(20), host.call_tool("toy", "forever", ()));
+    assert!(within.await.is_err());
+    host.call_tool("toy", "echo", ()).await.unwrap();
+    host.close().await;
+}
+
+async fn a_large_result_goes_to_a_private_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let builder = Host::builder().with_spill(Spill::new(directory.path()));
+    let host = host_with(builder, &[("toy", &Toy::full().server("toy"))]).await;
+    let shown = host.execute("mcp__toy__large", ()).await.text();
+    assert!(shown.len() < 3_000, "{}", shown.len());
+    let file = std::fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap();
+    assert!(shown.contains(file.path().to_str().unwrap()), "{shown}");
+    assert_eq!(file.metadata().unwrap().len(), 200_000);
+    // Programs get the result as it is.
+    assert_eq!(host.call_tool("toy", "large", ()).await.unwrap().text().len(), 200_000);
+    host.close().await;
+}
+
+async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
+    let host = host_with(Host::builder().with_replay(Replay::Idempotent), &[]).await;
+    host.connect("toy", child("toy")).await.unwrap();
+    // It does not say that it may be repeated.
+    let error = host.call_tool("toy", "die", ()).await.unwrap_err();
+    assert!(error.outcome_unknown(), "{error}");
+    assert_eq!(host.server_readings("toy").unwrap().failures, 1);
+    reopened(&host, "toy", 1).await;
+    assert_eq!(host.server_readings("toy").unwrap().calls, 1, "once");
+    host.close().await;
+}
+
+async fn a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_policy_says_so() {
+    for (replay, succeeds) in [(Replay::Never, false), (Replay::Idempotent, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let marker = directory.path().join("died");
+        let host = host_with(Host::builder().with_replay(replay), &[]).await;
+        let plan = crate::stage::child_with("dies-once", &[("MARKER", marker.to_str().unwrap())]);
+        host.connect("toy", plan).await.unwrap();
+        let outcome = host.call_tool("toy", "once", ()).await;
+        match outcome {
+            Ok(said) => assert!(succeeds && said.text() == "alive"),
+            Err(error) => assert!(!succeeds && error.outcome_unknown(), "{error}"),
+        }
+        host.close().await;
+    }
+}
+
+async fn arguments_that_do_not_fit_are_not_sent() {
+    let toy = Toy::full();
+    let host = host_of(&[("toy", &toy.server("toy"))]).await;
+    let error = host.call_tool("toy", "picky", json!({"path": 7})).await.unwrap_err();
+    let HostError::Arguments { problem, repair, .. } = &error else { panic!("{error}") };
+    assert!(problem.contains("/path") && problem.contains("string"), "{problem}");
+    assert!(repair.contains(r#"{"path":"/tmp/a"}"#) && repair.contains("The file."), "{repair}");
+    assert_eq!(toy.called(), 0);
+    host.close().await;
+    // The server's own refusal carries the same.
+    let host =
+        host_with(Host::builder().with_validation(Validation::Off), &[("toy", &toy.server("toy"))]).await;
+    let error = host.call_tool("toy", "picky", json!({"path": 7})).await.unwrap_err();
+    assert!(error.next_step().contains(r#"{"path":"/tmp/a"}"#), "{}", error.next_step());
+    assert_eq!(toy.called(), 1);
+    host.close().await;
+}
+
+async fn a_structured_result_that_does_not_fit_is_told() {
+    let toy = Toy::new(&[]);
+    let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+    *toy.tools.lock() = vec![Tool::new("structured", json!({"type": "object"})).with_output_schema(schema)];
+    let host = host_of(&[("toy", &toy.server("toy"))]).await;
+    host.call_tool("toy", "structured", json!({"n": 1})).await.unwrap();
+    let error = host.call_tool("toy", "structured", json!({"n": "one"})).await.unwrap_err();
+    assert!(matches!(error, HostError::Output { .. }), "{error}");
+    assert!(error.to_string().contains("/n"), "{error}");
+    host.close().await;
+}
+
+/// Answers with its name.
+struct Called(&'static str);
+
+impl Answers for Called {
+    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        Box::pin(async {
+            let content: OrderedMap<Raw> =
+                [("name".to_owned(), Raw::encode(self.0).unwrap())].into_iter().collect();
+            Ok(ElicitResult::new(ElicitAction::Accept).with_content(content))
+        })
+    }
+}
+
+async fn a_server_that_asks_is_answered_by_the_caller() {
+    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+        let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
+        for name in ["Ada", "Bob"] {
+            let run = Run::answering(Called(name));
+            let said = host.call_tool("toy", "ask", ()).within(&run).await.unwrap();
+            assert!(said.text().contains(name), "{}", said.text());
+        }
+        host.close().await;
+    }
+}
+
+async fn a_server_that_asks_a_caller_without_answers_is_refused() {
+    let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+    let host = host_with(builder, &[("toy", &Toy::full().server("toy"))]).await;
+    let refused = host.execute("mcp__toy__ask", ()).await;
+    assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
+    // Another's run does not answer for it.
+    let run = Run::answering(Called("Eve"));
+    let waiting = host.call_tool("toy", "forever", ()).within(&run);
+    let asking = async {
+        let error = host.call_tool("toy", "ask", ()).await.unwrap_err();
+        assert!(error.to_string().contains("cannot be told"), "{error}");
+    };
+    tokio::select! {
+        biased;
+        _ = waiting => panic!("it takes for ever"),
+        () = asking => {}
+    }
+    host.close().await;
+}
+
+struct Trace;
+
+impl TraceContext for Trace {
+    fn current(&self) -> Option<Traced> {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
+        Some(Traced { parent, state: Some("vendor=1".to_owned()) })
+    }
+}
+
+async fn the_trace_travels_in_meta() {
+    let toy = Toy::full();
+    let builder = Host::builder().with_trace_context(Arc::new(Trace));
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    host.call_tool("toy", "echo", ()).await.unwrap();
+    let meta = toy.last_meta.lock().clone().unwrap();
+    assert!(
+        meta.contains(r#""traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01""#),
+        "{meta}"
+    );
+    assert!(meta.contains(r#""tracestate":"vendor=1""#), "{meta}");
+    host.close().await;
+}
+
+async fn calls_are_counted() {
+    let host = host_of(&[("a", &Toy::full().server("a")), ("b", &Toy::full().server("b"))]).await;
+    host.call_tool("a", "echo", ()).await.unwrap();
+    host.call_tool("a", "fail", ()).await.unwrap();
+    host.call_tool("b", "boom", ()).await.unwrap_err();
+    let a = host.server_readings("a").unwrap();
+    assert_eq!((a.calls, a.tool_errors, a.failures), (2, 1, 0));
+    let all = host.readings();
+    assert_eq!((all.calls, all.tool_errors, all.failures), (3, 1, 1));
+    assert!(all.latency(0.99).is_some_and(|latency| latency < Duration::from_secs(5)));
+    assert!(serde_json::to_value(&all).unwrap()["toolErrors"] == 1);
+    host.close().await;
+}
+
+async fn a_call_waits_for_a_server_that_is_starting() {
+    let host = Host::builder().build();
+    let connecting = host.connect("toy", child("toy"));
+    let calling = async {
+        until(&host, "toy", |status| matches!(status, Status::Starting { .. })).await;
+        host.call_tool("toy", "echo", json!({"early": true})).await.unwrap()
+    };
+    let (connected, said) = tokio::join!(connecting, calling);
+    connected.unwrap();
+    assert_eq!(said.text(), r#"{"early":true}"#);
+    host.close().await;
+}
+
+async fn tools_that_vanish_during_a_call_do_not_end_it() {
+    let toy = Toy::full();
+    let server = toy.server("toy");
+    let host = host_of(&[("toy", &server)]).await;
+    let run = Run::new();
+    let calling = tokio::spawn({
+        let call = host.call_tool("toy", "forever", ()).within(&run);
+        async move { call.await }
+    });
+    tokio::task::yield_now().await;
+    let mut events = host.events();
+    toy.tools.lock().clear();
+    server.publisher().tools_changed();
+    crate::stage::heard(&mut events, |event| {
+        matches!(event, switchboard_host::Event::Tools(_)).then_some(())
+    })
+    .await;
+    assert!(host.find_tool("forever").is_none());
+    assert!(!calling.is_finished());
+    run.cancel();
+    calling.await.unwrap().unwrap_err();
+    host.close().await;
+}

@@ -1,0 +1,269 @@
+//! The catalogue: live, ordered, and honest about what it leaves out.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+use switchboard_host::{Event, Host, OnDrift, OwnTool, Pins, Run, Status, Why, Withheld};
+use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
+use switchboard_session::Offer;
+use switchboard_session::link::BoxFuture;
+
+use crate::stage::{child, heard, host_of, host_with, in_process, names, until};
+use crate::toy::{Toy, tool};
+
+crate::trials![
+    trial a_changed_list_changes_the_catalogue_in_both_eras,
+    trial the_order_is_that_of_the_configuration,
+    trial a_snapshot_does_not_change,
+    trial the_last_good_list_stays_when_a_new_one_fails,
+    trial a_flood_of_changes_costs_few_lists,
+    trial the_tools_of_a_lost_server_stay_listed_as_unavailable,
+    trial allow_and_deny_apply_to_list_and_call,
+    trial rules_that_match_nothing_are_told,
+    trial a_changed_definition_is_told,
+    trial a_changed_definition_can_be_withheld_until_it_is_accepted,
+    trial one_bad_tool_is_left_out_and_not_its_siblings,
+    trial why_says_what_is_the_matter,
+    trial the_application_has_tools_of_its_own,
+    trial names_that_need_changing_are_called_all_the_same,
+];
+
+async fn a_changed_list_changes_the_catalogue_in_both_eras() {
+    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        let toy = Toy::new(&["a", "b"]);
+        let server = toy.served("toy", offer);
+        let host = host_of(&[("toy", &server)]).await;
+        let before = host.catalog().revision();
+        let mut events = host.events();
+        *toy.tools.lock() = vec![tool("b"), tool("c")];
+        server.publisher().tools_changed();
+        let change = heard(&mut events, |event| match event {
+            Event::Tools(change) => Some(Arc::clone(change)),
+            _ => None,
+        })
+        .await;
+        assert_eq!(change.added, [Arc::from("mcp__toy__c")]);
+        assert_eq!(change.removed, [Arc::from("mcp__toy__a")]);
+        assert!(change.changed.is_empty() && change.revision > before);
+        assert_eq!(names(&host), ["mcp__toy__b", "mcp__toy__c"]);
+        assert!(host.catalog().revision() >= change.revision);
+        host.close().await;
+    }
+}
+
+async fn the_order_is_that_of_the_configuration() {
+    let host = Host::builder()
+        .with_server("fast", &Toy::new(&["z", "a"]).server("fast"))
+        .without_resource_tools()
+        .build();
+    // The slow one is ready last, and first all the same.
+    host.set_servers([("slow", child("legacy")), ("fast", in_process("fast"))]).await;
+    let names = names(&host);
+    assert_eq!(names[0], "mcp__slow__echo");
+    assert_eq!(names[9..], ["mcp__fast__z", "mcp__fast__a"]);
+    host.close().await;
+}
+
+async fn a_snapshot_does_not_change() {
+    let host = host_of(&[("toy", &Toy::new(&["a"]).server("toy"))]).await;
+    let before = host.catalog();
+    host.disconnect("toy").await.unwrap();
+    assert_eq!(before.tools().len(), 1);
+    assert!(before.get("mcp__toy__a").is_some());
+    assert!(host.catalog().tools().is_empty());
+    assert!(host.catalog().revision() > before.revision());
+    host.close().await;
+}
+
+async fn the_last_good_list_stays_when_a_new_one_fails() {
+    let toy = Toy::new(&["a"]);
+    let server = toy.server("toy");
+    let host = host_of(&[("toy", &server)]).await;
+    *toy.is_broken.lock() = true;
+    server.publisher().tools_changed();
+    let status = until(&host, "toy", |status| matches!(status, Status::Degraded { .. })).await;
+    assert!(status.to_string().contains("the list is broken"), "{status}");
+    assert_eq!(names(&host), ["mcp__toy__a"]);
+    host.call_tool("toy", "a", ()).await.unwrap();
+    *toy.is_broken.lock() = false;
+    until(&host, "toy", |status| matches!(status, Status::Ready(_))).await;
+    host.close().await;
+}
+
+async fn a_flood_of_changes_costs_few_lists() {
+    let toy = Toy::new(&["a"]);
+    let server = toy.served("toy", Offer::LegacyOnly);
+    let host = host_of(&[("toy", &server)]).await;
+    let before = toy.lists.load(Ordering::SeqCst);
+    let mut events = host.events();
+    for _ in 0..10_000 {
+        server.publisher().tools_changed();
+    }
+    toy.tools.lock().push(tool("last"));
+    server.publisher().tools_changed();
+    heard(&mut events, |event| matches!(event, Event::Tools(_)).then_some(())).await;
+    assert_eq!(names(&host).len(), 2, "the last change is seen");
+    let lists = toy.lists.load(Ordering::SeqCst) - before;
+    assert!(lists <= 3, "{lists} lists");
+    host.close().await;
+}
+
+async fn the_tools_of_a_lost_server_stay_listed_as_unavailable() {
+    let host = Host::builder().without_resource_tools().build();
+    let mut plan = child("toy");
+    plan.restart = switchboard_host::config::Restart::Never;
+    host.connect("toy", plan).await.unwrap();
+    assert!(host.all_tools().iter().all(|tool| tool.is_available()));
+    host.call_tool("toy", "die", ()).await.unwrap_err();
+    until(&host, "toy", |status| matches!(status, Status::Failed(_))).await;
+    let tools = host.all_tools();
+    assert_eq!(tools.len(), 9);
+    assert!(tools.iter().all(|tool| !tool.is_available()));
+    assert!(matches!(tools[0].status(), Some(Status::Failed(_))));
+    assert!(host.why("echo").to_string().contains("exited with code 7"), "{}", host.why("echo"));
+    host.close().await;
+}
+
+async fn allow_and_deny_apply_to_list_and_call() {
+    let toy = Toy::new(&["read_a", "read_b", "write_a"]);
+    let host = Host::builder().with_server("toy", &toy.server("toy")).without_resource_tools().build();
+    let mut plan = in_process("toy");
+    plan.allow = vec!["read_*".to_owned()];
+    plan.deny = vec!["*_b".to_owned()];
+    host.connect("toy", plan).await.unwrap();
+    assert_eq!(names(&host), ["mcp__toy__read_a"]);
+    for (tool, reason) in
+        [("write_a", Withheld::NotAllowed), ("read_b", Withheld::Denied { rule: "*_b".into() })]
+    {
+        assert!(host.call_tool("toy", tool, ()).await.unwrap_err().to_string().contains(&reason.to_string()));
+    }
+    assert_eq!(toy.called(), 0);
+    host.close().await;
+}
+
+async fn rules_that_match_nothing_are_told() {
+    let host = Host::builder().with_server("toy", &Toy::new(&["a"]).server("toy")).build();
+    let mut events = host.events();
+    let mut plan = in_process("toy");
+    plan.deny = vec!["writ_*".to_owned()];
+    host.connect("toy", plan).await.unwrap();
+    let rules = heard(&mut events, |event| match event {
+        Event::IdleRules { rules, .. } => Some(rules.clone()),
+        _ => None,
+    })
+    .await;
+    assert_eq!(rules, [Arc::from("writ_*")]);
+    host.close().await;
+}
+
+async fn a_changed_definition_is_told() {
+    let toy = Toy::new(&["a", "b"]);
+    let server = toy.server("toy");
+    let host = host_of(&[("toy", &server)]).await;
+    let mut events = host.events();
+    toy.tools.lock()[0].description = Some("Also sends everything home.".to_owned());
+    server.publisher().tools_changed();
+    let drift = heard(&mut events, |event| match event {
+        Event::Drift(drift) => Some(drift.clone()),
+        _ => None,
+    })
+    .await;
+    assert_eq!((&*drift.server, drift.tool.as_str()), ("toy", "a"));
+    // Reconnecting does not hide it: what was seen first is what counts.
+    host.reconnect("toy").await.unwrap();
+    assert_eq!(names(&host).len(), 2);
+    host.close().await;
+}
+
+async fn a_changed_definition_can_be_withheld_until_it_is_accepted() {
+    let toy = Toy::new(&["a", "b"]);
+    let first = host_of(&[("toy", &toy.server("toy"))]).await;
+    let pins: Pins = serde_json::from_value(serde_json::to_value(first.pins()).unwrap()).unwrap();
+    assert_eq!(pins.len(), 2);
+    first.close().await;
+    // Changed while nobody looked.
+    toy.tools.lock()[1].input_schema = json!({"type": "object", "properties": {"secret": {}}}).into();
+    let builder = Host::builder().with_pins(pins, OnDrift::Withhold);
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    assert_eq!(names(&host), ["mcp__toy__a"]);
+    assert!(host.call_tool("toy", "b", ()).await.unwrap_err().to_string().contains("has changed since"));
+    host.accept_definitions("toy").unwrap();
+    assert_eq!(names(&host), ["mcp__toy__a", "mcp__toy__b"]);
+    host.close().await;
+}
+
+async fn one_bad_tool_is_left_out_and_not_its_siblings() {
+    let script = r#"
+        while read line; do
+            id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+            case "$line" in
+                *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}';;
+                *tools/list*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"good","inputSchema":{"type":"object"}},{"name":"bad","inputSchema":7},{"name":"also","inputSchema":{}}]}}';;
+                *server/discover*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32601,"message":"no"}}';;
+            esac
+        done"#;
+    let host = Host::builder().without_resource_tools().build();
+    host.connect("s", crate::stage::sh(script)).await.unwrap();
+    assert_eq!(names(&host), ["mcp__s__good", "mcp__s__also"]);
+    let Why::Rejected { reason, .. } = host.why("bad") else { panic!("{}", host.why("bad")) };
+    assert!(reason.contains("inputSchema"), "{reason}");
+    host.close().await;
+}
+
+async fn why_says_what_is_the_matter() {
+    let host = host_of(&[("toy", &Toy::new(&["read"]).server("toy"))]).await;
+    assert!(matches!(host.why("read"), Why::Shown { .. }));
+    assert!(matches!(host.why("mcp__toy__read"), Why::Shown { .. }));
+    host.connect("down", in_process("nowhere")).await.unwrap_err();
+    let unknown = host.why("raed").to_string();
+    assert!(unknown.contains("\"down\" is failed"), "{unknown}");
+    host.toggle("toy", false).await.unwrap();
+    assert!(matches!(host.why("read"), Why::Disabled { .. }));
+    host.close().await;
+}
+
+struct Clock;
+
+impl OwnTool for Clock {
+    fn definition(&self) -> Tool {
+        Tool::new("clock", json!({"type": "object"})).with_description("The time.")
+    }
+
+    fn call<'a>(&'a self, _: Raw, _: Option<&'a Run>) -> BoxFuture<'a, CallToolResult> {
+        Box::pin(async { CallToolResult::new([Content::text("noon")]) })
+    }
+}
+
+async fn the_application_has_tools_of_its_own() {
+    let host = host_of(&[("toy", &Toy::new(&["clock"]).server("toy"))]).await;
+    host.add_tool(Arc::new(Clock));
+    assert_eq!(names(&host), ["clock", "mcp__toy__clock"]);
+    assert_eq!(host.execute("clock", ()).await.text(), "noon");
+    assert_eq!(host.get("mcp__toy__clock").unwrap().execute(()).await.text(), "{}");
+    host.add_tool(Arc::new(Clock));
+    assert_eq!(names(&host).len(), 2);
+    host.remove_tool("clock");
+    assert_eq!(names(&host), ["mcp__toy__clock"]);
+    host.close().await;
+}
+
+async fn names_that_need_changing_are_called_all_the_same() {
+    let tools = ["a__b", "_a", "a_", "with space", "ünïcode", "dots.and/slashes", &"x".repeat(200)];
+    let servers = ["plain", "a__b", "ser ver", "сервер"];
+    let toys: Vec<_> = servers.iter().map(|name| (*name, Toy::new(&tools).server(name))).collect();
+    let pairs: Vec<_> = toys.iter().map(|(name, server)| (*name, server)).collect();
+    let host = host_of(&pairs).await;
+    let all = host.all_tools();
+    assert_eq!(all.len(), servers.len() * tools.len());
+    for tool in &all {
+        let name = tool.name();
+        assert!(name.len() <= 64, "{name}");
+        assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'), "{name}");
+        let handle = host.get(name).unwrap();
+        assert_eq!(handle.listed().server(), tool.server());
+        let said = handle.execute(json!({"to": tool.tool().name})).await;
+        assert_eq!(said.text(), json!({"to": tool.tool().name}).to_string());
+    }
+    host.close().await;
+}

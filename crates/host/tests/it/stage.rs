@@ -1,0 +1,178 @@
+//! What the tests stand on: trials, plans, and waiting for what a host says.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use switchboard_host::config::{Plan, Reach, Restart, Start};
+use switchboard_host::{Event, Events, Host, HostBuilder, Status};
+use switchboard_session::answering::Server;
+
+use crate::toy;
+
+/// No test takes longer.
+const MOST: Duration = Duration::from_secs(40);
+
+/// A test that runs in a runtime of its own, must end, and must leave no task behind.
+pub(crate) fn trial<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    real(name, async move || {
+        test().await;
+        no_task_is_left().await;
+    })
+}
+
+/// The same for a test over HTTP: what looks after idle connections goes to sleep with them, and wakes too late to wait
+/// for.
+pub(crate) fn web<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    real(name, test)
+}
+
+fn real<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
+    Trial::test(name, move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let in_time = runtime.block_on(async { tokio::time::timeout(MOST, test()).await });
+        in_time.map_err(|_| format!("not done in {MOST:?}").into())
+    })
+}
+
+/// Waits until everything a test started has ended.
+async fn no_task_is_left() {
+    let metrics = tokio::runtime::Handle::current().metrics();
+    for _ in 0..1000 {
+        if metrics.num_alive_tasks() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{} tasks are left", metrics.num_alive_tasks());
+}
+
+/// Trials named after the functions they run.
+#[macro_export]
+macro_rules! trials {
+    ($($kind:ident $test:ident),* $(,)?) => {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
+            vec![$($crate::stage::$kind(concat!(module_path!(), "::", stringify!($test)), $test)),*]
+        }
+    };
+}
+
+/// A plan with the usual settings.
+pub(crate) fn plan(reach: Reach) -> Plan {
+    Plan {
+        reach,
+        start: Start::AtOnce,
+        restart: Restart::WithBackoff { most: 5 },
+        required: false,
+        startup: Duration::from_secs(20),
+        call: None,
+        allow: Vec::new(),
+        deny: Vec::new(),
+    }
+}
+
+/// A server in this program.
+pub(crate) fn in_process(name: &str) -> Plan {
+    plan(Reach::InProcess { name: name.to_owned() })
+}
+
+/// This program as a server, in a part.
+pub(crate) fn child(part: &str) -> Plan {
+    child_with(part, &[])
+}
+
+pub(crate) fn child_with(part: &str, env: &[(&str, &str)]) -> Plan {
+    let mut all: BTreeMap<String, _> = BTreeMap::new();
+    all.insert(toy::PART.to_owned(), part.into());
+    all.extend(env.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
+    plan(Reach::Stdio {
+        command: std::env::current_exe().unwrap().to_str().unwrap().to_owned(),
+        args: Vec::new(),
+        env: all,
+        inherit_env: Vec::new(),
+        cwd: None,
+    })
+}
+
+/// A script as a server.
+pub(crate) fn sh(script: &str) -> Plan {
+    plan(Reach::Stdio {
+        command: "sh".to_owned(),
+        args: vec!["-c".to_owned(), script.to_owned()],
+        env: BTreeMap::new(),
+        inherit_env: Vec::new(),
+        cwd: None,
+    })
+}
+
+/// A server at an address.
+pub(crate) fn http(url: &str) -> Plan {
+    plan(Reach::Http { url: url.to_owned(), headers: BTreeMap::new(), sse: false, allow_plain: false })
+}
+
+/// A host with these servers registered and connected, without the tools every host brings.
+pub(crate) async fn host_of(servers: &[(&str, &Arc<Server>)]) -> Host {
+    host_with(Host::builder(), servers).await
+}
+
+pub(crate) async fn host_with(builder: HostBuilder, servers: &[(&str, &Arc<Server>)]) -> Host {
+    let host = builder.without_resource_tools().build();
+    for (name, server) in servers {
+        host.register(*name, server);
+        host.connect(*name, in_process(name)).await.unwrap();
+    }
+    host
+}
+
+/// Waits until a server is as described.
+pub(crate) async fn until(host: &Host, server: &str, is: impl Fn(&Status) -> bool) -> Status {
+    let mut events = host.events();
+    loop {
+        let status = host.state(server).unwrap();
+        if is(&status) {
+            return status;
+        }
+        events.next().await;
+    }
+}
+
+/// Waits until a server was opened again so many times, and is ready.
+pub(crate) async fn reopened(host: &Host, server: &str, times: u64) {
+    until(host, server, |status| {
+        matches!(status, Status::Ready(_)) && host.server_readings(server).unwrap().reconnects >= times
+    })
+    .await;
+}
+
+/// Waits for an event.
+pub(crate) async fn heard<T>(events: &mut Events, wanted: impl Fn(&Event) -> Option<T>) -> T {
+    loop {
+        let event = events.next().await.expect("the host is there");
+        if let Some(found) = wanted(&event) {
+            return found;
+        }
+    }
+}
+
+/// The names of all tools, in order.
+pub(crate) fn names(host: &Host) -> Vec<String> {
+    host.all_tools().iter().map(|tool| tool.name().to_owned()).collect()
+}
+
+/// Whether a process lives.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+/// Waits until a process is gone.
+pub(crate) async fn gone(pid: u32) {
+    for _ in 0..2000 {
+        if !lives(pid) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("process {pid} lives on");
+}
