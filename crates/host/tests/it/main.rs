@@ -12,6 +12,7 @@ mod stage;
 mod toy;
 mod web;
 
+mod applied;
 mod calls;
 mod catalog;
 mod checklist;
@@ -28,10 +29,16 @@ fn main() -> ExitCode {
         toy::play(part.to_str().unwrap_or_default());
         return ExitCode::SUCCESS;
     }
-    let trials: Vec<Trial> =
-        [checklist::trials(), operations::trials(), slots::trials(), catalog::trials(), calls::trials()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let trials: Vec<Trial> = [
+        applied::trials(),
+        checklist::trials(),
+        operations::trials(),
+        slots::trials(),
+        catalog::trials(),
+        calls::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
