@@ -1,5 +1,7 @@
 //! A session of the client, with the defaults it has.
 
+use std::sync::OnceLock;
+
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
 use switchboard::{CallToolResult, ChildCommand, Client, ClientSession, Content, Http, Offer, json};
 
@@ -29,7 +31,9 @@ fn text(result: &CallToolResult) -> Result<&str, Fail> {
 
 impl Session for Calling {
     async fn open(args: &ClientArgs) -> Result<Self, Fail> {
-        let client = client(args.era);
+        // One client for all sessions, as it is meant to be.
+        static CLIENTS: [OnceLock<Client>; 2] = [const { OnceLock::new() }; 2];
+        let client = CLIENTS[args.era as usize].get_or_init(|| client(args.era));
         match &args.target {
             Target::Url(url) => Ok(client.connect(Http::new(url)?).await?.into()),
             Target::Command(words) => {

@@ -12,11 +12,9 @@ use crate::builtin;
 use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
 use crate::event::Announcer;
 use crate::host::{Host, Inner};
+use crate::registry::name::NameLimit;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
 use crate::slot::{Logins, Surroundings, TokenSource, Ways};
-
-/// The longest name a model is given, unless set: what the strictest of the large providers takes.
-const NAME_LIMIT: usize = 64;
 
 /// A host being put together.
 #[must_use = "a builder does nothing until it builds"]
@@ -46,7 +44,7 @@ impl HostBuilder {
             limits: Limits::default(),
             abilities: Abilities::none(),
             ways: Ways::default(),
-            naming: Naming { limit: NAME_LIMIT },
+            naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
             pins: Pins::new(),
             policy: CallPolicy::default(),
@@ -98,7 +96,7 @@ impl HostBuilder {
     }
 
     /// The longest name a model is given; 64 unless set.
-    pub fn with_name_limit(mut self, limit: usize) -> Self {
+    pub fn with_name_limit(mut self, limit: NameLimit) -> Self {
         self.naming = Naming { limit };
         self
     }

@@ -53,8 +53,10 @@
 //! ```
 
 pub mod config;
+pub mod permission;
 
 mod answers;
+mod apply;
 mod builder;
 mod builtin;
 mod call;
@@ -80,6 +82,7 @@ pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
 pub use registry::{Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Why, Withheld};
+pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
 pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};

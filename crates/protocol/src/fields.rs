@@ -3,9 +3,11 @@
 
 use std::str;
 
+use serde::de::DeserializeOwned;
+
 use crate::jsonrpc::Outline;
 use crate::jsonrpc::scan::{Cursor, Key};
-use crate::raw::Raw;
+use crate::raw::{DecodeError, Raw};
 
 /// The members of an object. Nothing is copied and nothing decoded; a duplicate is given as often as it stands.
 #[derive(Debug)]
@@ -26,6 +28,12 @@ enum Source<'a> {
 pub struct Name<'a>(Key<'a>);
 
 impl Name<'_> {
+    /// The bytes of the name, with its escapes undone: what to match on.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
     /// The name, with its escapes undone.
     pub fn as_str(&self) -> &str {
         // Both come from text that is UTF-8; only a cut in the middle of a character would make it otherwise.
@@ -66,7 +74,10 @@ impl<'a> Iterator for Fields<'a> {
                 let object = *object;
                 // The text was checked when it was taken, so there is nothing to stumble over.
                 let name = cursor.name().ok()?;
-                let value = cursor.span(1).ok()?;
+                let value = match object.meta_end(cursor.at()) {
+                    Some(end) => cursor.pass(end),
+                    None => cursor.span(1).ok()?,
+                };
                 if !cursor.more().is_ok_and(|more| more) {
                     self.0 = Source::None;
                 }
@@ -78,6 +89,78 @@ impl<'a> Iterator for Fields<'a> {
                 let name = object.as_str().as_bytes().get(name)?;
                 Some((Name(Key::Plain(name)), object.part(value)))
             }
+        }
+    }
+}
+
+/// The members of an object, each read into its type where it stands: typed values need no look beforehand.
+///
+/// After each name exactly one of the others is due.
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    object: &'a Raw,
+    /// `None` when no member is left.
+    cursor: Option<Cursor<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(object: &'a Raw) -> Self {
+        let mut cursor = Cursor::new(object.as_str().as_bytes());
+        let has_members = object.is_object() && cursor.enter().is_ok_and(|entered| entered);
+        Self { object, cursor: has_members.then_some(cursor) }
+    }
+
+    /// The name of the next member; the walk is then at its value.
+    #[inline]
+    pub(crate) fn name(&mut self) -> Option<Name<'a>> {
+        self.cursor.as_mut()?.name().ok().map(Name)
+    }
+
+    /// The value as text.
+    pub(crate) fn raw(&mut self) -> Raw {
+        let object = self.object;
+        let span = self.cursor.as_mut().and_then(|cursor| match object.meta_end(cursor.at()) {
+            Some(end) => Some(cursor.pass(end)),
+            None => cursor.span(1).ok(),
+        });
+        self.turn();
+        // The text was checked when it was taken, so there is a value.
+        span.map_or_else(Raw::null, |span| object.part(span))
+    }
+
+    /// Leaves the value out.
+    pub(crate) fn pass(&mut self) {
+        // The text was checked when it was taken.
+        let _ = self.cursor.as_mut().map(|cursor| cursor.span(1));
+        self.turn();
+    }
+
+    /// The value as text that is looked at and not kept.
+    pub(crate) fn text(&mut self) -> &'a str {
+        let span = self.cursor.as_mut().and_then(|cursor| cursor.span(1).ok());
+        self.turn();
+        span.and_then(|span| self.object.as_str().get(span)).unwrap_or("null")
+    }
+
+    /// The value, read; an error names the member.
+    pub(crate) fn read<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, DecodeError> {
+        if let Some(cursor) = &mut self.cursor {
+            let start = cursor.at();
+            let text = self.object.as_str().get(start..).unwrap_or_default();
+            let mut stream = serde_json::Deserializer::from_str(text).into_iter::<T>();
+            if let Some(Ok(value)) = stream.next() {
+                cursor.pass(start + stream.byte_offset());
+                self.turn();
+                return Ok(value);
+            }
+        }
+        // Alone it says where in it the fault is, and what can be mended is.
+        self.raw().member(name)
+    }
+
+    fn turn(&mut self) {
+        if !self.cursor.as_mut().is_some_and(|cursor| cursor.more().is_ok_and(|more| more)) {
+            self.cursor = None;
         }
     }
 }

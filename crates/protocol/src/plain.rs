@@ -17,12 +17,16 @@ pub(crate) fn plain_run(bytes: &[u8]) -> usize {
 }
 
 fn long_plain_run(bytes: &[u8]) -> usize {
-    let Some((first, rest)) = bytes.split_first_chunk() else { return words_run(bytes) };
-    if let Some(at) = first_of_block(first) {
-        return at;
+    // Large pieces pay where many follow one another; most strings end before.
+    let (blocks, _) = bytes.as_chunks::<32>();
+    for (index, block) in blocks.iter().take(3).enumerate() {
+        if let Some(at) = first_of_block(block) {
+            return index * 32 + at;
+        }
     }
-    let (large, _) = rest.as_chunks::<64>();
-    let plain = 32 + large.iter().take_while(|block| !has_special(block)).count() * 64;
+    let known = blocks.len().min(3) * 32;
+    let (large, _) = bytes[known..].as_chunks::<64>();
+    let plain = known + large.iter().take_while(|block| !has_special(block)).count() * 64;
     let (blocks, _) = bytes[plain..].as_chunks::<32>();
     for (index, block) in blocks.iter().take(2).enumerate() {
         if let Some(at) = first_of_block(block) {
@@ -30,8 +34,10 @@ fn long_plain_run(bytes: &[u8]) -> usize {
         }
     }
     // The last block overlaps what is known to be plain, which does no harm.
-    let last = bytes.last_chunk().and_then(first_of_block);
-    last.map_or(bytes.len(), |at| bytes.len() - 32 + at)
+    match bytes.last_chunk() {
+        Some(last) => first_of_block(last).map_or(bytes.len(), |at| bytes.len() - 32 + at),
+        None => words_run(bytes),
+    }
 }
 
 fn words_run(bytes: &[u8]) -> usize {

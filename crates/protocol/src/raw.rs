@@ -27,6 +27,13 @@ pub const MAX_NODES: usize = 250_000;
 /// What most messages fit, so that their buffer never grows.
 const SMALL_MESSAGE: usize = 256;
 
+/// Texts beyond this get room in powers of two.
+const LARGE_TEXT: usize = 64 * 1024;
+
+/// The brace in the middle of a text up to this size is taken out; in a larger one a space takes its place, so that the
+/// rest need not be moved.
+const MOVED: usize = 4 * 1024;
+
 /// One JSON value as text.
 ///
 /// ```
@@ -39,8 +46,13 @@ const SMALL_MESSAGE: usize = 256;
 /// assert_eq!(raw.decode::<Trip>()?.city, "Oslo");
 /// # Ok::<(), switchboard_protocol::DecodeError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct Raw(ByteString);
+#[derive(Clone)]
+pub struct Raw {
+    text: ByteString,
+    /// Where the value of `_meta` stands, when a scan of the message came by; else nothing. Saves whoever reads the
+    /// members another look at it, and is not part of the value.
+    meta: (u32, u32),
+}
 
 impl Raw {
     /// Checks that `text` is one JSON value and keeps it.
@@ -52,7 +64,7 @@ impl Raw {
         let trimmed = text.trim_matches([' ', '\t', '\r', '\n']);
         scan::check(trimmed.as_bytes()).map_err(|fault| DecodeError::syntax(&fault))?;
         let value = if trimmed.len() == text.len() { text } else { text.slice_ref(trimmed) };
-        Ok(Self(value))
+        Ok(Self::checked(value))
     }
 
     /// Writes a value as JSON text.
@@ -68,102 +80,119 @@ impl Raw {
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, EncodeError> {
-        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE));
+        let mut text = String::with_capacity(room(bytes));
         json::write(&mut text, value).map_err(EncodeError)?;
-        Ok(Self(text.into()))
+        Ok(Self::checked(text.into()))
     }
 
-    /// Writes an object as JSON text, with the members `head` in front of its own and `tail` behind them. Anything else
-    /// than an object is written as it is.
-    ///
-    /// `head` and `tail` are members as they stand between braces: `"a":1,"b":2`. `bytes` is about how many the value
-    /// will have.
+    /// Writes an object as JSON text, between an `open` like `{"a":1,` and a `close` like `,"c":3}` or `}`. Anything else
+    /// than an object is written as it is. `bytes` is about how many the value will have.
     ///
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_between<T: Serialize + ?Sized>(
-        head: &str,
+        open: &str,
         value: &T,
-        tail: Option<&str>,
+        close: &str,
         bytes: usize,
     ) -> Result<Self, EncodeError> {
-        let tail = tail.unwrap_or_default();
-        let mut text = String::with_capacity(bytes.max(SMALL_MESSAGE) + head.len() + tail.len() + 4);
-        text.push('{');
-        text.push_str(head);
-        let start = text.len();
+        let mut text = String::with_capacity(room(bytes + open.len() + close.len()));
+        text.push_str(open);
         json::write(&mut text, value).map_err(EncodeError)?;
-        let Some(inner) = text[start..].strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+        let start = open.len();
+        let written = &text.as_bytes()[start..];
+        if !written.starts_with(b"{") {
             text.drain(..start);
-            return Ok(Self(text.into()));
-        };
-        if inner.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            text.truncate(start);
+            return Ok(Self::checked(text.into()));
+        }
+        if written[1..].trim_ascii_start() == b"}" {
+            // No member follows the comma.
+            text.truncate(start - 1);
         } else {
             text.pop();
-            // The brace that opened the value gives its place to the comma after the head.
-            text.replace_range(start..=start, ",");
+            if text.len() > MOVED {
+                text.replace_range(start..=start, " ");
+            } else {
+                text.remove(start);
+            }
         }
-        if !tail.is_empty() {
-            text.push(',');
-            text.push_str(tail);
-        }
-        text.push('}');
+        text.push_str(close);
         debug_assert!(
             serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok(),
-            "head and tail are members"
+            "members and commas on both sides"
         );
-        Ok(Self(text.into()))
+        Ok(Self::checked(text.into()))
     }
 
     /// Text that a scan of the surrounding message has already checked.
+    #[inline]
     pub(crate) fn checked(text: ByteString) -> Self {
-        Self(text)
+        Self { text, meta: (0, 0) }
+    }
+
+    /// The same, when it is known where the value of its `_meta` stands.
+    pub(crate) fn with_meta_at(mut self, span: Option<&Range<usize>>) -> Self {
+        let found = span.and_then(|span| Some((span.start.try_into().ok()?, span.end.try_into().ok()?)));
+        self.meta = found.unwrap_or_default();
+        self
+    }
+
+    /// Where the value ends that begins at `start`, if it is the one of `_meta` and known.
+    #[inline]
+    pub(crate) fn meta_end(&self, start: usize) -> Option<usize> {
+        (start != 0 && start == self.meta.0 as usize).then_some(self.meta.1 as usize)
     }
 
     /// The JSON `null`.
     pub fn null() -> Self {
-        Self(ByteString::from_static("null"))
+        Self::checked(ByteString::from_static("null"))
     }
 
     /// The empty object, `{}`.
     pub fn empty_object() -> Self {
-        Self(ByteString::from_static("{}"))
+        Self::checked(ByteString::from_static("{}"))
     }
 
     /// The text, byte for byte as it was received or written.
+    #[inline]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// The text as shared bytes: cloning them copies nothing.
+    #[inline]
     pub fn as_bytes(&self) -> &Bytes {
-        self.0.as_bytes()
+        self.text.as_bytes()
     }
 
     /// How many bytes of text this is.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.text.len()
     }
 
     /// Never true: a JSON value has at least one byte.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.text.is_empty()
     }
 
     /// Whether this is an object.
+    #[inline]
     pub fn is_object(&self) -> bool {
-        self.0.starts_with('{')
+        self.text.starts_with('{')
     }
 
     /// Whether this is an array.
+    #[inline]
     pub fn is_array(&self) -> bool {
-        self.0.starts_with('[')
+        self.text.starts_with('[')
     }
 
     /// Whether this is `null`.
+    #[inline]
     pub fn is_null(&self) -> bool {
-        &*self.0 == "null"
+        &*self.text == "null"
     }
 
     /// The members of the object this is, in order; none when it is something else.
@@ -185,8 +214,9 @@ impl Raw {
     }
 
     /// The value that stands there.
+    #[inline]
     pub(crate) fn part(&self, span: Range<usize>) -> Self {
-        Self(self.0.slice_ref(&self.0[span]))
+        Self::checked(self.text.slice_ref(&self.text[span]))
     }
 
     /// Reads the text into a type.
@@ -198,7 +228,7 @@ impl Raw {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         // As little as can be is generic here: this is made anew for every type that is read.
         self.check_nodes()?;
-        match serde_json::from_str(&self.0) {
+        match serde_json::from_str(&self.text) {
             Ok(value) => Ok(value),
             Err(error) => {
                 let mended = self.mended(&error)?;
@@ -209,8 +239,8 @@ impl Raw {
 
     fn check_nodes(&self) -> Result<(), DecodeError> {
         // A text of n bytes holds at most n / 2 + 1 values, so small texts need no counting.
-        if self.0.len() > MAX_NODES * 2 {
-            let nodes = scan::count_nodes(self.0.as_bytes());
+        if self.text.len() > MAX_NODES * 2 {
+            let nodes = scan::count_nodes(self.text.as_bytes());
             if nodes > MAX_NODES {
                 return Err(DecodeError { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } });
             }
@@ -221,8 +251,15 @@ impl Raw {
     /// The text without its lone surrogates; what the error means when it has none.
     #[cold]
     fn mended(&self, error: &serde_json::Error) -> Result<String, DecodeError> {
-        scan::mend_surrogates(&self.0).ok_or_else(|| explain(&self.0, error))
+        scan::mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error))
     }
+}
+
+/// How much room a text of about so many bytes is given.
+fn room(bytes: usize) -> usize {
+    // Allocators hand freed memory back to the system when it is much against the largest piece they have seen, and the
+    // next text would have every page of it mapped anew. Room that is never written costs no memory.
+    if bytes > LARGE_TEXT { bytes.next_power_of_two() } else { bytes.max(SMALL_MESSAGE) }
 }
 
 /// What does not fit, and where.
@@ -232,17 +269,25 @@ fn explain(text: &str, error: &serde_json::Error) -> DecodeError {
     DecodeError { path, kind: DecodeKind::Mismatch { reason: error.to_string() } }
 }
 
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Raw {}
+
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Raw({} bytes)", self.0.len())
+        write!(f, "Raw({} bytes)", self.text.len())
     }
 }
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match json::trust(&self.0) {
+        match json::trust(&self.text) {
             Some(text) => text.serialize(serializer),
-            None => serde_json::from_str::<&RawValue>(&self.0)
+            None => serde_json::from_str::<&RawValue>(&self.text)
                 .map_err(serde::ser::Error::custom)?
                 .serialize(serializer),
         }
@@ -252,14 +297,14 @@ impl Serialize for Raw {
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self(String::from(Box::<str>::from(value)).into()))
+        Ok(Self::checked(String::from(Box::<str>::from(value)).into()))
     }
 }
 
 impl From<serde_json::Value> for Raw {
     fn from(value: serde_json::Value) -> Self {
         // A `Value` has nothing that cannot be written, so the second way is never taken.
-        Self::encode(&value).unwrap_or_else(|_| Self(value.to_string().into()))
+        Self::encode(&value).unwrap_or_else(|_| Self::checked(value.to_string().into()))
     }
 }
 
@@ -363,15 +408,18 @@ mod tests {
 
     #[test]
     fn members_are_put_around_an_object() {
-        let around = |value: serde_json::Value, tail| {
-            Raw::encode_between(r#""a":1"#, &value, tail, 0).unwrap().as_str().to_owned()
+        let around = |value: serde_json::Value, close: &str| {
+            Raw::encode_between(r#"{"a":1,"#, &value, close, 0).unwrap().as_str().to_owned()
         };
-        assert_eq!(around(serde_json::json!({"b": 2}), Some(r#""c":3"#)), r#"{"a":1,"b":2,"c":3}"#);
-        assert_eq!(around(serde_json::json!({}), Some(r#""c":3"#)), r#"{"a":1,"c":3}"#);
-        assert_eq!(around(serde_json::json!({"b": {}}), None), r#"{"a":1,"b":{}}"#);
-        assert_eq!(around(serde_json::json!([1]), Some(r#""c":3"#)), "[1]");
+        assert_eq!(around(serde_json::json!({"b": 2}), r#","c":3}"#), r#"{"a":1,"b":2,"c":3}"#);
+        assert_eq!(around(serde_json::json!({}), r#","c":3}"#), r#"{"a":1,"c":3}"#);
+        assert_eq!(around(serde_json::json!({"b": {}}), "}"), r#"{"a":1,"b":{}}"#);
+        assert_eq!(around(serde_json::json!([1]), r#","c":3}"#), "[1]");
         let spaced = Raw::parse("{ }").unwrap();
-        assert_eq!(Raw::encode_between(r#""a":1"#, &spaced, None, 0).unwrap().as_str(), r#"{"a":1}"#);
+        assert_eq!(Raw::encode_between(r#"{"a":1,"#, &spaced, "}", 0).unwrap().as_str(), r#"{"a":1}"#);
+        let large = "x".repeat(MOVED);
+        let expected = format!(r#"{{"a":1, "b":"{large}"}}"#);
+        assert_eq!(around(serde_json::json!({"b": large}), "}"), expected);
     }
 
     #[test]

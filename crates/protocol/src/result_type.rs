@@ -1,5 +1,6 @@
 //! What kind of result this is: a look at `resultType` without reading the rest.
 
+use crate::fields::Walk;
 use crate::raw::Raw;
 
 /// The `resultType` of a result (from 2026-07-28; absent means complete).
@@ -20,16 +21,22 @@ impl ResultType {
     /// Looks at the top level of a result.
     pub fn of(result: &Raw) -> Self {
         // Most servers write it first, and then nothing else is looked at.
-        let Some((_, written)) = result.fields().find(|(name, _)| *name == "resultType") else {
-            return Self::Complete;
-        };
-        match written.as_str() {
-            "\"complete\"" | "null" => Self::Complete,
-            _ => match written.decode::<String>() {
-                Ok(text) => Self::from(text.as_str()),
-                Err(_) => Self::Unknown(written.as_str().to_owned()),
-            },
+        let mut walk = Walk::new(result);
+        while let Some(name) = walk.name() {
+            if name.as_bytes() != b"resultType" {
+                walk.pass();
+                continue;
+            }
+            let written = walk.text();
+            return match written {
+                "\"complete\"" | "null" => Self::Complete,
+                _ => match serde_json::from_str::<String>(written) {
+                    Ok(text) => Self::from(text.as_str()),
+                    Err(_) => Self::Unknown(written.to_owned()),
+                },
+            };
         }
+        Self::Complete
     }
 
     /// As it is written on the wire.

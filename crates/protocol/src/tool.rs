@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;
-use crate::fields::Fields;
+use crate::fields::{Fields, Walk};
 use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::input_schema::InputSchema;
@@ -17,6 +17,7 @@ use crate::setter::setters;
 use crate::task::TaskParams;
 
 /// Fills a slot that may be filled once.
+#[inline]
 fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
     if slot.is_some() {
         return Err(DecodeError::mismatch(name, "the member stands twice"));
@@ -26,15 +27,17 @@ fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), Dec
 }
 
 /// `null` counts as absent.
+#[inline]
 fn present(value: Raw) -> Option<Raw> {
-    Some(value).filter(|value| !value.is_null())
+    if value.is_null() { None } else { Some(value) }
 }
 
+#[inline]
 fn received_meta(value: Raw) -> Result<Option<Meta>, DecodeError> {
-    match present(value) {
-        Some(value) if !value.is_object() => Err(DecodeError::mismatch("_meta", "expected an object")),
-        value => Ok(value.map(Meta::received)),
+    if value.is_object() {
+        return Ok(Some(Meta::received(value)));
     }
+    if value.is_null() { Ok(None) } else { Err(DecodeError::mismatch("_meta", "expected an object")) }
 }
 
 /// A tool, as listed.
@@ -320,14 +323,17 @@ impl CallToolParams {
         let mut name = None;
         let mut read = Self::new(String::new());
         for (member, value) in fields {
-            let key = member.as_str();
-            match key {
-                "name" => once(&mut name, key, Some(value.member(key)?))?,
-                "arguments" => once(&mut read.arguments, key, present(value))?,
-                "task" => once(&mut read.task, key, value.member(key)?)?,
-                "inputResponses" => once(&mut read.input_responses, key, value.member(key)?)?,
-                "requestState" => once(&mut read.request_state, key, value.member(key)?)?,
-                "_meta" => once(&mut read.meta, key, received_meta(value)?)?,
+            match member.as_bytes() {
+                b"name" => once(&mut name, "name", Some(value.member("name")?))?,
+                b"arguments" => once(&mut read.arguments, "arguments", present(value))?,
+                b"task" => once(&mut read.task, "task", value.member("task")?)?,
+                b"inputResponses" => {
+                    once(&mut read.input_responses, "inputResponses", value.member("inputResponses")?)?
+                }
+                b"requestState" => {
+                    once(&mut read.request_state, "requestState", value.member("requestState")?)?
+                }
+                b"_meta" => once(&mut read.meta, "_meta", received_meta(value)?)?,
                 _ => {}
             }
         }
@@ -386,16 +392,18 @@ impl CallToolResult {
         if !result.is_object() {
             return Err(DecodeError::mismatch(".", "expected an object"));
         }
-        let (mut content, mut is_error) = (None, None);
+        let (mut content, mut is_error) = (None::<Option<Vec<Content>>>, None::<Option<bool>>);
         let mut read = Self::default();
-        for (member, value) in result.fields() {
-            let key = member.as_str();
-            match key {
-                "content" => once(&mut content, key, Some(value.member::<Option<Vec<Content>>>(key)?))?,
-                "structuredContent" => once(&mut read.structured_content, key, present(value))?,
-                "isError" => once(&mut is_error, key, Some(value.member::<Option<bool>>(key)?))?,
-                "_meta" => once(&mut read.meta, key, received_meta(value)?)?,
-                _ => {}
+        let mut walk = Walk::new(result);
+        while let Some(member) = walk.name() {
+            match member.as_bytes() {
+                b"content" => once(&mut content, "content", Some(walk.read("content")?))?,
+                b"structuredContent" => {
+                    once(&mut read.structured_content, "structuredContent", present(walk.raw()))?;
+                }
+                b"isError" => once(&mut is_error, "isError", Some(walk.read("isError")?))?,
+                b"_meta" => once(&mut read.meta, "_meta", received_meta(walk.raw())?)?,
+                _ => walk.pass(),
             }
         }
         read.content = content.flatten().unwrap_or_default();

@@ -6,6 +6,10 @@ pub use switchboard_protocol as protocol;
 pub use switchboard_session as session;
 pub use switchboard_transport as transport;
 
+#[cfg(feature = "host")]
+pub use switchboard_host as host;
+#[cfg(feature = "host")]
+pub use switchboard_host::{Host, HostError};
 #[cfg(feature = "http-client")]
 pub use switchboard_http as http;
 pub use switchboard_protocol::{

@@ -1,5 +1,44 @@
 //! From what a person wrote to what will be run.
+//!
+//! 1. A server is written as an [`Entry`], by a program or in a [`File`] of `mcpServers`.
+//! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
+//! 3. [`Entry::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
+//!    approval of its exact entry ([`Approvals`]).
+//! 4. Files of other programs are read by [`import`].
+//!
+//! **Invariants.** Nothing here starts a program or opens a connection. A command is never filled in. No error, warning
+//! or debug text shows a secret. One bad entry harms no other, and one bad file no other file.
 
+pub mod import;
+
+mod approval;
+pub(crate) mod canonical;
+mod caution;
+pub(crate) mod disk;
+mod document;
+mod edit;
+mod entry;
+mod expand;
+mod fault;
+mod file;
+mod location;
+pub(crate) mod mask;
 mod plan;
+mod prepare;
+mod read;
+mod scope;
+pub(crate) mod visible;
+mod watch;
 
+pub use approval::{Approval, Approvals};
+pub use document::Position;
+pub use entry::{Binding, Entry, Kind, Settings};
+pub use expand::Lookup;
+pub use fault::{Fault, Problem};
+pub use file::{File, Written};
+pub use location::Locations;
 pub use plan::{Off, Plan, Reach, Restart, Start};
+pub use prepare::{RESTARTS, STARTUP};
+pub use read::Warning;
+pub use scope::{Configured, Ground, Layer, Resolved, Scope, Shadowed};
+pub use watch::Watch;

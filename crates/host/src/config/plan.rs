@@ -1,6 +1,10 @@
 //! What will be run: a server's entry with every variable filled in. Two equal plans are the same server.
+//!
+//! Invariant: printing a plan for debugging shows neither arguments nor the query of an address: variables were filled
+//! in there too.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,7 +32,7 @@ pub struct Plan {
 }
 
 /// How a server is reached.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Reach {
     /// A program that is started here.
     Stdio {
@@ -98,4 +102,34 @@ pub enum Restart {
         /// How many.
         most: u32,
     },
+}
+
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, args, env, inherit_env, cwd } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("args", &format_args!("[{} of them]", args.len()))
+                .field("env", env)
+                .field("inherit_env", inherit_env)
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { url, headers, sse, allow_plain } => f
+                .debug_struct("Http")
+                .field("url", &without_query(url))
+                .field("headers", headers)
+                .field("sse", sse)
+                .field("allow_plain", allow_plain)
+                .finish(),
+            Self::InProcess { name } => f.debug_struct("InProcess").field("name", name).finish(),
+            Self::Proxy { url, id } => {
+                f.debug_struct("Proxy").field("url", &without_query(url)).field("id", id).finish()
+            }
+        }
+    }
+}
+
+fn without_query(url: &str) -> &str {
+    url.split('?').next().unwrap_or(url)
 }

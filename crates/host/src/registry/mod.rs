@@ -8,8 +8,10 @@
 mod catalog;
 mod glob;
 mod listed;
+pub mod name;
 mod part;
 mod pin;
+pub mod profile;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod registry;
 mod rule;

@@ -5,12 +5,12 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use switchboard_protocol::{Rejected, Tool};
 use switchboard_session::client::Cut;
 
 use crate::call::Checks;
 use crate::registry::listed::{Hashes, Listed, Target};
+use crate::registry::name::{NameLimit, QualifiedName};
 use crate::registry::pin::Digest;
 use crate::registry::rule::{Rules, Withheld};
 use crate::slot::Slot;
@@ -66,7 +66,7 @@ impl List {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Naming {
     /// The longest name.
-    pub(crate) limit: usize,
+    pub(crate) limit: NameLimit,
 }
 
 /// What of a server's list could not be read.
@@ -140,7 +140,9 @@ impl Maker<'_> {
 
     fn listed(&self, tool: Tool, target: Target, withheld: Option<Withheld>, digest: Digest) -> Listed {
         let qualified: Arc<str> = match &target {
-            Target::Server(_) => qualify(self.server, &tool.name, self.naming.limit).into(),
+            Target::Server(_) => {
+                QualifiedName::of(self.server, &tool.name, self.naming.limit).as_str().into()
+            }
             Target::Own(_) => tool.name.as_str().into(),
         };
         let hashes = Hashes {
@@ -162,30 +164,6 @@ impl Maker<'_> {
         list.shown = shown.map(|listed| ToolInfo::of(&listed.tool)).collect();
         list
     }
-}
-
-/// The name the model knows a tool by: a function of the pair alone.
-fn qualify(server: &str, tool: &str, limit: usize) -> String {
-    let is_plain = |text: &str| {
-        !text.is_empty()
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
-            && !text.contains("__")
-            && !text.starts_with('_')
-            && !text.ends_with('_')
-    };
-    let plain = format!("mcp__{server}__{tool}");
-    if is_plain(server) && is_plain(tool) && plain.len() <= limit {
-        return plain;
-    }
-    let mut hash = Sha256::new();
-    hash.update((server.len() as u64).to_le_bytes());
-    hash.update(server);
-    hash.update(tool);
-    let digest: String = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let mut name: String = plain.chars().map(fits).collect();
-    name.truncate(limit.saturating_sub(digest.len() + 1));
-    format!("{name}_{digest}")
 }
 
 /// A tool as a status shows it.

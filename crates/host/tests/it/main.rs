@@ -1,1 +1,52 @@
-//! The host as applications see it.
+//! The host as applications see it: real sessions in this process, real child processes, real HTTP on loopback.
+//!
+//! The program is its own shim and, by a variable, plays a server.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking; without the usual harness clippy cannot tell"
+)]
+
+mod spans;
+mod stage;
+mod toy;
+mod web;
+
+mod applied;
+mod calls;
+mod catalog;
+mod checklist;
+mod crowd;
+mod faults;
+mod operations;
+mod slots;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    switchboard_transport::stdio::enter_if_asked();
+    if let Some(part) = std::env::var_os(toy::PART) {
+        match part.to_str().unwrap_or_default() {
+            crowd::CHANGES => crowd::play(),
+            faults::SCARCE => faults::play(),
+            part => toy::play(part),
+        }
+        return ExitCode::SUCCESS;
+    }
+    let trials: Vec<Trial> = [
+        applied::trials(),
+        checklist::trials(),
+        operations::trials(),
+        slots::trials(),
+        catalog::trials(),
+        calls::trials(),
+        crowd::trials(),
+        faults::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

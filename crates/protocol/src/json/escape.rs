@@ -32,18 +32,18 @@ fn room(len: usize) -> usize {
 
 #[inline]
 fn escape(out: &mut String, byte: u8) {
-    out.push('\\');
     match byte {
-        b'"' | b'\\' => out.push(char::from(byte)),
-        b'\n' => out.push('n'),
-        b'\t' => out.push('t'),
-        b'\r' => out.push('r'),
-        0x08 => out.push('b'),
-        0x0c => out.push('f'),
+        b'"' => out.push_str(r#"\""#),
+        b'\n' => out.push_str(r"\n"),
+        b'\\' => out.push_str(r"\\"),
+        b'\t' => out.push_str(r"\t"),
+        b'\r' => out.push_str(r"\r"),
+        0x08 => out.push_str(r"\b"),
+        0x0c => out.push_str(r"\f"),
         _ => {
             const DIGITS: [char; 16] =
                 ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-            out.push_str(if byte < 0x10 { "u000" } else { "u001" });
+            out.push_str(if byte < 0x10 { r"\u000" } else { r"\u001" });
             out.push(DIGITS[usize::from(byte & 0xf)]);
         }
     }

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 
 use crate::fields::Fields;
 use crate::jsonrpc::code::{RpcError, read_error};
+use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::id::RequestId;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
@@ -59,6 +60,17 @@ impl Request {
         found.map(|(_, value)| params.part(value))
     }
 
+    /// The text of `_meta`.
+    #[inline]
+    pub fn meta(&self) -> RequestMeta<'_> {
+        let Some(params) = &self.params else { return RequestMeta::None };
+        match self.outline.meta() {
+            Some(span) => params.as_str().get(span).map_or(RequestMeta::None, RequestMeta::Text),
+            None if self.outline.is_known() => RequestMeta::None,
+            None => RequestMeta::Unknown,
+        }
+    }
+
     /// The members of the parameters.
     pub fn fields(&self) -> Fields<'_> {
         match &self.params {
@@ -66,6 +78,17 @@ impl Request {
             None => Fields::none(),
         }
     }
+}
+
+/// What is known of the `_meta` of a request without another look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestMeta<'a> {
+    /// There is none.
+    None,
+    /// This is its text.
+    Text(&'a str),
+    /// Nothing: [`Request::field`] finds out.
+    Unknown,
 }
 
 /// A message that wants no answer.
@@ -133,6 +156,14 @@ impl Malformed {
 /// # Errors
 /// Says what is wrong and, where it can be found, whose id the message carries.
 pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
+    parse_after(frame, &mut Familiar::new())
+}
+
+/// As [`parse`], for one of many frames of a connection.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Malformed> {
     // Checked once for the whole frame; every slice of it is then text without another look.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
@@ -143,7 +174,7 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = Members::default();
-    let top = scan::top(text.as_bytes(), 0, &mut members);
+    let top = scan::top(text.as_bytes(), 0, &mut members, familiar);
     match top.map_err(|fault| malformed(unless_scalar(&text, fault)))? {
         Top::Object => shape(&text, &members).map(Message::Single).map_err(malformed),
         Top::Array(elements) => {
@@ -156,7 +187,7 @@ pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
 fn element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = Members::default();
-    let top = scan::top(text.as_bytes(), 1, &mut members);
+    let top = scan::top(text.as_bytes(), 1, &mut members, &mut Familiar::new());
     match top.map_err(|fault| malformed(unless_scalar(text, fault)))? {
         Top::Object => shape(text, &members).map_err(malformed),
         Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
@@ -203,7 +234,8 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
             }
         }
         (None, Some(result), None) => {
-            Ok(Envelope::Response(Response { id: answered()?, outcome: Ok(raw(result)), version }))
+            let outcome = Ok(raw(result).with_meta_at(members.meta.as_ref()));
+            Ok(Envelope::Response(Response { id: answered()?, outcome, version }))
         }
         (None, None, Some(error)) => Ok(Envelope::Response(Response {
             id: answered()?,

@@ -2,6 +2,7 @@
 
 mod code;
 mod envelope;
+mod familiar;
 mod id;
 mod outline;
 mod salvage;
@@ -9,8 +10,10 @@ pub(crate) mod scan;
 
 pub use code::{ErrorCode, RpcError};
 pub use envelope::{
-    Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, Response, Version, parse,
+    Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, RequestMeta, Response, Version,
+    parse, parse_after,
 };
+pub use familiar::Familiar;
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use outline::Outline;
 pub use salvage::{Salvaged, Salvager, salvage};

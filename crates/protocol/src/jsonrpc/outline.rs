@@ -9,6 +9,8 @@ pub struct Outline {
     members: [Member; Self::MOST],
     /// `None` when the members are not known.
     len: Option<u8>,
+    /// The value of `_meta`, which every request is asked for; nothing when there is none.
+    meta: (u32, u32),
 }
 
 /// The name without its quotes, and the value.
@@ -24,21 +26,33 @@ impl Outline {
 
     /// Of an object nobody has looked at.
     pub const UNKNOWN: Self =
-        Self { members: [Member { name: (0, 0), value: (0, 0) }; Self::MOST], len: None };
+        Self { members: [Member { name: (0, 0), value: (0, 0) }; Self::MOST], len: None, meta: (0, 0) };
 
     /// Adds a member; the spans are counted from where the object begins.
     #[inline]
     pub(crate) fn push(&mut self, name: Range<usize>, value: Range<usize>) {
         let Some(len) = self.len else { return };
-        let span =
-            |range: Range<usize>| Some((u32::try_from(range.start).ok()?, u32::try_from(range.end).ok()?));
-        match (self.members.get_mut(usize::from(len)), span(name), span(value)) {
-            (Some(slot), Some(name), Some(value)) => {
-                *slot = Member { name, value };
-                self.len = Some(len + 1);
-            }
-            _ => self.len = None,
-        }
+        // The value ends behind the rest: where its end fits, all do.
+        let (Some(slot), Ok(end)) = (self.members.get_mut(usize::from(len)), u32::try_from(value.end)) else {
+            self.len = None;
+            return;
+        };
+        *slot = Member { name: (name.start as u32, name.end as u32), value: (value.start as u32, end) };
+        self.len = Some(len + 1);
+    }
+
+    /// Where the value of `_meta` stands, when the members are known and it is one of them. Of several the last counts.
+    #[inline]
+    pub(crate) fn meta(&self) -> Option<Range<usize>> {
+        let (start, end) = self.meta;
+        (self.is_known() && end != 0).then_some(start as usize..end as usize)
+    }
+
+    /// The member that was added last is `_meta`.
+    #[inline]
+    pub(crate) fn is_meta(&mut self) {
+        let last = self.len.and_then(|len| self.members.get(usize::from(len).checked_sub(1)?));
+        self.meta = last.map_or((0, 0), |member| member.value);
     }
 
     /// The spans of the name and the value of each member; `None` when they are not known.
@@ -54,6 +68,7 @@ impl Outline {
     #[inline]
     pub(crate) fn begin(&mut self) {
         self.len = Some(0);
+        self.meta = (0, 0);
     }
 
     /// Gives up: the members are not known after all.

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::outline::Outline;
 use crate::plain::plain_run;
 use crate::raw::MAX_DEPTH;
@@ -40,6 +41,9 @@ pub enum FaultKind {
     /// An array of more than [`MAX_BATCH`] messages.
     BatchTooLong,
 }
+
+/// The member in which peers say the same again and again.
+const META: &[u8] = b"_meta";
 
 /// The most messages in one batch: each costs far more than its bytes.
 pub const MAX_BATCH: usize = 1024;
@@ -95,6 +99,8 @@ pub(crate) struct Members {
     pub(crate) error: Option<Range<usize>>,
     /// Where the members of `params` stand, when that is an object.
     pub(crate) outline: Outline,
+    /// Where `_meta` stands in `result`, counted from where that begins.
+    pub(crate) meta: Option<Range<usize>>,
 }
 
 impl Members {
@@ -121,11 +127,16 @@ pub(crate) enum Top {
 }
 
 /// Finds the members of an object, or the elements of an array, checking everything on the way.
-pub(crate) fn top(bytes: &[u8], depth: usize, members: &mut Members) -> Result<Top, Fault> {
+pub(crate) fn top(
+    bytes: &[u8],
+    depth: usize,
+    members: &mut Members,
+    familiar: &mut Familiar,
+) -> Result<Top, Fault> {
     let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
         b'{' => {
-            cursor.members(depth, members)?;
+            cursor.members(depth, members, familiar)?;
             Top::Object
         }
         b'[' => Top::Array(cursor.elements(depth)?),
@@ -212,6 +223,15 @@ fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+}
+
+/// Where the name of a member stands.
+enum Told {
+    /// It is `_meta`.
+    Meta(Range<usize>),
+    Plain(Range<usize>),
+    /// It was written with escapes, and has to be looked at again.
+    Escaped,
 }
 
 /// What a member is called.
@@ -336,6 +356,12 @@ impl<'a> Cursor<'a> {
         Ok(start..self.at)
     }
 
+    /// Passes over the value that begins here and is known to end there, and says where it stands.
+    pub(crate) fn pass(&mut self, end: usize) -> Range<usize> {
+        let start = std::mem::replace(&mut self.at, end);
+        start..end
+    }
+
     /// Whether another member follows; if not, the object is passed.
     pub(crate) fn more(&mut self) -> Result<bool, Fault> {
         match self.peek()? {
@@ -351,14 +377,33 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn members(&mut self, depth: usize, members: &mut Members) -> Result<(), Fault> {
+    fn members(&mut self, depth: usize, members: &mut Members, familiar: &mut Familiar) -> Result<(), Fault> {
         let mut more = self.enter()?;
         while more {
             let key = self.name()?;
-            let span = if key.as_bytes() == b"params" && self.bytes.get(self.at) == Some(&b'{') {
-                self.outlined(depth + 1, &mut members.outline)?
-            } else {
-                self.span(depth + 1)?
+            let is_object = self.bytes.get(self.at) == Some(&b'{');
+            let span = match key.as_bytes() {
+                b"params" if is_object => {
+                    let outline = &mut members.outline;
+                    outline.begin();
+                    self.outlined(depth + 1, familiar, |name, value| match name {
+                        Told::Meta(name) => {
+                            outline.push(name, value);
+                            outline.is_meta();
+                        }
+                        Told::Plain(name) => outline.push(name, value),
+                        Told::Escaped => outline.give_up(),
+                    })?
+                }
+                b"result" if is_object => {
+                    let meta = &mut members.meta;
+                    self.outlined(depth + 1, familiar, |name, value| {
+                        if let Told::Meta(_) = name {
+                            *meta = Some(value);
+                        }
+                    })?
+                }
+                _ => self.span(depth + 1)?,
             };
             if let Some((name, slot)) = members.slot(key.as_bytes())
                 && slot.replace(span).is_some()
@@ -370,25 +415,52 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// As [`Self::span`] for an object, and notes where its members stand.
-    fn outlined(&mut self, depth: usize, outline: &mut Outline) -> Result<Range<usize>, Fault> {
+    /// As [`Self::span`] for an object, and tells where its members stand, counted from where the object begins.
+    #[inline]
+    fn outlined(
+        &mut self,
+        depth: usize,
+        familiar: &mut Familiar,
+        mut note: impl FnMut(Told, Range<usize>),
+    ) -> Result<Range<usize>, Fault> {
         let start = self.at;
-        outline.begin();
         let mut more = self.enter()?;
         while more {
             self.peek()?;
             let name_start = self.at + 1 - start;
             let key = self.name()?;
-            let value = self.span(depth + 1)?;
-            match key {
-                Key::Plain(name) => {
-                    outline.push(name_start..name_start + name.len(), value.start - start..value.end - start)
+            let value_start = self.at;
+            let name = match key {
+                Key::Plain(META) => {
+                    self.meta(depth + 1, familiar)?;
+                    Told::Meta(name_start..name_start + META.len())
                 }
-                Key::Unescaped(_) => outline.give_up(),
-            }
+                Key::Plain(name) => {
+                    self.value(depth + 1)?;
+                    Told::Plain(name_start..name_start + name.len())
+                }
+                Key::Unescaped(_) => {
+                    self.value(depth + 1)?;
+                    Told::Escaped
+                }
+            };
+            note(name, value_start - start..self.at - start);
             more = self.more()?;
         }
         Ok(start..self.at)
+    }
+
+    /// Passes over a `_meta`. What was checked at the same depth before is not checked again.
+    #[inline]
+    fn meta(&mut self, depth: usize, familiar: &mut Familiar) -> Result<(), Fault> {
+        if let Some(len) = familiar.recognise(&self.bytes[self.at..], depth) {
+            self.at += len;
+            return Ok(());
+        }
+        let start = self.at;
+        self.value(depth)?;
+        familiar.keep(&self.bytes[start..self.at], depth);
+        Ok(())
     }
 
     fn elements(&mut self, depth: usize) -> Result<Vec<Range<usize>>, Fault> {

@@ -17,7 +17,7 @@ use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
 use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
 use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
-use crate::era::{Look, may_ask};
+use crate::era::{Look, Questions, may_ask};
 use crate::link::BoxFuture;
 
 /// What the client is told: a result as text, or an error.
@@ -179,20 +179,21 @@ fn hand_over(
     let Request { id, method, params, .. } = asked;
     let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
     let asks = may_ask(method);
-    let footing = if asks {
+    let questions = if asks {
         let (responses, state) = round(&request);
         let resume = Resume { method, params: &text, responses, state };
         match footing.resumed(server, resume) {
-            Ok(resumed) => resumed,
+            Ok(questions) => questions,
             Err(error) => return Err((footing, error)),
         }
     } else {
-        footing
+        Questions::default()
     };
     let logs = server.capabilities().logging.is_some();
     let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs };
-    let cx = Cx::new(id, footing.clone(), progress, back, asking);
+    let cx = Cx::new(id, footing.clone(), progress, back, asking, questions);
     let cancel = cx.cancel();
+    let own = cx.clone();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
         .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));
     let handler: BoxFuture<'static, Reply> = match handled {
@@ -213,7 +214,7 @@ fn hand_over(
         }
     };
     let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
-    let run = if asks { footing.run(server, method, text, handler) } else { handler };
+    let run = if asks { footing.run(server, method, text, handler, own) } else { handler };
     let server = Arc::clone(server);
     let future = Box::pin(async move {
         let reply = run.await;

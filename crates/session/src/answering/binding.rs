@@ -13,7 +13,7 @@ use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
 use crate::answering::{Back, Server};
 use crate::era::serving::tells;
-use crate::era::{Classified, Look, classify, is_modern_name};
+use crate::era::{Classified, Look, is_modern_name, look};
 
 pub use crate::era::serving::ServerSession;
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Told {
 impl Server {
     /// What a request says of itself.
     pub fn look(&self, request: &Request) -> Says {
-        Says(classify(request.field("_meta").as_ref(), &self.last_stated))
+        Says(look(request, &self.last_stated))
     }
 
     /// Answers one request that was looked at. `session` is what the connection remembers; a request that stands alone

@@ -15,6 +15,7 @@ use switchboard_protocol::{
 use tokio::sync::Notify;
 
 use crate::answering::Back;
+use crate::era::Questions;
 use crate::era::serving::Footing;
 
 /// What a handler knows of its request. Cheap to clone.
@@ -26,6 +27,7 @@ pub struct Cx {
 struct Inner {
     id: RequestId,
     footing: Footing,
+    questions: Questions,
     progress_token: Option<RequestId>,
     back: Arc<dyn Back>,
     cancel: Arc<Cancel>,
@@ -58,12 +60,14 @@ impl Cx {
         progress_token: Option<RequestId>,
         back: Arc<dyn Back>,
         asking: Asking,
+        questions: Questions,
     ) -> Self {
         let Asking { may_ask, ask_within, logs } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
         let inner = Inner {
             id,
             footing,
+            questions,
             progress_token,
             back,
             cancel: Arc::default(),
@@ -189,7 +193,7 @@ impl Cx {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let asking = self.inner.footing.ask(&*self.inner.back, key, request);
+        let asking = self.inner.footing.ask(&*self.inner.back, &self.inner.questions, key, request);
         let answer =
             tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
@@ -220,13 +224,13 @@ impl Cx {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, E>>,
     {
-        if let Some(kept) = self.inner.footing.step(key) {
+        if let Some(kept) = self.inner.footing.step(&self.inner.questions, key) {
             return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
         }
         match step().await {
             Ok(result) => {
                 let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
-                self.inner.footing.remember(key, kept);
+                self.inner.footing.remember(&self.inner.questions, key, kept);
                 Ok(Ok(result))
             }
             Err(error) => Ok(Err(error)),
@@ -247,6 +251,12 @@ impl Cx {
     /// Whether the request was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.inner.cancel.is_set()
+    }
+}
+
+impl AsRef<Questions> for Cx {
+    fn as_ref(&self) -> &Questions {
+        &self.inner.questions
     }
 }
 

@@ -182,7 +182,7 @@ impl ServerBuilder {
     /// The server, with who answers.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
-        let signature = format!(r#""_meta":{{"{}":{}}}"#, Meta::SERVER_INFO, info_text.as_str());
+        let signature = format!(r#","_meta":{{"{}":{}}}}}"#, Meta::SERVER_INFO, info_text.as_str());
         Arc::new(Server {
             info: self.info,
             info_text,

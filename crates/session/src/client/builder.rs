@@ -1,6 +1,6 @@
 //! What a client brings to its sessions, and how one is opened.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use switchboard_protocol::{
     ClientCapabilities, ElicitationCapability, Implementation, Root, RootsCapability, SamplingCapability,
@@ -21,6 +21,13 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// Open as many sessions with it as there are servers.
 #[derive(Clone)]
 pub struct Client {
+    brings: Box<Brings>,
+    /// What all its sessions open with, made for the first of them.
+    opening: OnceLock<Arc<Opening>>,
+}
+
+#[derive(Clone)]
+struct Brings {
     who: Implementation,
     offer: Offer,
     known: Option<Verdict>,
@@ -34,7 +41,7 @@ pub struct Client {
 impl Client {
     /// A client that speaks every revision and answers nothing.
     pub fn new() -> Self {
-        Self {
+        let brings = Brings {
             who: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
             offer: Offer::Any,
             known: None,
@@ -43,41 +50,48 @@ impl Client {
             answers: Arc::new(()),
             roots: None,
             limits: Limits::default(),
-        }
+        };
+        Self { brings: Box::new(brings), opening: OnceLock::new() }
+    }
+
+    /// To change what it brings: sessions opened from now on open with that.
+    fn brings(&mut self) -> &mut Brings {
+        self.opening = OnceLock::new();
+        &mut self.brings
     }
 
     /// Who this is, for servers to show.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        self.who = Implementation::new(name, version);
+        self.brings().who = Implementation::new(name, version);
         self
     }
 
     /// Who this is, in full.
     #[must_use]
     pub fn with_implementation(mut self, who: Implementation) -> Self {
-        self.who = who;
+        self.brings().who = who;
         self
     }
 
     /// Which revisions are spoken: all of them unless set.
     #[must_use]
     pub fn with_offer(mut self, offer: Offer) -> Self {
-        self.offer = offer;
+        self.brings().offer = offer;
         self
     }
 
     /// What is known of the server from an earlier session, so that no probe is needed.
     #[must_use]
     pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.known = Some(verdict);
+        self.brings().known = Some(verdict);
         self
     }
 
     /// Who answers what servers ask. What it can answer is declared to them.
     #[must_use]
     pub fn with_answers(mut self, answers: impl Answers) -> Self {
-        self.answers = Arc::new(answers);
+        self.brings().answers = Arc::new(answers);
         self
     }
 
@@ -85,28 +99,28 @@ impl Client {
     /// [change its own](ClientSession::set_roots).
     #[must_use]
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
-        self.roots = Some(roots.into());
+        self.brings().roots = Some(roots.into());
         self
     }
 
     /// Declares exactly these capabilities instead of those that follow from the answers.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
-        self.capabilities = Some(capabilities);
+        self.brings().capabilities = Some(capabilities);
         self
     }
 
     /// Lets servers of the modern era turn a long call into a task, which is then followed to its result.
     #[must_use]
     pub fn with_tasks(mut self) -> Self {
-        self.extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
+        self.brings().extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
         self
     }
 
     /// How long to wait and how much to take.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.brings().limits = limits;
         self
     }
 
@@ -125,9 +139,12 @@ impl Client {
 
     /// A session that is not open yet: [`ClientSession::initialize`] opens it.
     pub fn session(&self, dial: impl Dial) -> ClientSession {
-        ClientSession::new(Arc::new(dial), self.opening(), Arc::clone(&self.answers), self.limits.clone())
+        let opening = self.opening.get_or_init(|| Arc::new(self.brings.opening()));
+        ClientSession::new(Arc::new(dial), Arc::clone(opening), Arc::clone(&self.brings.answers))
     }
+}
 
+impl Brings {
     fn opening(&self) -> Opening {
         let derived = || {
             let abilities = self.answers.abilities();
@@ -165,8 +182,7 @@ impl Client {
             who: self.who.clone(),
             legacy_capabilities,
             modern_capabilities,
-            probe_timeout: self.limits.probe,
-            startup: self.limits.startup,
+            limits: self.limits.clone(),
             roots: self.roots.clone().unwrap_or_default(),
         }
     }
@@ -181,8 +197,8 @@ impl Default for Client {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
-            .field("who", &self.who.name)
-            .field("offer", &self.offer)
+            .field("who", &self.brings.who.name)
+            .field("offer", &self.brings.offer)
             .finish_non_exhaustive()
     }
 }

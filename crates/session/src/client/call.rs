@@ -98,11 +98,11 @@ impl Live {
 
     pub(crate) async fn call_through(&self, mut call: Call<'_>) -> Result<Finished, CallError> {
         let bounds = Bounds {
-            idle: call.idle.unwrap_or(self.limits.call_idle),
-            total: call.total.unwrap_or(self.limits.call_total),
+            idle: call.idle.unwrap_or(self.limits().call_idle),
+            total: call.total.unwrap_or(self.limits().call_total),
         };
         let mut watch = Watch::start(&self.clock, bounds);
-        let mut teller = Teller::new(call.on_progress.take(), self.limits.progress_per_second);
+        let mut teller = Teller::new(call.on_progress.take(), self.limits().progress_per_second);
         let mut round: Option<Round> = None;
         let mut rounds = 0;
         loop {
@@ -114,8 +114,8 @@ impl Live {
                 Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
                 Settled::Ask(asked) => {
                     rounds += 1;
-                    if rounds > self.limits.rounds {
-                        return Err(CallError::TooManyRounds { rounds: self.limits.rounds });
+                    if rounds > self.limits().rounds {
+                        return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
                     // Boxed: what happens seldom must not make every call larger.
                     let answers = call.answers.as_ref().unwrap_or(&self.answers);

@@ -248,7 +248,7 @@ impl<T: Entry> Shelf<T> {
         if let Some(listing) = self.fresh(freshness, asked) {
             return Ok(listing);
         }
-        let within = live.limits.list;
+        let within = live.limits().list;
         let got = tokio::time::timeout(within, async {
             let _fetching = self.fetching.lock().await;
             // Somebody may have fetched it while we waited for our turn.
@@ -321,7 +321,7 @@ enum Stumble {
 }
 
 async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option<Duration>), Stumble> {
-    let limits: &Limits = &live.limits;
+    let limits: &Limits = live.limits();
     let mut listing = Listing::empty();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -369,7 +369,7 @@ async fn one_page(live: &Live, what: &List, cursor: Option<&str>) -> Result<Raw,
         Some(cursor) => serde_json::json!({ "cursor": cursor }).to_string(),
         None => "{}".to_owned(),
     };
-    let call = Call::new(what.method, &params).within(live.limits.page);
+    let call = Call::new(what.method, &params).within(live.limits().page);
     match live.call_boxed(call).await {
         Ok(raw) => Ok(raw),
         Err(CallError::Remote(error)) if cursor.is_some() && error.code == ErrorCode::INVALID_PARAMS => {

@@ -41,9 +41,8 @@ pub struct ClientSession {
 
 struct Inner {
     dial: Arc<dyn Dial>,
-    opening: Opening,
+    opening: Arc<Opening>,
     answers: Arc<dyn Answers>,
-    limits: Limits,
     live: OnceLock<Arc<Live>>,
     state: Arc<watch::Sender<State>>,
     /// Held while the session is being opened.
@@ -57,7 +56,7 @@ pub(crate) struct Live {
     pub(crate) dialect: ClientDialect,
     pub(crate) terms: Terms,
     pub(crate) ids: AtomicI64,
-    pub(crate) limits: Limits,
+    opening: Arc<Opening>,
     pub(crate) clock: Clock,
     pub(crate) alarms: Alarms,
     pub(crate) answers: Arc<dyn Answers>,
@@ -76,17 +75,11 @@ pub(crate) struct Live {
 }
 
 impl ClientSession {
-    pub(crate) fn new(
-        dial: Arc<dyn Dial>,
-        opening: Opening,
-        answers: Arc<dyn Answers>,
-        limits: Limits,
-    ) -> Self {
+    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn Answers>) -> Self {
         let inner = Inner {
             dial,
             opening,
             answers,
-            limits,
             live: OnceLock::new(),
             state: Arc::new(watch::Sender::new(State::Created)),
             opening_turn: tokio::sync::Mutex::new(()),
@@ -135,9 +128,9 @@ impl ClientSession {
         let live = Arc::new(Live {
             link,
             dialect,
-            terms,
+            terms: *terms,
             ids,
-            limits: inner.limits.clone(),
+            opening: Arc::clone(&inner.opening),
             clock: Clock::default(),
             alarms: Alarms::default(),
             answers: Arc::clone(&inner.answers),
@@ -171,7 +164,7 @@ impl ClientSession {
         if is_ready {
             return Ok(());
         }
-        link.close(inner.limits.close).await;
+        link.close(inner.opening.limits.close).await;
         Err(CallError::Closed)
     }
 
@@ -317,7 +310,7 @@ impl ClientSession {
         let mut params = GetPromptParams::new(name.as_str());
         params.arguments = (!arguments.is_empty()).then_some(arguments);
         let params = Raw::encode(&params)?;
-        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits.read);
+        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits().read);
         decode("prompts/get", &live.call(call).await?)
     }
 
@@ -331,7 +324,7 @@ impl ClientSession {
         let offered = live.terms.capabilities.completions.is_some() || !live.dialect.guards_completion();
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
-        let mut call = Call::new("completion/complete", params.as_str()).within(live.limits.complete);
+        let mut call = Call::new("completion/complete", params.as_str()).within(live.limits().complete);
         call.meta = meta.as_ref();
         decode("completion/complete", &live.call(call).await?)
     }
@@ -377,7 +370,7 @@ impl ClientSession {
     /// When it is not.
     pub async fn ping(&self) -> Result<(), CallError> {
         let live = self.live()?;
-        live.call(Call::new(live.dialect.liveness(), "{}").within(live.limits.read)).await.map(drop)
+        live.call(Call::new(live.dialect.liveness(), "{}").within(live.limits().read)).await.map(drop)
     }
 
     /// Sets the least level of log messages the server should send.
@@ -389,7 +382,7 @@ impl ClientSession {
         live.offers(live.terms.capabilities.logging.is_some(), "logging")?;
         let Some(method) = live.dialect.set_log_level(level) else { return Ok(()) };
         let params = Raw::encode(&SetLevelParams::new(level))?;
-        live.call(Call::new(method, params.as_str()).within(live.limits.read)).await.map(drop)
+        live.call(Call::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
     }
 
     /// Sets the roots that this session answers for, and tells the server where it wants to know.
@@ -434,7 +427,7 @@ impl ClientSession {
 
     /// Ends the session in order, and says how the server ended. Calls under way end as closed.
     pub async fn close(&self) -> Ended {
-        self.close_within(self.inner.limits.close).await
+        self.close_within(self.inner.opening.limits.close).await
     }
 
     /// Ends the session within this time.
@@ -500,6 +493,10 @@ pub(crate) fn decode<T: FromRaw>(method: &str, raw: &Raw) -> Result<T, CallError
 }
 
 impl Live {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.opening.limits
+    }
+
     /// A list, if the server offers what is in it.
     async fn list<T: Entry>(
         &self,
@@ -561,10 +558,10 @@ impl Live {
             return Ok(kept);
         }
         let epoch = self.cache.epoch();
-        let call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits.read);
+        let call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits().read);
         let finished = self.call_through(call).await?;
         if !finished.took_input {
-            self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, &self.limits);
+            self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, self.limits());
         }
         Ok(finished.result)
     }

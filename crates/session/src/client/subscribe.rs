@@ -45,7 +45,8 @@ impl Live {
             // Counted, because the server keeps one subscription for a resource, however many listen.
             if !self.subscribed.lock().contains_key(uri) {
                 let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
-                self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits.read)).await?;
+                self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits().read))
+                    .await?;
             }
             *self.subscribed.lock().entry(uri.clone()).or_default() += 1;
             subscribed.uris.push(uri.clone());
@@ -77,7 +78,7 @@ impl Live {
             life: Life::Listen,
         };
         let mut exchange = self.link.open(ask);
-        let within: Duration = self.limits.read;
+        let within: Duration = self.limits().read;
         let acknowledged =
             tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
                 CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
@@ -181,7 +182,7 @@ async fn hear_stream(heard: Heard, mut exchange: Exchange, own: broadcast::Sende
             End::Gone => return,
             End::Done => break,
             End::Told => {
-                let within = heard.live.upgrade().map(|live| live.limits.read).unwrap_or_default();
+                let within = heard.live.upgrade().map(|live| live.limits().read).unwrap_or_default();
                 drop(heard);
                 let _ = own.send(Change::Ended);
                 drop(own);

@@ -126,7 +126,7 @@ impl Live {
             .decode()
             .map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
-        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits.read))
+        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits().read))
             .await?;
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Live {
 
     async fn ask<T: FromRaw>(&self, method: &'static str, id: &str, params: &Raw) -> Result<T, CallError> {
         let raw =
-            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits.read)).await?;
+            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits().read)).await?;
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 

@@ -54,7 +54,7 @@ fn hear(live: &Arc<Live>, inward: Inward) {
 fn answer(live: &Arc<Live>, upcall: Upcall) {
     let id = upcall.id.clone();
     let mut tasks = live.answering.tasks.lock();
-    if tasks.len() >= live.limits.upcalls {
+    if tasks.len() >= live.limits().upcalls {
         let busy = RpcError::internal("too many requests are being answered already");
         let _ = live.link.post(Post::Answer { id: &id, outcome: Err(&busy) });
         return;

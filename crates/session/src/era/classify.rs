@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use switchboard_protocol::jsonrpc::{Request, RequestMeta};
 use switchboard_protocol::{
     ClientCapabilities, FromRaw, Implementation, Level, Meta, Raw, RequestId, Revision, RpcError,
 };
@@ -48,12 +49,22 @@ impl Stated {
     }
 }
 
-/// Looks at `_meta` only: a version there makes the request modern, whatever its method.
-pub(crate) fn classify(meta: Option<&Raw>, last: &LastStated) -> Look {
-    let Some(meta) = meta else { return Look { era: Classified::Legacy, progress: None } };
-    if let Some((stated, progress)) = last.recall(meta.as_str()) {
-        return Look { era: Classified::Modern(Ok(stated)), progress };
+/// Looks at a request's `_meta` only: a version there makes the request modern, whatever its method.
+pub(crate) fn look(request: &Request, last: &LastStated) -> Look {
+    match request.meta() {
+        RequestMeta::None => return Look { era: Classified::Legacy, progress: None },
+        RequestMeta::Text(meta) => {
+            if let Some((stated, progress)) = last.recall(meta) {
+                return Look { era: Classified::Modern(Ok(stated)), progress };
+            }
+        }
+        RequestMeta::Unknown => {}
     }
+    classify(request.field("_meta").as_ref(), last)
+}
+
+fn classify(meta: Option<&Raw>, last: &LastStated) -> Look {
+    let Some(meta) = meta else { return Look { era: Classified::Legacy, progress: None } };
     let said = Said::read(meta);
     let progress = said.progress_token.as_ref().and_then(|token| RequestId::from_json(token.as_str()));
     if said.version.is_none() {
@@ -176,12 +187,18 @@ fn number(text: &str) -> Option<RequestId> {
 
 #[cfg(test)]
 mod tests {
+    use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+
     use super::*;
 
     const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}},"progressToken":7,"x":1}"#;
 
     fn look(text: &str, last: &LastStated) -> Look {
-        classify(Some(&Raw::parse(text.to_owned()).unwrap()), last)
+        let frame = format!(r#"{{"id":1,"method":"x","params":{{"_meta":{text}}}}}"#);
+        let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.into()) else {
+            panic!("{text} makes no request")
+        };
+        super::look(&request, last)
     }
 
     fn stated(look: Look) -> (Arc<Stated>, Option<RequestId>) {

@@ -4,13 +4,14 @@
 //! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
+use crate::client::Limits;
 use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
 use crate::era::{ClientDialect, Offer, Terms, Verdict};
@@ -27,9 +28,8 @@ pub(crate) struct Opening {
     pub(crate) legacy_capabilities: ClientCapabilities,
     /// What is declared with every request of the modern era.
     pub(crate) modern_capabilities: ClientCapabilities,
-    pub(crate) probe_timeout: Duration,
-    /// How long all of it may take.
-    pub(crate) startup: Duration,
+    /// How long to wait and how much to take.
+    pub(crate) limits: Limits,
     /// The roots a session begins with.
     pub(crate) roots: Vec<switchboard_protocol::Root>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Opening {
 pub(crate) struct Opened {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Terms,
+    pub(crate) terms: Box<Terms>,
     pub(crate) inbound: Option<Inbound>,
     pub(crate) stash: Stash,
 }
@@ -113,7 +113,7 @@ impl Attempt {
 /// When nothing can be reached, or no revision is shared.
 pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
     let climbing = Climbing::default();
-    let within = opening.startup;
+    let within = opening.limits.startup;
     let climbed =
         tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
     climbed.unwrap_or_else(|_| {
@@ -131,7 +131,7 @@ async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
     let modern = opening.offer.modern();
     if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
         let attempt = ladder.dial(Rung::Legacy, None).await?;
-        return ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed).await;
+        return Box::pin(ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed)).await;
     }
     ladder.modern(modern[0]).await
 }
@@ -184,7 +184,7 @@ impl Ladder<'_> {
         for _ in 0..2 {
             let mut probe = self.probe(&attempt, revision)?;
             let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
-            let outcome = tokio::time::timeout(self.opening.probe_timeout, asked).await;
+            let outcome = tokio::time::timeout(self.opening.limits.probe, asked).await;
             let (judged, refused) = match outcome {
                 Ok(Ok(outcome)) => {
                     let refused = outcome.as_ref().err().cloned();
@@ -194,18 +194,15 @@ impl Ladder<'_> {
                 Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
                     (Probed::Legacy(Vec::new()), None)
                 }
-                Ok(Err(error)) => return self.fell(Some(attempt), error).await,
+                Ok(Err(error)) => return Box::pin(self.fell(Some(attempt), error)).await,
                 Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
                     // It may still answer: listen for both, and take whichever comes first.
                     let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
-                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
-                        // Slow to start, and then it died of the probe that was waiting for it.
-                        Err(CallError::Link(error)) => self.fell(None, error).await,
-                        other => other,
-                    };
+                    // Slow to start, it may die of the probe that was waiting for it.
+                    return self.legacy_or_again(attempt, heard).await;
                 }
                 Err(_) => {
-                    let (after, hint) = (self.opening.probe_timeout, attempt.link.hint());
+                    let (after, hint) = (self.opening.limits.probe, attempt.link.hint());
                     return Err(CallError::TimedOut { phase: Phase::Startup, after, hint });
                 }
             };
@@ -228,15 +225,22 @@ impl Ladder<'_> {
                     // What was started on another link is not answered on this one.
                     let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
                     let heard = Hearsay { named, stash, ..Hearsay::default() };
-                    return match self.legacy(attempt, heard, SwitchBack::Allowed).await {
-                        // It said what it made of the probe, and died of it all the same.
-                        Err(CallError::Link(error)) => self.fell(None, error).await,
-                        other => other,
-                    };
+                    // It said what it made of the probe, and may die of it all the same.
+                    return self.legacy_or_again(attempt, heard).await;
                 }
             }
         }
         Err(self.no_common(vec![revision.to_string()]))
+    }
+
+    /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
+    ///
+    /// Boxed, as every step that not all servers take: many connects at once should not hold room for all of them.
+    async fn legacy_or_again(&self, attempt: Attempt, heard: Hearsay) -> Result<Opened, CallError> {
+        match Box::pin(self.legacy(attempt, heard, SwitchBack::Allowed)).await {
+            Err(CallError::Link(error)) => Box::pin(self.fell(None, error)).await,
+            other => other,
+        }
     }
 
     fn may_fall_back(&self) -> bool {
@@ -270,7 +274,7 @@ impl Ladder<'_> {
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
         link.agreed(crate::link::Agreement { batches: false, revision: terms.revision.as_str() });
-        Ok(Opened { link, dialect, terms: *terms, inbound, stash })
+        Ok(Opened { link, dialect, terms, inbound, stash })
     }
 
     /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
@@ -288,7 +292,7 @@ impl Ladder<'_> {
                     Err(CallError::Link(older)) if older.is_refused() => return Err(refused.into()),
                     other => other?,
                 };
-                self.shake(attempt, Hearsay::default(), SwitchBack::Done).await
+                Box::pin(self.shake(attempt, Hearsay::default(), SwitchBack::Done)).await
             }
             other => other,
         }
@@ -310,13 +314,13 @@ impl Ladder<'_> {
         // One more try when the server names a revision it would take.
         for _ in 0..2 {
             let answered = {
-                let shaking = legacy::handshake(
+                let shaking = std::pin::pin!(legacy::handshake(
                     &*attempt.link,
                     self.next_id(),
                     revision,
                     (&self.opening.who, &self.opening.legacy_capabilities),
                     (attempt.inbound.as_mut(), &mut stash),
-                );
+                ));
                 first_of(shaking, probe.as_mut(), &self.opening.offer.modern()).await?
             };
             match answered {
@@ -325,7 +329,7 @@ impl Ladder<'_> {
                     let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
                     legacy::welcome(&*attempt.link, terms.revision)?;
                     let Attempt { link, inbound } = attempt;
-                    return Ok(Opened { link, dialect, terms: *terms, inbound, stash });
+                    return Ok(Opened { link, dialect, terms, inbound, stash });
                 }
                 First::Shaken(Shaken::Open(terms)) => {
                     return Err(self.no_common(vec![terms.revision.to_string()]));
@@ -364,12 +368,11 @@ enum First {
 
 /// The handshake, or the late answer to the probe when that is a modern one and comes first.
 async fn first_of(
-    shaking: impl Future<Output = Result<Shaken, CallError>>,
+    mut shaking: Pin<&mut impl Future<Output = Result<Shaken, CallError>>>,
     probe: Option<&mut Exchange>,
     offer: &[Revision],
 ) -> Result<First, CallError> {
     let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
-    let mut shaking = std::pin::pin!(shaking);
     // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
     let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
         biased;

@@ -1,6 +1,6 @@
 //! The server's dialect: on which footing a request stands, and what that changes, one match for each verb.
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use switchboard_protocol::{
     CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level,
@@ -13,7 +13,7 @@ use switchboard_protocol::surface::{self, Declared, Direction};
 use crate::answering::{AskError, Back, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
-use crate::era::modern::{self, Asked, Bound, Driver};
+use crate::era::modern::{self, Asked, Bound, Driver, Questions};
 use crate::era::{Classified, Look, unsupported_version};
 use crate::link::BoxFuture;
 
@@ -23,28 +23,14 @@ pub(crate) enum Footing {
     /// In the session of its pipe.
     Legacy(Arc<Session>),
     /// Alone.
-    Modern(Arc<Alone>),
+    Modern(Alone),
 }
 
 /// A request that stands alone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Alone {
     revision: Revision,
     stated: Arc<Stated>,
-    /// Made for the first who asks: most requests never do.
-    asked: OnceLock<Asked>,
-}
-
-impl Alone {
-    fn asked(&self) -> &Asked {
-        self.asked.get_or_init(Asked::default)
-    }
-}
-
-impl AsRef<Asked> for Alone {
-    fn as_ref(&self) -> &Asked {
-        self.asked()
-    }
 }
 
 /// What admitting a request gives.
@@ -71,8 +57,7 @@ pub(crate) fn admit(
         Classified::Modern(stated) => {
             let stated = stated?;
             let revision = modern::admit(server, &stated)?;
-            let alone = Alone { revision, stated, asked: OnceLock::new() };
-            Ok(Admission::Footing(Footing::Modern(Arc::new(alone)), look.progress))
+            Ok(Admission::Footing(Footing::Modern(Alone { revision, stated }), look.progress))
         }
     }
 }
@@ -143,6 +128,7 @@ impl Footing {
     pub(crate) async fn ask(
         &self,
         back: &dyn Back,
+        questions: &Questions,
         key: &str,
         mut request: InputRequest,
     ) -> Result<Raw, AskError> {
@@ -153,9 +139,9 @@ impl Footing {
                 Some((what, _)) => Err(AskError::Undeclared(what)),
                 None => ask_now(back, &request).await,
             },
-            Self::Modern(alone) => match missing {
-                Some((_, required)) => alone.asked().refuse(modern::missing_capability(&required)).await,
-                None => alone.asked().ask(key, request).await,
+            Self::Modern(_) => match missing {
+                Some((_, required)) => questions.get().refuse(modern::missing_capability(&required)).await,
+                None => questions.get().ask(key, request).await,
             },
         }
     }
@@ -196,30 +182,29 @@ impl Footing {
         Err(modern::missing_capability(&required))
     }
 
-    pub(crate) fn step(&self, key: &str) -> Option<Raw> {
+    pub(crate) fn step(&self, questions: &Questions, key: &str) -> Option<Raw> {
         match self {
             Self::Legacy(_) => None,
-            Self::Modern(alone) => alone.asked().step(key),
+            Self::Modern(_) => questions.get().step(key),
         }
     }
 
-    pub(crate) fn remember(&self, key: &str, result: Raw) {
+    pub(crate) fn remember(&self, questions: &Questions, key: &str, result: Raw) {
         match self {
             // The handler runs once: there is nothing to remember for.
             Self::Legacy(_) => {}
-            Self::Modern(alone) => alone.asked().remember(key, result),
+            Self::Modern(_) => questions.get().remember(key, result),
         }
     }
 
-    /// The same footing, with the answers a retry brings.
+    /// The questions of a request, with the answers a retry brings.
     ///
     /// # Errors
     /// When the state it hands back was changed, is for something else, or is too old.
-    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Self, RpcError> {
-        let Self::Modern(alone) = self else { return Ok(self.clone()) };
+    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
         let Resume { method, params, responses, state } = round;
-        if responses.is_none() && state.is_none() {
-            return Ok(self.clone());
+        if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
+            return Ok(Questions::default());
         }
         let carried = match state {
             Some(state) => {
@@ -228,9 +213,7 @@ impl Footing {
             }
             None => None,
         };
-        let asked = OnceLock::from(Asked::new(carried, responses.cloned().unwrap_or_default()));
-        let (revision, stated) = (alone.revision, Arc::clone(&alone.stated));
-        Ok(Self::Modern(Arc::new(Alone { revision, stated, asked })))
+        Ok(Questions::resumed(Asked::new(carried, responses.cloned().unwrap_or_default())))
     }
 
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
@@ -240,11 +223,12 @@ impl Footing {
         method: &str,
         params: Raw,
         handler: BoxFuture<'static, Reply>,
+        owner: impl AsRef<Questions> + Send + Unpin + 'static,
     ) -> BoxFuture<'static, Reply> {
         match self {
             Self::Legacy(_) => handler,
-            Self::Modern(alone) => {
-                let driver = Driver::new(handler, Arc::clone(alone));
+            Self::Modern(_) => {
+                let driver = Driver::new(handler, owner);
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;

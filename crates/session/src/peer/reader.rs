@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, Malformed, Message, Notification, Request, Response, Salvaged, Version,
+    self, Envelope, Familiar, Malformed, Message, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::JoinHandle;
 
@@ -53,6 +53,7 @@ pub(crate) async fn read(
     attend: &mut impl Attend,
 ) -> LinkError {
     let mut frames = Vec::new();
+    let mut familiar = Familiar::new();
     // Set when the far side has stopped reading: what it still answers is heard, for a while.
     let mut write_error: Option<LinkError> = None;
     let mut grace_over = pin!(tokio::time::sleep(Duration::MAX));
@@ -84,7 +85,7 @@ pub(crate) async fn read(
                     if let Some(tap) = &tap {
                         tap.see(Way::In, &bytes);
                     }
-                    dispatch(bytes, inflight, counters, attend);
+                    dispatch(bytes, &mut familiar, inflight, counters, attend);
                 }
                 Frame::Lost { salvaged, error } => {
                     counters.too_large();
@@ -103,8 +104,14 @@ pub(crate) async fn read(
     }
 }
 
-fn dispatch(frame: bytes::Bytes, inflight: &Arc<Inflight>, counters: &Counters, attend: &mut impl Attend) {
-    match jsonrpc::parse(frame.clone()) {
+fn dispatch(
+    frame: bytes::Bytes,
+    familiar: &mut Familiar,
+    inflight: &Arc<Inflight>,
+    counters: &Counters,
+    attend: &mut impl Attend,
+) {
+    match jsonrpc::parse_after(frame.clone(), familiar) {
         Ok(Message::Single(Envelope::Response(response))) => answer(response, inflight, counters),
         Ok(Message::Single(Envelope::Request(request))) => attend.request(request),
         Ok(Message::Single(Envelope::Notification(note))) => attend.note(note),

@@ -31,7 +31,7 @@ use crate::stdio::stderr::Stderr;
 use crate::stdio::{resolve, shim};
 
 /// What the pipes hold, where the system allows it: fewer waits when either side is busy.
-const PIPE_BYTES: usize = 256 * 1024;
+pub(super) const PIPE_BYTES: usize = 256 * 1024;
 /// How long a process may live on after it closed its output.
 const SILENT: Duration = Duration::from_secs(2);
 /// How long what is left in the pipe is read after the process has ended.

@@ -11,11 +11,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::fcntl_dupfd_cloexec;
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 use switchboard_session::link::{LinkError, Pipe};
 use tokio::net::unix::pipe;
 
 use crate::stdio::bridge::Bridge;
+use crate::stdio::child::PIPE_BYTES;
 use crate::stdio::line::{LineInlet, LineOutlet};
 use crate::stdio::socket::Socket;
 
@@ -87,7 +89,10 @@ impl Sink {
         Ok(match kind(&fd)? {
             FileType::Socket => Self::Socket(Socket::new(fd)?),
             FileType::Fifo => match reopen(&fd, OFlags::WRONLY).and_then(pipe::Sender::from_owned_fd) {
-                Ok(pipe) => Self::Pipe(pipe),
+                Ok(pipe) => {
+                    enlarge(&pipe);
+                    Self::Pipe(pipe)
+                }
                 Err(_) => Self::Bridge(Bridge::writing(File::from(fd))?),
             },
             _ => Self::Bridge(Bridge::writing(File::from(fd))?),
@@ -102,6 +107,15 @@ impl Sink {
             Self::Socket(sink) => Pipe::new(LineOutlet::new(sink).with_broken(BROKEN), inlet),
             Self::Bridge(sink) => Pipe::new(LineOutlet::new(sink).with_broken(BROKEN), inlet),
         }
+    }
+}
+
+/// A large answer then takes a few turns with the host instead of many.
+fn enlarge(pipe: &pipe::Sender) {
+    // A host that made it large itself knows better. Refused when the user's pipes hold too much already; the usual size
+    // works too.
+    if fcntl_getpipe_size(pipe).is_ok_and(|bytes| bytes < PIPE_BYTES) {
+        let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
     }
 }
 

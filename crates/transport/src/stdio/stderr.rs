@@ -19,7 +19,9 @@ const LINE: usize = 8 * 1024;
 const LAST_WORDS: usize = 4 * 1024;
 /// Lines logged in a second.
 const LOGGED: u32 = 50;
+/// Read at once from a server that writes much; most write little.
 const READ: usize = 32 * 1024;
+const FIRST_READ: usize = 256;
 
 /// The last lines of a server's stderr; the task that drains it ends when this is dropped.
 #[derive(Debug)]
@@ -72,12 +74,16 @@ async fn drain(
     done: watch::Sender<bool>,
     pid: u32,
 ) {
-    let mut chunk = Vec::with_capacity(READ);
+    let mut chunk = Vec::with_capacity(FIRST_READ);
     let mut log = Log { pid, since: Instant::now(), lines: 0 };
     while let Ok(1..) = pipe.read_buf(&mut chunk).await {
         log.show(&chunk);
         ring.lock().push(&chunk);
+        let was_full = chunk.len() == chunk.capacity();
         chunk.clear();
+        if was_full && chunk.capacity() < READ {
+            chunk.reserve(chunk.capacity() * 2);
+        }
     }
     done.send_replace(true);
 }

@@ -115,7 +115,7 @@ proptest! {
     #[test]
     fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = check(&bytes);
-        let _ = top(&bytes, 0, &mut Members::default());
+        let _ = top(&bytes, 0, &mut Members::default(), &mut Familiar::new());
         let _ = count_nodes(&bytes);
     }
 }

@@ -6,7 +6,7 @@ mod seal;
 mod server;
 
 pub(crate) use client::{Client, Probed, discover, judge, may_ask};
-pub(crate) use replay::{Asked, Driver};
+pub(crate) use replay::{Asked, Driver, Questions};
 pub use seal::StateKeys;
 pub(crate) use seal::{Bound, open};
 pub(crate) use server::{admit, decorate, finish, missing_capability};

@@ -6,7 +6,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
@@ -14,6 +14,21 @@ use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 
 use crate::answering::{AskError, Reply};
 use crate::era::modern::seal::{Answered, Carried, digest};
+
+/// Where a request keeps its questions. Made for the first who asks: most requests never do.
+#[derive(Debug, Default)]
+pub(crate) struct Questions(OnceLock<Box<Asked>>);
+
+impl Questions {
+    /// With what a retry brings.
+    pub(crate) fn resumed(asked: Asked) -> Self {
+        Self(OnceLock::from(Box::new(asked)))
+    }
+
+    pub(crate) fn get(&self) -> &Asked {
+        self.0.get_or_init(Box::default)
+    }
+}
 
 /// The questions and answers of one call.
 #[derive(Debug, Default)]
@@ -139,23 +154,23 @@ pub(crate) enum Run {
 }
 
 /// Runs a handler until it replies or waits for an answer it does not have.
-pub(crate) struct Driver<A: AsRef<Asked>> {
+pub(crate) struct Driver<A: AsRef<Questions>> {
     handler: Pin<Box<dyn Future<Output = Reply> + Send>>,
-    owner: Arc<A>,
+    owner: A,
 }
 
-impl<A: AsRef<Asked>> Driver<A> {
+impl<A: AsRef<Questions>> Driver<A> {
     /// `owner` holds the questions, and the handler knows it.
-    pub(crate) fn new(handler: Pin<Box<dyn Future<Output = Reply> + Send>>, owner: Arc<A>) -> Self {
+    pub(crate) fn new(handler: Pin<Box<dyn Future<Output = Reply> + Send>>, owner: A) -> Self {
         Self { handler, owner }
     }
 
     fn asked(&self) -> &Asked {
-        (*self.owner).as_ref()
+        self.owner.as_ref().get()
     }
 }
 
-impl<A: AsRef<Asked>> Future for Driver<A> {
+impl<A: AsRef<Questions> + Unpin> Future for Driver<A> {
     type Output = Run;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Run> {
@@ -180,7 +195,7 @@ impl<A: AsRef<Asked>> Future for Driver<A> {
     }
 }
 
-impl<A: AsRef<Asked>> Drop for Driver<A> {
+impl<A: AsRef<Questions>> Drop for Driver<A> {
     fn drop(&mut self) {
         self.asked().end();
     }

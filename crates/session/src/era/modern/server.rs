@@ -71,6 +71,6 @@ pub(crate) fn decorate(server: &Server, mut result: ServerResult) -> Result<Raw,
         }
         None => true,
     };
-    let tail = if answers_itself { None } else { Some(server.signature()) };
-    Raw::encode_between(r#""resultType":"complete""#, &result, tail, result.size_hint()).map_err(failed)
+    let close = if answers_itself { "}" } else { server.signature() };
+    Raw::encode_between(r#"{"resultType":"complete","#, &result, close, result.size_hint()).map_err(failed)
 }

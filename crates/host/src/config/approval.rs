@@ -1,0 +1,143 @@
+//! Which servers of which projects somebody has approved.
+//!
+//! Invariants: an approval is of one exact configuration, under one name, in one project; any change to what would be
+//! run or reached needs another. Approvals are kept with the user's files, never in the project, so no project can
+//! approve itself.
+//!
+//! What counts is everything that says what is run, where it runs, what it is given, where it is reached and which of
+//! its tools are shown, as written. What does not: `disabled`, `required`, `lazy`, `timeout`, `startupTimeout` and
+//! `restart`, which change when a server runs and not what it is; `trust`, which no project can set; and unknown
+//! fields, which nothing reads.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::config::canonical::{digest, hexadecimal};
+use crate::config::disk::{self, Lock, Owner};
+use crate::config::entry::Entry;
+use crate::config::fault::{Fault, Problem};
+
+/// Fields that are not part of what is approved.
+const ASIDE: [&str; 7] = ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
+
+/// Whether a server's exact configuration was approved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Approval {
+    /// It was.
+    Approved,
+    /// None under this name was.
+    New,
+    /// Another one under this name was: this is how it looked, masked.
+    Changed(Value),
+}
+
+/// The approvals of one user, as stored.
+#[derive(Clone, Debug)]
+pub struct Approvals {
+    path: PathBuf,
+    /// By project, then by name.
+    projects: Projects,
+}
+
+type Projects = BTreeMap<String, BTreeMap<String, Record>>;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Record {
+    hash: String,
+    /// The entry as it was shown, for telling what changed.
+    shown: Value,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    projects: Projects,
+}
+
+impl Approvals {
+    /// Reads the approvals kept there; without a file there are none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, could have been written by others, or is not one of approvals.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+        let path = path.into();
+        let projects = load(&path)?;
+        Ok(Self { path, projects })
+    }
+
+    /// No approvals, and nowhere to keep any.
+    pub(crate) fn none() -> Self {
+        Self { path: PathBuf::new(), projects: Projects::new() }
+    }
+
+    /// Whether this exact entry was approved under this name in this project.
+    pub fn of(&self, project: &Path, name: &str, entry: &Entry) -> Approval {
+        match self.projects.get(&key(project)).and_then(|servers| servers.get(name)) {
+            None => Approval::New,
+            Some(record) if record.hash == Self::fingerprint(project, name, entry) => Approval::Approved,
+            Some(record) => Approval::Changed(record.shown.clone()),
+        }
+    }
+
+    /// Approves this exact entry: give the one that was shown, not one that was read since.
+    ///
+    /// # Errors
+    /// When it cannot be stored; then nothing is approved.
+    pub fn approve(&mut self, project: &Path, name: &str, entry: &Entry) -> Result<(), Fault> {
+        let record = Record { hash: Self::fingerprint(project, name, entry), shown: entry.masked() };
+        self.change(|projects| {
+            projects.entry(key(project)).or_default().insert(name.to_owned(), record);
+        })
+    }
+
+    /// Takes the approval of a server back.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub fn revoke(&mut self, project: &Path, name: &str) -> Result<(), Fault> {
+        self.change(|projects| {
+            if let Some(servers) = projects.get_mut(&key(project)) {
+                servers.remove(name);
+            }
+            projects.retain(|_, servers| !servers.is_empty());
+        })
+    }
+
+    /// What an approval is of, in hexadecimal: for those who approve by naming it, where nobody can be asked.
+    pub fn fingerprint(project: &Path, name: &str, entry: &Entry) -> String {
+        let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
+        let fields =
+            entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));
+        // A path that is no UTF-8 must not pass for another one that looks like it.
+        let project = project.as_os_str().as_encoded_bytes();
+        let fields: serde_json::Map<_, _> = fields.collect();
+        hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
+    }
+
+    /// Changes what is stored now, which another program may have changed since we read it.
+    fn change(&mut self, change: impl FnOnce(&mut Projects)) -> Result<(), Fault> {
+        let _lock = Lock::of(&self.path)?;
+        let mut projects = load(&self.path)?;
+        change(&mut projects);
+        let text = serde_json::to_string_pretty(&Stored { projects: projects.clone() }).unwrap_or_default();
+        disk::write(&self.path, Owner::User, &format!("{text}\n"))?;
+        self.projects = projects;
+        Ok(())
+    }
+}
+
+fn load(path: &Path) -> Result<Projects, Fault> {
+    let Some(text) = disk::read(path, Owner::User, disk::LARGEST)? else { return Ok(Projects::new()) };
+    let stored: Result<Stored, _> = serde_json::from_str(&text);
+    let stored = stored.map_err(|error| {
+        let what = format!("this is not a file of approvals ({error}); move it away to begin anew");
+        Fault::new("", Problem::Syntax { what }).in_file(path)
+    })?;
+    Ok(stored.projects)
+}
+
+fn key(project: &Path) -> String {
+    project.to_string_lossy().into_owned()
+}

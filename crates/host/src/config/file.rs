@@ -1,0 +1,261 @@
+//! A file of servers: `{"mcpServers": {name: entry}}`.
+//!
+//! Invariants: one bad entry harms no other; a change keeps every byte it does not concern, also fields of other
+//! programs; a file that somebody else changed since it was read is not overwritten.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::config::disk::{self, Owner};
+use crate::config::document::{Node, Position, Syntax};
+use crate::config::edit;
+use crate::config::entry::Entry;
+use crate::config::fault::{Fault, Problem};
+use crate::config::read::Warning;
+
+/// The key servers stand under.
+const SERVERS: &str = "mcpServers";
+
+/// A server of a file, or what is wrong with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// Its name.
+    pub name: String,
+    /// How it is written, or why it cannot be read.
+    pub entry: Result<Entry, Fault>,
+}
+
+/// A file of servers, as read and as changed since.
+#[derive(Clone)]
+pub struct File {
+    path: PathBuf,
+    owner: Owner,
+    /// What stands on the disk; none if nothing does.
+    stored: Option<String>,
+    text: String,
+    root: Node,
+    servers: Vec<Written>,
+    warnings: Vec<Warning>,
+}
+
+impl File {
+    /// Opens a file of the user's own. One that does not exist is empty, and is created private when written.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not JSON, or could have been written by others. A bad entry is no error: see
+    /// [`File::servers`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+        Self::open_as(path.into(), Owner::User)
+    }
+
+    /// Opens a file that is shared with others, such as a project's: it may be written by anybody, and its mode is
+    /// kept.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not JSON.
+    pub fn open_shared(path: impl Into<PathBuf>) -> Result<Self, Fault> {
+        Self::open_as(path.into(), Owner::Shared)
+    }
+
+    fn open_as(path: PathBuf, owner: Owner) -> Result<Self, Fault> {
+        let stored = disk::read(&path, owner, disk::LARGEST)?;
+        let text = stored.clone().filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "{}\n".to_owned());
+        let file = Self {
+            path,
+            owner,
+            stored,
+            text: String::new(),
+            root: Node::from_json(&json!({})),
+            servers: Vec::new(),
+            warnings: Vec::new(),
+        };
+        file.with_text(text)
+    }
+
+    /// The file with another text, read anew.
+    fn with_text(mut self, text: String) -> Result<Self, Fault> {
+        let in_file = |fault: Fault| fault.in_file(&self.path);
+        let root = Node::parse(&text, Syntax::Strict)
+            .map_err(|malformed| in_file(Fault::malformed(&text, &malformed)))?;
+        let contents = Contents::read(&root, &text).map_err(in_file)?;
+        self.servers = contents.servers;
+        for server in &mut self.servers {
+            server.entry = std::mem::replace(&mut server.entry, Err(Fault::new("", Problem::NoServer)))
+                .map_err(|fault| fault.in_file(&self.path));
+        }
+        self.warnings = contents.warnings.into_iter().map(|warning| warning.in_file(&self.path)).collect();
+        self.root = root;
+        self.text = text;
+        Ok(self)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its servers, in their order.
+    pub fn servers(&self) -> &[Written] {
+        &self.servers
+    }
+
+    /// What is odd about them.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Adds a server, or replaces the one of that name.
+    ///
+    /// # Errors
+    /// When the text cannot hold it.
+    pub fn set(&mut self, name: &str, entry: &Entry) -> Result<(), Fault> {
+        self.change(|text, servers| Some(edit::set(text, servers, name, entry)))
+    }
+
+    /// Adds a server.
+    ///
+    /// # Errors
+    /// When there is one of that name.
+    pub fn add(&mut self, name: &str, entry: &Entry) -> Result<(), Fault> {
+        match self.servers.iter().any(|server| server.name == name) {
+            true => Err(self.fault(name, Problem::Exists)),
+            false => self.set(name, entry),
+        }
+    }
+
+    /// Takes a server out.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn remove(&mut self, name: &str) -> Result<(), Fault> {
+        self.known(name)?;
+        self.change(|text, servers| Some(edit::remove(text, servers, name)))
+    }
+
+    /// Writes into a server's entry whether it is disabled; the rest of the entry stays as it is.
+    ///
+    /// # Errors
+    /// When there is none of that name, or its entry is no object.
+    pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<(), Fault> {
+        self.known(name)?;
+        self.change(|text, servers| {
+            let entry = servers.get(name)?;
+            Some(match disabled {
+                true => edit::set(text, entry, "disabled", &true),
+                false => edit::remove(text, entry, "disabled"),
+            })
+        })
+    }
+
+    /// Stores it.
+    ///
+    /// # Errors
+    /// When it cannot be written, or somebody changed it since it was opened; then open it again.
+    pub fn write(&mut self) -> Result<(), Fault> {
+        let now = disk::read(&self.path, self.owner, disk::LARGEST)?;
+        if now != self.stored {
+            let why = "somebody else changed it meanwhile; try again".to_owned();
+            let problem = Problem::File { doing: "write it", why, kind: std::io::ErrorKind::ResourceBusy };
+            return Err(Fault::new("", problem).in_file(&self.path));
+        }
+        disk::write(&self.path, self.owner, &self.text)?;
+        self.stored = Some(self.text.clone());
+        Ok(())
+    }
+
+    fn change(&mut self, change: impl Fn(&str, &Node) -> Option<String>) -> Result<(), Fault> {
+        if self.root.get(SERVERS).is_none() {
+            *self = self.clone().with_text(edit::set(&self.text, &self.root, SERVERS, &json!({})))?;
+        }
+        let servers = self.root.get(SERVERS);
+        if let Some(text) = servers.and_then(|servers| change(&self.text, servers)) {
+            *self = self.clone().with_text(text)?;
+        }
+        Ok(())
+    }
+
+    fn known(&self, name: &str) -> Result<(), Fault> {
+        match self.servers.iter().any(|server| server.name == name) {
+            true => Ok(()),
+            false => Err(self.fault(name, Problem::NoServer)),
+        }
+    }
+
+    fn fault(&self, name: &str, problem: Problem) -> Fault {
+        Fault::new(format!("{SERVERS}.{name}"), problem).in_file(&self.path)
+    }
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("File")
+            .field("path", &self.path)
+            .field("servers", &self.servers)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The servers under a key of a document.
+pub(crate) struct Contents {
+    pub(crate) servers: Vec<Written>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Contents {
+    fn read(root: &Node, text: &str) -> Result<Self, Fault> {
+        let Some(members) = root.members() else {
+            let problem = Problem::Mismatch { expected: "an object", found: root.kind() };
+            return Err(Fault::new("", problem).at(Some(Position::of(text, root.span.start))));
+        };
+        let mut warnings = Vec::new();
+        let mut found = members.iter().filter(|member| member.key == SERVERS);
+        let servers = match (found.next(), found.next()) {
+            (Some(_), Some(twice)) => {
+                let position = Position::of(text, twice.key_span.start);
+                return Err(Fault::new(SERVERS, Problem::Twice).at(Some(position)));
+            }
+            (Some(member), None) => Self::entries(&member.node, text, &mut warnings)?,
+            (None, _) => {
+                let foreign = members.iter().find(|member| FOREIGN.contains(&member.key.as_str()));
+                if let Some(member) = foreign {
+                    let position = Some(Position::of(text, member.key_span.start));
+                    let text =
+                        "servers stand under `mcpServers` here; import the file if it is another program's";
+                    warnings.push(Warning { position, ..Warning::new(&member.key, text) });
+                }
+                Vec::new()
+            }
+        };
+        Ok(Self { servers, warnings })
+    }
+
+    fn entries(node: &Node, text: &str, warnings: &mut Vec<Warning>) -> Result<Vec<Written>, Fault> {
+        let members = node.members().ok_or_else(|| {
+            let problem = Problem::Mismatch { expected: "an object", found: node.kind() };
+            Fault::new(SERVERS, problem).at(Some(Position::of(text, node.span.start)))
+        })?;
+        let mut servers: Vec<Written> = Vec::new();
+        for member in members {
+            let path = format!("{SERVERS}.{}", member.key);
+            let entry = match Entry::read(&member.node, text) {
+                Ok(read) => {
+                    warnings.extend(read.warnings.into_iter().map(|warning| warning.under(&path)));
+                    Ok(read.entry)
+                }
+                Err(fault) => Err(fault.under(&path)),
+            };
+            match servers.iter_mut().find(|server| server.name == member.key) {
+                Some(first) => {
+                    let position = Position::of(text, member.key_span.start);
+                    first.entry = Err(Fault::new(path, Problem::Twice).at(Some(position)));
+                }
+                None => servers.push(Written { name: member.key.clone(), entry }),
+            }
+        }
+        Ok(servers)
+    }
+}
+
+/// Where other programs keep their servers.
+const FOREIGN: [&str; 5] = ["servers", "mcp", "context_servers", "mcp_servers", "extensions"];

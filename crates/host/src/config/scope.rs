@@ -1,0 +1,250 @@
+//! Several files, one set of servers: which entry wins, and which of them may be started.
+//!
+//! Invariants: of entries with one name the one of the strongest scope wins, whole, also when it is broken: a mistake
+//! in an administrator's entry must not let another take its place. A project's server is not started, and none of its
+//! variables filled in, before its exact entry was approved. A file that cannot be read harms no other.
+
+use std::path::Path;
+
+use crate::config::approval::{Approval, Approvals};
+use crate::config::entry::Entry;
+use crate::config::expand::Lookup;
+use crate::config::fault::Fault;
+use crate::config::file::{File, Written};
+use crate::config::location::Locations;
+use crate::config::plan::{Plan, Reach};
+use crate::config::read::Warning;
+use crate::registry::name::{NameLimit, QualifiedName};
+
+/// Where an entry comes from, strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// The administrator's file.
+    Managed,
+    /// The user's file for this project.
+    Local,
+    /// The project's file.
+    Project,
+    /// The user's file.
+    User,
+    /// Connectors of the user's claude.ai account, given by the application.
+    ClaudeAi,
+}
+
+impl Scope {
+    /// The word a status shows.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::Local => "local",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::ClaudeAi => "claudeai",
+        }
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What one scope says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// The scope.
+    pub scope: Scope,
+    /// Its servers, in their order.
+    pub servers: Vec<Written>,
+    /// What is odd about them.
+    pub warnings: Vec<Warning>,
+}
+
+impl Layer {
+    /// Servers that come from no file.
+    pub fn new(scope: Scope, servers: impl IntoIterator<Item = (String, Entry)>) -> Self {
+        let servers = servers.into_iter().map(|(name, entry)| Written { name, entry: Ok(entry) });
+        Self { scope, servers: servers.collect(), warnings: Vec::new() }
+    }
+
+    /// What the file of a scope says.
+    ///
+    /// # Errors
+    /// When the file as a whole cannot be read.
+    pub fn read(scope: Scope, file: &Path) -> Result<Self, Fault> {
+        let file = match scope {
+            Scope::Project => File::open_shared(file)?,
+            _ => File::open(file)?,
+        };
+        Ok(Self { scope, servers: file.servers().to_vec(), warnings: file.warnings().to_vec() })
+    }
+}
+
+/// A server of the resolved set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configured {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub scope: Scope,
+    /// How it is written; none if that cannot be read.
+    pub entry: Option<Entry>,
+    /// What will be run, or why it cannot be.
+    pub plan: Result<Plan, Fault>,
+    /// Whether it was approved; none where that is not asked.
+    pub approval: Option<Approval>,
+    /// Whether what its tools say of their effects is believed.
+    pub trust: bool,
+}
+
+/// An entry that another one hides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shadowed {
+    /// The name both have.
+    pub name: String,
+    /// Where the hidden one is.
+    pub scope: Scope,
+    /// Where the one that counts is.
+    pub by: Scope,
+}
+
+/// One set of servers out of all scopes.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// The servers: by scope, strongest first, and in a scope in their order.
+    pub servers: Vec<Configured>,
+    /// Entries that do not count.
+    pub shadowed: Vec<Shadowed>,
+    /// Files that could not be read.
+    pub faults: Vec<Fault>,
+    /// What is odd.
+    pub warnings: Vec<Warning>,
+}
+
+/// What resolving needs to know beside the layers.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The project.
+    pub project: &'a Path,
+    /// What the user approved.
+    pub approvals: &'a Approvals,
+    /// Where variables are looked up.
+    pub variables: Lookup<'a>,
+}
+
+impl std::fmt::Debug for Ground<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ground").field("project", &self.project).finish_non_exhaustive()
+    }
+}
+
+impl Resolved {
+    /// Reads every file and resolves what they say, with what the application adds.
+    pub fn read(at: &Locations, added: &[Layer], variables: Lookup<'_>) -> Self {
+        let mut faults = Vec::new();
+        let mut layers = added.to_vec();
+        for (scope, file) in files(at) {
+            match Layer::read(scope, file) {
+                Ok(layer) => layers.push(layer),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        // Without approvals nothing of the project is approved; the rest does not depend on them.
+        let approvals = Approvals::open(&at.approvals).unwrap_or_else(|fault| {
+            faults.push(fault);
+            Approvals::none()
+        });
+        let ground = Ground { project: &at.project, approvals: &approvals, variables };
+        Self { faults, ..Self::of(&layers, ground) }
+    }
+
+    /// Resolves layers, in whatever order they come.
+    pub fn of(layers: &[Layer], ground: Ground<'_>) -> Self {
+        let mut layers: Vec<&Layer> = layers.iter().collect();
+        layers.sort_by_key(|layer| layer.scope);
+        let mut resolved = Self::default();
+        for layer in layers {
+            resolved.warnings.extend(layer.warnings.iter().cloned());
+            for written in &layer.servers {
+                let winner = resolved.servers.iter().find(|server| server.name == written.name);
+                match winner.map(|server| server.scope) {
+                    Some(by) => {
+                        let name = written.name.clone();
+                        resolved.shadowed.push(Shadowed { name, scope: layer.scope, by });
+                    }
+                    None => resolved.servers.push(configured(
+                        layer.scope,
+                        written,
+                        ground,
+                        &mut resolved.warnings,
+                    )),
+                }
+            }
+        }
+        resolved
+    }
+
+    /// The server of that name.
+    pub fn server(&self, name: &str) -> Option<&Configured> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+}
+
+/// The files of the scopes that have one.
+pub(crate) fn files(at: &Locations) -> [(Scope, &Path); 4] {
+    [
+        (Scope::Managed, &at.managed_file),
+        (Scope::Local, &at.local_file),
+        (Scope::Project, &at.project_file),
+        (Scope::User, &at.user_file),
+    ]
+}
+
+fn configured(
+    scope: Scope,
+    written: &Written,
+    ground: Ground<'_>,
+    warnings: &mut Vec<Warning>,
+) -> Configured {
+    let name = written.name.clone();
+    let entry = match &written.entry {
+        Ok(entry) => entry,
+        Err(fault) => {
+            return Configured {
+                name,
+                scope,
+                entry: None,
+                plan: Err(fault.clone()),
+                approval: None,
+                trust: false,
+            };
+        }
+    };
+    warnings.extend(entry.cautions(scope).into_iter().map(|warning| warning.under(&name)));
+    if QualifiedName::of(&name, "tool", NameLimit::DEFAULT).is_hashed() {
+        let text =
+            "its tools get longer names; letters, digits, `-` and single `_` in a short name keep them plain";
+        warnings.push(Warning::new(&name, text));
+    }
+    let approval = (scope == Scope::Project).then(|| ground.approvals.of(ground.project, &name, entry));
+    let plan = match &approval {
+        Some(Approval::New | Approval::Changed(_)) => Ok(entry.plan_unapproved()),
+        Some(Approval::Approved) | None => entry.plan(ground.variables).map_err(|fault| fault.under(&name)),
+    };
+    let plan = plan.map(|plan| match scope {
+        Scope::Project | Scope::Local => at_home(plan, ground.project),
+        _ => plan,
+    });
+    let trust = entry.settings.trust && scope != Scope::Project;
+    Configured { name, scope, entry: Some(entry.clone()), plan, approval, trust }
+}
+
+/// A project's program that says where to run says so from the project's directory, wherever we were started.
+fn at_home(mut plan: Plan, project: &Path) -> Plan {
+    if let Reach::Stdio { cwd, .. } = &mut plan.reach {
+        *cwd = Some(cwd.as_deref().map_or_else(|| project.to_owned(), |cwd| project.join(cwd)));
+    }
+    plan
+}
