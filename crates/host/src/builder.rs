@@ -6,6 +6,7 @@ use switchboard_protocol::Root;
 use switchboard_session::answering::Server;
 use switchboard_session::client::{Abilities, Limits};
 use switchboard_session::{Client, Offer};
+use tokio::sync::watch;
 
 use crate::builtin;
 use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
@@ -159,8 +160,14 @@ impl HostBuilder {
     pub fn build(self) -> Host {
         let events = Announcer::new();
         let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
-        let around =
-            Surroundings { ways: self.ways, registry, events, client: self.client, limits: self.limits };
+        let around = Surroundings {
+            ways: self.ways,
+            registry,
+            events,
+            client: self.client,
+            limits: self.limits,
+            woken: watch::Sender::new(0),
+        };
         let (own, with) = (self.own, self.resources == Builtins::With);
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();

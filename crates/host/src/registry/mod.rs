@@ -20,7 +20,7 @@ mod why;
 pub use catalog::{Catalog, Found};
 pub use listed::Listed;
 pub(crate) use listed::Target;
-pub(crate) use part::{Naming, Switch, Unread};
+pub(crate) use part::{Naming, Part, Switch, Unread};
 pub use part::{ToolEffects, ToolInfo};
 pub use pin::{Drift, OnDrift, Pins};
 pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};

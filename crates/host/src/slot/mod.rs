@@ -10,6 +10,7 @@ mod failure;
 mod manifest;
 mod reach;
 mod refresh;
+mod resume;
 mod retry;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod slot;
@@ -20,6 +21,7 @@ pub use failure::Failure;
 pub use manifest::Manifest;
 pub(crate) use reach::Ways;
 pub use reach::{Logins, TokenSource};
+pub(crate) use resume::Sentinel;
 pub(crate) use slot::{Outset, Running, Slot};
 pub use status::{Status, Word};
 pub(crate) use task::Surroundings;

@@ -12,6 +12,7 @@ use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::answers::Desk;
 use crate::config::{Off, Plan, Start};
@@ -106,7 +107,8 @@ impl Slot {
         let status = match plan.start {
             Start::Off(Off::Disabled) => Status::Disabled,
             Start::Off(Off::Unapproved) => Status::AwaitingApproval,
-            Start::AtOnce | Start::WhenUsed => Status::Asleep,
+            // Not begun, but about to be: whoever needs it waits.
+            Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -152,6 +154,12 @@ impl Slot {
     /// Starts the server, anew if it runs. Gives the round to wait for.
     pub(crate) fn start(&self) -> u64 {
         self.want(Run::Up)
+    }
+
+    /// Starts a server that was given up, and gives the round to wait for; does nothing to another.
+    pub(crate) fn start_again(&self) -> Option<u64> {
+        let is_given_up = matches!(self.seen.borrow().status, Status::Failed(_) | Status::NeedsAuth(_));
+        is_given_up.then(|| self.start())
     }
 
     /// Wakes a server that sleeps; does nothing to one that runs or may not.
@@ -203,23 +211,30 @@ impl Slot {
     }
 
     async fn session_soon(&self) -> Result<ClientSession, Status> {
-        let status = match self.status() {
-            Status::Asleep | Status::Starting { .. } => {
-                let round = self.wake();
-                self.settled(round).await
-            }
-            // Lost a moment ago, and not noticed yet.
-            Status::Ready(_) | Status::Degraded { .. } => {
-                let mut seen = self.seen.subscribe();
-                let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
-                match tokio::time::timeout(A_MOMENT, noticed).await {
-                    Ok(Ok(seen)) => seen.status.clone(),
-                    Ok(Err(_)) | Err(_) => self.status(),
+        let mut status = self.status();
+        // Twice: it may turn out to sleep only when its place is free.
+        for _ in 0..2 {
+            status = match status {
+                Status::Asleep | Status::Starting { .. } => {
+                    let round = self.wake();
+                    self.settled(round).await
                 }
+                // Lost a moment ago, and not noticed yet.
+                Status::Ready(_) | Status::Degraded { .. } => {
+                    let mut seen = self.seen.subscribe();
+                    let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
+                    match tokio::time::timeout(A_MOMENT, noticed).await {
+                        Ok(Ok(seen)) => seen.status.clone(),
+                        Ok(Err(_)) | Err(_) => self.status(),
+                    }
+                }
+                other => other,
+            };
+            if let Some(session) = self.current() {
+                return Ok(session);
             }
-            other => other,
-        };
-        self.current().ok_or(status)
+        }
+        Err(status)
     }
 
     /// The session, if there is one now.

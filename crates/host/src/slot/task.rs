@@ -35,6 +35,8 @@ pub(crate) struct Surroundings {
     /// What every session is opened with.
     pub(crate) client: Client,
     pub(crate) limits: Limits,
+    /// How often the machine has woken up.
+    pub(crate) woken: watch::Sender<u64>,
 }
 
 /// Keeps a server as it is wanted, until it is wanted no more.
@@ -169,7 +171,7 @@ impl Keeper {
         if self.opened > 1 {
             self.slot.meter.reconnected();
         }
-        let mut health = Health { terms, round, refresh: Refresh::new(Instant::now()) };
+        let mut health = Health { terms, round, refresh: Refresh::new(Instant::now()), ill: None };
         let listed = self.take_in(tools);
         self.slot.set_session(Some(session.clone()));
         self.say(&mut health, listed);
@@ -192,6 +194,7 @@ impl Keeper {
     ) -> Option<Failure> {
         let slot = Arc::clone(&self.slot);
         let mut state = session.watch_state();
+        let mut woken = self.around.woken.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
         let mut hears = true;
         let mut listing: Option<(Cause, BoxFuture<'_, Listed>)> = None;
@@ -210,10 +213,14 @@ impl Keeper {
                     self.tell(health.round, Status::Degraded { terms: Arc::clone(&health.terms), failure });
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
+                // The sender is in what surrounds us, and lives as long.
+                Ok(()) = woken.changed() => {
+                    probing.get_or_insert_with(|| Box::pin(probe(session)));
+                }
                 alive = run(&mut probing) => {
                     probing = None;
                     match alive {
-                        Ok(()) => self.tell(health.round, Status::Ready(Arc::clone(&health.terms))),
+                        Ok(()) => self.tell(health.round, health.status()),
                         Err(error) => return Some(error.into()),
                     }
                 }
@@ -251,16 +258,12 @@ impl Keeper {
 
     /// Says how the server is after its list came, or did not.
     fn say(&self, health: &mut Health, listed: Result<Novelty, Failure>) {
-        let terms = Arc::clone(&health.terms);
-        let status = match listed {
-            Ok(_) => Status::Ready(terms),
-            Err(failure) => {
-                // Asked for again, in a while.
-                health.refresh.change(Instant::now());
-                Status::Degraded { terms, failure }
-            }
-        };
-        self.tell(health.round, status);
+        health.ill = listed.err();
+        if health.ill.is_some() {
+            // Asked for again, in a while.
+            health.refresh.change(Instant::now());
+        }
+        self.tell(health.round, health.status());
     }
 
     fn heard(&self, change: Change, refresh: &mut Refresh) {
@@ -287,6 +290,18 @@ struct Health {
     terms: Arc<Terms>,
     round: u64,
     refresh: Refresh,
+    /// Why its list is old.
+    ill: Option<Failure>,
+}
+
+impl Health {
+    fn status(&self) -> Status {
+        let terms = Arc::clone(&self.terms);
+        match self.ill.clone() {
+            None => Status::Ready(terms),
+            Some(failure) => Status::Degraded { terms, failure },
+        }
+    }
 }
 
 /// Opens a session within the time its plan gives it, and lists its tools.

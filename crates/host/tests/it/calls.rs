@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard_host::{Host, HostError, Replay, Run, Spill, Status, TraceContext, Traced, Validation};
+use switchboard_host::{
+    Host, HostError, Permit, Permitted, Proposed, Replay, Run, Spill, Status, TraceContext, Traced,
+    Validation,
+};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Tool};
 use switchboard_session::Offer;
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
@@ -15,6 +18,7 @@ use crate::toy::Toy;
 
 crate::trials![
     trial cancelling_a_run_ends_its_calls_on_every_server,
+    trial cancelling_a_run_ends_calls_that_were_not_sent_yet,
     trial dropping_a_call_cancels_it,
     trial a_large_result_goes_to_a_private_file,
     trial a_call_whose_outcome_is_unknown_is_not_made_again,
@@ -23,6 +27,7 @@ crate::trials![
     trial a_structured_result_that_does_not_fit_is_told,
     trial a_server_that_asks_is_answered_by_the_caller,
     trial a_server_that_asks_a_caller_without_answers_is_refused,
+    trial callers_that_are_asked_at_once_each_answer_their_own,
     trial the_trace_travels_in_meta,
     trial calls_are_counted,
     trial a_call_waits_for_a_server_that_is_starting,
@@ -61,6 +66,39 @@ async fn cancelling_a_run_ends_its_calls_on_every_server() {
     host.call_tool("stdio", "echo", ()).within(&other).await.unwrap();
     kept.abort();
     host.close().await;
+}
+
+/// Never decides.
+struct Undecided;
+
+impl Permit for Undecided {
+    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+        Box::pin(std::future::pending())
+    }
+}
+
+async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
+    let toy = Toy::full();
+    let builder = Host::builder().with_permit(Arc::new(Undecided));
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    let starting = host.clone();
+    let connecting =
+        tokio::spawn(async move { starting.connect("hangs", crate::stage::sh("cat >/dev/null")).await });
+    until(&host, "toy", |_| host.servers().len() == 2).await;
+    let run = Run::new();
+    let calls = [("toy", "echo"), ("hangs", "anything")].map(|(server, tool)| {
+        let call = host.call_tool(server, tool, ()).within(&run);
+        tokio::spawn(async move { call.await })
+    });
+    tokio::task::yield_now().await;
+    run.cancel();
+    for call in calls {
+        let error = call.await.unwrap().unwrap_err();
+        assert!(matches!(error, HostError::Cancelled { sent: false, .. }), "{error}");
+    }
+    assert_eq!(toy.called(), 0);
+    host.close().await;
+    connecting.await.unwrap().unwrap_err();
 }
 
 async fn dropping_a_call_cancels_it() {
@@ -170,21 +208,38 @@ async fn a_server_that_asks_is_answered_by_the_caller() {
 }
 
 async fn a_server_that_asks_a_caller_without_answers_is_refused() {
+    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+        let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
+        let refused = host.execute("mcp__toy__ask", ()).await;
+        assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
+        // Another's run does not answer for it.
+        let run = Run::answering(Called("Eve"));
+        let waiting = host.call_tool("toy", "forever", ()).within(&run);
+        let asking = async {
+            let error = host.call_tool("toy", "ask", ()).await.unwrap_err().to_string();
+            assert!(error.contains("answers no questions") || error.contains("cannot be told"), "{error}");
+        };
+        tokio::select! {
+            biased;
+            _ = waiting => panic!("it takes for ever"),
+            () = asking => {}
+        }
+        host.close().await;
+    }
+}
+
+async fn callers_that_are_asked_at_once_each_answer_their_own() {
     let builder = Host::builder().with_abilities(Abilities::none().with_forms());
-    let host = host_with(builder, &[("toy", &Toy::full().server("toy"))]).await;
-    let refused = host.execute("mcp__toy__ask", ()).await;
-    assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
-    // Another's run does not answer for it.
-    let run = Run::answering(Called("Eve"));
-    let waiting = host.call_tool("toy", "forever", ()).within(&run);
-    let asking = async {
-        let error = host.call_tool("toy", "ask", ()).await.unwrap_err();
-        assert!(error.to_string().contains("cannot be told"), "{error}");
-    };
-    tokio::select! {
-        biased;
-        _ = waiting => panic!("it takes for ever"),
-        () = asking => {}
+    let host = host_with(builder, &[("toy", &Toy::full().served("toy", Offer::ModernOnly))]).await;
+    let names = ["Ada", "Bob", "Eve", "Mallory"];
+    let calls = names.map(|name| {
+        let call = host.call_tool("toy", "ask", ()).within(&Run::answering(Called(name)));
+        tokio::spawn(async move { call.await })
+    });
+    for (name, call) in names.iter().zip(calls) {
+        let said = call.await.unwrap().unwrap().text();
+        assert!(said.contains(name), "{name}: {said}");
     }
     host.close().await;
 }

@@ -16,6 +16,8 @@ mod applied;
 mod calls;
 mod catalog;
 mod checklist;
+mod crowd;
+mod faults;
 mod operations;
 mod slots;
 
@@ -26,7 +28,11 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> ExitCode {
     switchboard_transport::stdio::enter_if_asked();
     if let Some(part) = std::env::var_os(toy::PART) {
-        toy::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            crowd::CHANGES => crowd::play(),
+            faults::SCARCE => faults::play(),
+            part => toy::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
         slots::trials(),
         catalog::trials(),
         calls::trials(),
+        crowd::trials(),
+        faults::trials(),
     ]
     .into_iter()
     .flatten()

@@ -116,9 +116,14 @@ async fn a_failure_is_never_remembered() {
     let error = host.connect("later", in_process("later")).await.unwrap_err();
     let HostError::Connect { failure, .. } = &error else { panic!("{error}") };
     assert!(matches!(**failure, Failure::NotRegistered { .. }), "{error}");
-    host.register("later", &Toy::new(&["now"]).server("later"));
-    host.reconnect("later").await.unwrap();
+    // By connecting it again, by setting the same servers, or by reconnecting it.
+    host.connect("later", in_process("later")).await.unwrap_err();
+    let toy = Toy::new(&["now"]);
+    host.register("later", &toy.server("later"));
+    let done = host.set_servers([("later", in_process("later"))]).await;
+    assert!(done.added.is_empty() && done.errors.is_empty(), "{done:?}");
     assert_eq!(names(&host), ["mcp__later__now"]);
+    host.reconnect("later").await.unwrap();
     host.close().await;
 }
 
