@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use switchboard_protocol::Root;
-use switchboard_session::Client;
 use switchboard_session::answering::Server;
 use switchboard_session::client::{Abilities, Limits};
+use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
@@ -56,6 +56,12 @@ impl HostBuilder {
     /// Who this is, for servers to show.
     pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.client = self.client.with_name(name, version);
+        self
+    }
+
+    /// Which revisions are spoken: all of them unless set.
+    pub fn with_offer(mut self, offer: Offer) -> Self {
+        self.client = self.client.with_offer(offer);
         self
     }
 
