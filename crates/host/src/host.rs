@@ -268,11 +268,11 @@ impl Host {
     /// Calls a tool of a server. Await it for a typed error or a result.
     pub fn call_tool(
         &self,
-        server: impl Into<String>,
-        tool: impl Into<String>,
+        server: impl AsRef<str>,
+        tool: impl AsRef<str>,
         arguments: impl Serialize,
     ) -> ToolCall {
-        let which = Which::Pair { server: server.into(), tool: tool.into() };
+        let which = Which::pair(&self.catalog(), server.as_ref(), tool.as_ref());
         ToolCall::new(Arc::clone(&self.inner), which, Raw::encode(&arguments))
     }
 

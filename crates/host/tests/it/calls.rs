@@ -299,6 +299,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     let server = toy.server("toy");
     let host = host_of(&[("toy", &server)]).await;
     let run = Run::new();
+    let handle = host.get("mcp__toy__echo").unwrap();
     let calling = tokio::spawn({
         let call = host.call_tool("toy", "forever", ()).within(&run);
         async move { call.await }
@@ -312,6 +313,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     })
     .await;
     assert!(host.find_tool("forever").is_none());
+    assert!(matches!(handle.call(()).await, Err(HostError::UnknownTool { .. })), "but no new one is made");
     assert!(!calling.is_finished());
     run.cancel();
     calling.await.unwrap().unwrap_err();
