@@ -85,6 +85,11 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
+    /// Forgets what calls on an earlier connection found out.
+    pub(crate) fn forget(&self) {
+        *self.last.lock() = None;
+    }
+
     /// The next trouble that a call had.
     pub(crate) async fn next(&self) -> CallError {
         loop {

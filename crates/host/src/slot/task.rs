@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::config::Off;
 use crate::event::{Announcer, Event};
 use crate::registry::{Novelty, Registry, Unread};
-use crate::slot::refresh::{Brought, Cause, Refresh};
+use crate::slot::refresh::{Cause, Refresh};
 use crate::slot::retry::{Next, Retry, STABLE};
 use crate::slot::slot::{Run, Wanted};
 use crate::slot::{Failure, Slot, Status, Ways};
@@ -114,33 +114,27 @@ impl Keeper {
                 _ = self.wanted.changed() => return,
                 opened = Box::pin(opening) => opened,
             };
-            let failure = match opened {
+            let (failure, session) = match opened {
                 Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
-                    Some(failure) => failure,
-                    None => return,
+                    (Some(failure), session) => (failure, Some(session)),
+                    (None, session) => return leave(&session).await,
                 },
-                Err(failure) => failure,
+                Err(failure) => (failure, None),
             };
             tracing::debug!(server = %self.slot.name, error = %failure, "a server is not there");
             self.away.get_or_insert_with(Instant::now);
-            if let Some(challenge) = failure.challenge() {
-                self.tell(round, Status::NeedsAuth(challenge));
-                self.wait(None).await;
-                return;
+            let next = match failure.challenge() {
+                Some(_) => Next::GiveUp,
+                None => retry.failed(&failure, began.elapsed(), dice()),
+            };
+            let (status, until) = after(next, failure, retry.failures());
+            self.tell(round, status);
+            // Said first: what is lost may take its time to be left.
+            if let Some(session) = session {
+                leave(&session).await;
             }
-            match retry.failed(&failure, began.elapsed(), dice()) {
-                Next::After(pause) => {
-                    let (until, attempt) = (Instant::now() + pause, retry.failures());
-                    self.tell(round, Status::BackingOff { until, attempt, failure });
-                    if self.wait(Some(until)).await == Woke::Wanted {
-                        return;
-                    }
-                }
-                Next::GiveUp => {
-                    self.tell(round, Status::Failed(failure));
-                    self.wait(None).await;
-                    return;
-                }
+            if self.wait(until).await == Woke::Wanted {
+                return;
             }
         }
     }
@@ -161,13 +155,19 @@ impl Keeper {
         }
     }
 
-    /// Looks after an open session until it is lost, which is a failure, or no longer wanted.
-    async fn attend(&mut self, round: u64, opened: Opened, retry: &mut Retry) -> Option<Failure> {
+    /// Looks after an open session until it is lost, which is a failure, or no longer wanted. Gives it back to be left.
+    async fn attend(
+        &mut self,
+        round: u64,
+        opened: Opened,
+        retry: &mut Retry,
+    ) -> (Option<Failure>, ClientSession) {
         let Opened { session, changes, listening, tools } = opened;
         let terms = match session.terms() {
             Ok(terms) => Arc::new(terms.clone()),
-            Err(error) => return Some(error.into()),
+            Err(error) => return (Some(error.into()), session),
         };
+        self.slot.trouble().forget();
         self.verdict = session.verdict().ok();
         self.away = None;
         self.opened += 1;
@@ -181,11 +181,7 @@ impl Keeper {
         let outcome = Box::pin(self.hear(&session, changes, &mut health, retry)).await;
         self.slot.set_session(None);
         drop(listening);
-        // What held the subscription takes it back when it runs next: a server that still thought itself listened to
-        // would take its time to leave.
-        tokio::task::yield_now().await;
-        session.close().await;
-        outcome
+        (outcome, session)
     }
 
     async fn hear(
@@ -234,9 +230,8 @@ impl Keeper {
                 tools = finish(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
                     let listed = self.take_in(tools);
-                    let brought = if matches!(listed, Ok(Novelty::Same)) { Brought::Same } else { Brought::Other };
-                    if let Some(cause) = cause {
-                        health.refresh.done(cause, brought);
+                    if let (Some(cause), Ok(novelty)) = (cause, &listed) {
+                        health.refresh.done(cause, *novelty);
                     }
                     self.say(health, listed);
                 }
@@ -263,8 +258,7 @@ impl Keeper {
     fn say(&self, health: &mut Health, listed: Result<Novelty, Failure>) {
         health.ill = listed.err();
         if health.ill.is_some() {
-            // Asked for again, in a while.
-            health.refresh.change(Instant::now());
+            health.refresh.failed();
         }
         self.tell(health.round, health.status());
     }
@@ -305,6 +299,28 @@ impl Health {
             Some(failure) => Status::Degraded { terms, failure },
         }
     }
+}
+
+/// How a server is after a failure, and until when.
+fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant>) {
+    if let Some(challenge) = failure.challenge() {
+        return (Status::NeedsAuth(challenge), None);
+    }
+    match next {
+        Next::After(pause) => {
+            let until = Instant::now() + pause;
+            (Status::BackingOff { until, attempt: failures, failure }, Some(until))
+        }
+        Next::GiveUp => (Status::Failed(failure), None),
+    }
+}
+
+/// Ends a session in order.
+async fn leave(session: &ClientSession) {
+    // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
+    // take its time to leave.
+    tokio::task::yield_now().await;
+    session.close().await;
 }
 
 /// Opens a session within the time its plan gives it, and lists its tools.
