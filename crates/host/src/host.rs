@@ -9,6 +9,7 @@ use serde::Serialize;
 use switchboard_protocol::{Raw, Root};
 use switchboard_session::answering::Server;
 use switchboard_session::client::Abilities;
+use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
 use crate::builder::HostBuilder;
@@ -194,6 +195,14 @@ impl Host {
     /// When there is no such server.
     pub fn state(&self, name: &str) -> Result<Status, HostError> {
         Ok(self.inner.slot(name)?.status())
+    }
+
+    /// A look at the process of a server that runs here: its number, and the last it wrote to stderr.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn child(&self, name: &str) -> Result<Option<ChildHandle>, HostError> {
+        Ok(self.inner.slot(name)?.sight.child())
     }
 
     /// What to remember of a server, so that it need not be started next time before it is used.

@@ -20,8 +20,8 @@ mod turns;
 
 pub use failure::Failure;
 pub use manifest::Manifest;
-pub(crate) use reach::Ways;
 pub use reach::{Logins, TokenSource};
+pub(crate) use reach::{Sight, Ways};
 pub(crate) use resume::Sentinel;
 pub(crate) use slot::{Outset, Running, Slot};
 pub use status::{Status, Word};

@@ -18,7 +18,7 @@ use crate::answers::Desk;
 use crate::config::{Off, Plan, Reach, Start};
 use crate::registry::Switch;
 use crate::slot::turns::Turns;
-use crate::slot::{Status, Surroundings, Word, task};
+use crate::slot::{Sight, Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
 
 /// Calls that run on a server at a time: here, and elsewhere.
@@ -37,6 +37,7 @@ pub(crate) struct Slot {
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
+    pub(crate) sight: Arc<Sight>,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
     seen: watch::Sender<Seen>,
@@ -132,6 +133,7 @@ impl Slot {
             desk: Arc::new(desk),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
+            sight: Arc::default(),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
@@ -347,6 +349,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
+        self.slot.sight.close();
         self.slot.want(Run::Gone);
         self.slot.seen.send_modify(|seen| *seen = Seen { round: u64::MAX, status: Status::Stopped });
     }

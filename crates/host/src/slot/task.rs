@@ -24,6 +24,8 @@ use crate::slot::{Failure, Slot, Status, Ways};
 
 /// How long the tools of a server that is away stay listed.
 const AWAY: Duration = Duration::from_secs(10 * 60);
+/// What an error carries of a server's stderr.
+const LAST_WORDS: usize = 4 * 1024;
 /// How long a server whose calls failed may take to say that it is alive.
 const PROBE: Duration = Duration::from_secs(10);
 
@@ -332,7 +334,7 @@ async fn open(
     let plan = &slot.plan;
     let late = || CallError::TimedOut { phase: Phase::Startup, after: plan.startup, hint: None };
     let opening = async {
-        let dial = around.ways.dial(&slot.name, plan).await?;
+        let dial = around.ways.dial(&slot.name, plan, &slot.sight).await?;
         let mut limits = around.limits.clone();
         limits.startup = plan.startup;
         limits.probe = limits.probe.min(plan.startup / 2);
@@ -359,7 +361,29 @@ async fn open(
     };
     // A little longer than the session's own bound, whose error says more.
     let within = plan.startup.saturating_add(Duration::from_millis(100));
-    tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()))
+    let opened = tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()));
+    opened.map_err(|failure| match failure {
+        Failure::Session(error @ CallError::TimedOut { .. }) => silent(error, &slot),
+        other => other,
+    })
+}
+
+/// A server that did not answer in time, with what it wrote instead.
+fn silent(error: CallError, slot: &Slot) -> Failure {
+    let stderr = slot.sight.child().map(|child| child.stderr_tail()).unwrap_or_default();
+    match stderr.is_empty() {
+        true => Failure::Session(error),
+        false => Failure::Silent { error, stderr: last(&stderr, LAST_WORDS).to_owned() },
+    }
+}
+
+/// The end of a text, cut between characters.
+fn last(text: &str, most: usize) -> &str {
+    let mut from = text.len().saturating_sub(most);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    &text[from..]
 }
 
 /// Listens to the changes that the server says it tells.
