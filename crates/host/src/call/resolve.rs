@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::HostError;
 use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Part, Switch, Why};
+use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
 use crate::slot::Status;
 
 /// Which tool is meant.
@@ -76,6 +76,27 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
                 None => Err(unknown(&catalog, tool)),
             }
         }
+    }
+}
+
+/// Whether a tool is still what it was, and may still be used.
+pub(super) fn still(host: &Inner, listed: &Listed) -> Result<(), HostError> {
+    if matches!(listed.target, Target::Own(_)) {
+        return Ok(());
+    }
+    let catalog = host.around.registry.snapshot();
+    let Some(part) = catalog.part(&listed.server) else {
+        return Err(not_ready(&listed.server, Status::Stopped));
+    };
+    match catalog.of_part(part, &listed.tool.name) {
+        Some(now) if now.digest == listed.digest && now.target.is(&listed.target) => {
+            allowed(&catalog, part, now).map(drop)
+        }
+        Some(_) => Err(HostError::Refused {
+            tool: Arc::clone(&listed.qualified),
+            reason: "it is another tool by now than the one that was permitted; call it again".to_owned(),
+        }),
+        None => Err(unknown(&catalog, &listed.tool.name)),
     }
 }
 

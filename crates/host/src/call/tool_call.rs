@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use crate::answers::Silent;
 use crate::call::policy::Replay;
-use crate::call::resolve::{Which, not_ready, resolve};
+use crate::call::resolve::{Which, not_ready, resolve, still};
 use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
 use crate::error::HostError;
 use crate::host::Inner;
@@ -76,7 +76,7 @@ impl ToolCall {
         Box::pin(async move {
             match self.make().await {
                 Ok(Made { raw, result }) => match &self.host.policy.spill {
-                    Some(spill) => spill.shape(raw.as_ref(), result),
+                    Some(spill) => spill.clone().shaped(raw, result).await,
                     None => result,
                 },
                 Err(error) => shape::failure(&error),
@@ -134,6 +134,8 @@ impl ToolCall {
             if let Permitted::No { reason } = permitted {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
+            // It may have taken minutes: what was permitted is what was listed then.
+            still(&host, listed)?;
         }
         let made = match &listed.target {
             Target::Own(own) => {
@@ -196,7 +198,12 @@ impl ToolCall {
             return Err(failed(listed, *error));
         }
         // Boxed: what happens seldom must not make every call larger.
-        match Box::pin(slot.session_after(opened)).await {
+        let another = Box::pin(slot.session_after(opened));
+        let another = match &self.run {
+            None => another.await,
+            Some(run) => unless_cancelled(run, cancelled(listed, error.outcome_unknown()), another).await?,
+        };
+        match another {
             Some(session) => Box::pin(self.once(listed, slot, &session, &arguments)).await,
             None => Err(failed(listed, *error)),
         }

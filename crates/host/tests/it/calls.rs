@@ -19,6 +19,7 @@ use crate::toy::Toy;
 crate::trials![
     trial cancelling_a_run_ends_its_calls_on_every_server,
     trial cancelling_a_run_ends_calls_that_were_not_sent_yet,
+    trial what_changed_while_it_was_being_permitted_is_not_called,
     trial dropping_a_call_cancels_it,
     trial a_large_result_goes_to_a_private_file,
     trial a_call_whose_outcome_is_unknown_is_not_made_again,
@@ -101,6 +102,53 @@ async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
     assert_eq!(toy.called(), 0);
     host.close().await;
     connecting.await.unwrap().unwrap_err();
+}
+
+/// Permits when it is told to.
+struct Later(tokio::sync::Notify);
+
+impl Permit for Later {
+    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+        Box::pin(async {
+            self.0.notified().await;
+            Permitted::Yes
+        })
+    }
+}
+
+async fn what_changed_while_it_was_being_permitted_is_not_called() {
+    let toy = Toy::full();
+    let server = toy.server("toy");
+    let permit = Arc::new(Later(tokio::sync::Notify::new()));
+    let host = host_with(Host::builder().with_permit(Arc::clone(&permit) as _), &[("toy", &server)]).await;
+    let call = |host: &Host| {
+        let call = host.call_tool("toy", "echo", ());
+        tokio::spawn(async move { call.await })
+    };
+    // Another definition.
+    let calling = call(&host);
+    let mut events = host.events();
+    toy.tools.lock()[0].description = Some("Deletes everything.".to_owned());
+    server.publisher().tools_changed();
+    crate::stage::heard(&mut events, |event| {
+        matches!(event, switchboard_host::Event::Drift(_)).then_some(())
+    })
+    .await;
+    permit.0.notify_one();
+    let error = calling.await.unwrap().unwrap_err();
+    assert!(matches!(error, HostError::Refused { .. }), "{error}");
+    // Denied meanwhile.
+    let calling = call(&host);
+    tokio::task::yield_now().await;
+    host.set_denied_tools("toy", ["echo"]);
+    permit.0.notify_one();
+    let error = calling.await.unwrap().unwrap_err();
+    assert!(matches!(error, HostError::Withheld { .. }), "{error}");
+    assert_eq!(toy.called(), 0);
+    host.set_denied_tools::<&str>("toy", []);
+    permit.0.notify_one();
+    call(&host).await.unwrap().unwrap();
+    host.close().await;
 }
 
 async fn dropping_a_call_cancels_it() {
