@@ -1,8 +1,6 @@
 //! A call as OpenTelemetry sees it: exported by the name of its server and tool, with the attributes of its conventions,
 //! and nothing of what was said.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::time::Duration;
 
 use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
