@@ -169,6 +169,11 @@ impl ToolCall {
     /// Sends it, and again where that cannot do harm.
     async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
+        let turn = match &self.run {
+            None => slot.turns.take().await,
+            Some(run) => unless_cancelled(run, cancelled(listed, false), slot.turns.take()).await?,
+        };
+        let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match &self.run {
             None => slot.session().await.map_err(not_ready)?,
             Some(run) => {

@@ -16,6 +16,7 @@ mod retry;
 mod slot;
 mod status;
 mod task;
+mod turns;
 
 pub use failure::Failure;
 pub use manifest::Manifest;

@@ -15,10 +15,15 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answers::Desk;
-use crate::config::{Off, Plan, Start};
+use crate::config::{Off, Plan, Reach, Start};
 use crate::registry::Switch;
+use crate::slot::turns::Turns;
 use crate::slot::{Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
+
+/// Calls that run on a server at a time: here, and elsewhere.
+const LOCAL_CALLS: usize = 256;
+const REMOTE_CALLS: usize = 128;
 
 /// How long it takes at most to notice that a session is over.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -31,6 +36,7 @@ pub(crate) struct Slot {
     pub(crate) plan: Plan,
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
+    pub(crate) turns: Turns,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
     seen: watch::Sender<Seen>,
@@ -110,12 +116,17 @@ impl Slot {
             // Not begun, but about to be: whoever needs it waits.
             Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
         };
+        let most_calls = match plan.reach {
+            Reach::Http { .. } | Reach::Proxy { .. } => REMOTE_CALLS,
+            Reach::Stdio { .. } | Reach::InProcess { .. } => LOCAL_CALLS,
+        };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             plan,
             desk: Arc::new(desk),
             meter: Meter::default(),
+            turns: Turns::new(most_calls),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),

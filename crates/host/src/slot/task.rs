@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
+use parking_lot::RwLock;
+use switchboard_protocol::{ListenFilter, Root, ServerCapabilities, Tool};
 use switchboard_session::client::{Change, Changes, Limits, Listening, Listing, State};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, Client, ClientSession, Phase, Terms, Verdict};
@@ -35,6 +36,8 @@ pub(crate) struct Surroundings {
     /// What every session is opened with.
     pub(crate) client: Client,
     pub(crate) limits: Limits,
+    /// What servers are told of where the application works. Held for a clone, never across an await.
+    pub(crate) roots: RwLock<Option<Vec<Root>>>,
     /// How often the machine has woken up.
     pub(crate) woken: watch::Sender<u64>,
 }
@@ -324,6 +327,9 @@ async fn open(
         let mut client = around.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
         if let Some(verdict) = verdict {
             client = client.with_verdict(verdict);
+        }
+        if let Some(roots) = around.roots.read().clone() {
+            client = client.with_roots(roots);
         }
         let session = client.connect(dial).await?;
         // Before the list, so that no change of it is missed.
