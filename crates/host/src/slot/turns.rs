@@ -1,6 +1,7 @@
 //! How many calls run on one server at a time. Those beyond wait their turn, and those beyond these are refused: a
 //! server that is slow must not gather calls without end.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
@@ -10,7 +11,7 @@ const QUEUE: usize = 256;
 
 /// The turns of one server.
 ///
-/// Counted by hand: hardly ever does a call wait, and a semaphore costs every call more than the count.
+/// Invariant: whoever comes while others wait waits behind them, so that none is passed over for ever.
 #[derive(Debug)]
 pub(crate) struct Turns {
     most: usize,
@@ -23,25 +24,41 @@ pub(crate) struct Turns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
+/// A turn. Given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'a>(&'a Turns);
+
 impl Turns {
     pub(crate) fn new(most: usize) -> Self {
-        let (running, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { most, running, waiting, freed: Notify::new() }
+        Self { most, running: AtomicUsize::new(0), waiting: AtomicUsize::new(0), freed: Notify::new() }
     }
 
-    /// A turn, now or when it comes. Taken back when it is dropped.
+    /// A turn, now or when it comes.
+    #[inline]
     pub(crate) async fn take(&self) -> Result<Turn<'_>, Busy> {
-        match self.try_take() {
-            Some(turn) => Ok(turn),
-            None => Box::pin(self.wait()).await,
+        match self.waiting.load(Ordering::SeqCst) {
+            0 if self.is_free() => Ok(Turn(self)),
+            _ => Box::pin(self.wait()).await,
         }
     }
 
-    fn try_take(&self) -> Option<Turn<'_>> {
-        // Made first, so that a count too many is taken back by its drop.
-        let before = self.running.fetch_add(1, Ordering::SeqCst);
-        let turn = Turn { turns: self };
-        (before < self.most).then_some(turn)
+    /// Whether there was a turn; it is then taken.
+    #[inline]
+    fn is_free(&self) -> bool {
+        if self.running.fetch_add(1, Ordering::SeqCst) < self.most {
+            return true;
+        }
+        self.give_back();
+        false
+    }
+
+    /// Also where one too many was counted for a moment: whoever looked meanwhile saw no turn, and must look again.
+    #[inline]
+    fn give_back(&self) {
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.freed.notify_one();
+        }
     }
 
     async fn wait(&self) -> Result<Turn<'_>, Busy> {
@@ -50,30 +67,22 @@ impl Turns {
             return Err(Busy);
         }
         loop {
-            let freed = self.freed.notified();
-            // Looked at after the wait was begun: a turn that is freed in between is not missed.
-            if self.running.load(Ordering::SeqCst) < self.most
-                && let Some(turn) = self.try_take()
-            {
-                return Ok(turn);
+            // Listening before looking: a turn that is given back in between is not missed.
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            // Counted only if there seems to be one: those who wait must not wake each other in turn.
+            if self.running.load(Ordering::SeqCst) < self.most && self.is_free() {
+                return Ok(Turn(self));
             }
             freed.await;
         }
     }
 }
 
-/// One call that runs.
-#[derive(Debug)]
-pub(crate) struct Turn<'a> {
-    turns: &'a Turns,
-}
-
 impl Drop for Turn<'_> {
+    #[inline]
     fn drop(&mut self) {
-        self.turns.running.fetch_sub(1, Ordering::SeqCst);
-        if self.turns.waiting.load(Ordering::SeqCst) > 0 {
-            self.turns.freed.notify_one();
-        }
+        self.0.give_back();
     }
 }
 

@@ -129,10 +129,9 @@ impl CallTool {
 
 /// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
 fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
-    let name = Raw::encode(name)?;
-    let mut text = String::with_capacity(32 + name.len() + arguments.map_or(0, Raw::len));
+    let mut text = String::with_capacity(40 + name.len() + arguments.map_or(0, Raw::len));
     text.push_str("{\"name\":");
-    text.push_str(name.as_str());
+    Raw::write(&mut text, name)?;
     if let Some(arguments) = arguments {
         text.push_str(",\"arguments\":");
         text.push_str(arguments.as_str());
