@@ -1,5 +1,7 @@
 //! How a command fails: what is said about it, and the exit code, which scripts rely on.
 
+mod hosted;
+
 use std::io;
 use std::process::ExitCode;
 

@@ -15,7 +15,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<(), Failure> {
     let options = Options { trace: args.trace, revision: args.revision, ..Options::default() };
     let program = std::env::current_exe()?;
     let command = vec![program.into(), "demo-server".into()];
-    let target = Target { options, remote: Remote::default(), command };
+    let target = Target { options, remote: Remote::default(), server: None, command };
     with(&target, story).await
 }
 

@@ -1,7 +1,10 @@
 //! Which file does which command.
 
 use crate::args::Command;
-use crate::command::{call, complete, demo, info, listen, prompt, prompts, read, resources, tools};
+use crate::command::{
+    add, approve, call, complete, demo, import, info, list, listen, prompt, prompts, ps, read, resources,
+    status, tools, why,
+};
 use crate::connect::with;
 use crate::demo::serve;
 use crate::failure::Failure;
@@ -29,6 +32,18 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Listen(args) => {
             with(&args.target, async |connected| listen::run(connected, &args).await).await
         }
+        Command::Add(args) => add::add(&args),
+        Command::Remove(args) => add::remove(&args),
+        Command::List(args) => list::list(&args),
+        Command::Get(args) => list::get(&args),
+        Command::Enable(args) => list::switch(&args, true),
+        Command::Disable(args) => list::switch(&args, false),
+        Command::Approve(args) => approve::run(&args).await,
+        Command::Import(args) => import::run(&args).await,
+        Command::Status(args) => status::run(&args).await,
+        Command::Reconnect(args) => status::reconnect(&args).await,
+        Command::Why(args) => why::run(&args).await,
+        Command::Ps(args) => ps::run(&args),
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => serve(&args).await,
     }

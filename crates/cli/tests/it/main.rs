@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod address;
+mod configuration;
 mod eras;
 mod failures;
+mod home;
 mod hostile;
 mod json;
 mod people;
 mod serve;
 mod stage;
+mod status;
 mod stop;
 mod terminal;

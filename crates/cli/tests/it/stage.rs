@@ -54,7 +54,11 @@ pub(crate) fn run(args: &[&str]) -> Ran {
 
 /// Runs to the end with this on standard input.
 pub(crate) fn run_fed(args: &[&str], input: &str) -> Ran {
-    let mut command = switchboard(args);
+    run_command(switchboard(args), input)
+}
+
+/// Runs a command to the end with this on standard input.
+pub(crate) fn run_command(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A program that does not read its input is not at fault.

@@ -128,6 +128,18 @@ impl ToolCall {
         })
     }
 
+    /// Makes the call and gives its result as the server wrote it.
+    ///
+    /// # Errors
+    /// As awaiting it.
+    pub fn raw(self) -> BoxFuture<'static, Result<Raw, HostError>> {
+        Box::pin(async {
+            let Made { raw, result } = self.make().await?;
+            // A tool of the application wrote nothing: what it means is written now, which does not fail.
+            Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
+        })
+    }
+
     async fn make(mut self) -> Result<Made, HostError> {
         let listed = resolve(&self.host, &self.which).await?;
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {

@@ -1,0 +1,150 @@
+//! `switchboard add` and `switchboard remove`: servers put into a file, and taken out.
+
+use switchboard::host::config::{Approvals, Binding, Entry, Kind, Scope};
+
+use crate::args::{self, AddArgs, RemoveArgs};
+use crate::configured::{Files, quoted, reach, variable};
+use crate::failure::Failure;
+use crate::output::{Paper, Screen};
+use crate::sanitize::one_line;
+
+pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
+    let (files, screen) = (Files::read()?, Screen::new());
+    check_name(&args.name)?;
+    let entry = entry(args)?;
+    let scope = args.scope.scope();
+    // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
+    if let Err(fault) = entry.plan(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
+        return Err(Failure::usage(format!("this server could not be run: {fault}")));
+    }
+    let mut file = files.edit(scope)?;
+    match args.replace {
+        true => file.set(&args.name, &entry)?,
+        false => file.add(&args.name, &entry).map_err(|fault| {
+            Failure::from(fault).hint("--replace takes its place; `switchboard get` shows it")
+        })?,
+    }
+    file.write()?;
+    if scope == Scope::Project {
+        // Whoever writes an entry has seen it.
+        Approvals::open(&files.at.approvals)?.approve(&files.at.project, &args.name, &entry)?;
+        if has_literals(&entry) {
+            screen.warn("its values are now in a file that is shared; write ${NAME} where one is secret");
+        }
+    }
+    for caution in entry.cautions(scope) {
+        screen.warn(&one_line(&caution.to_string()));
+    }
+    let missing: Vec<String> = entry
+        .variables()
+        .into_iter()
+        .filter(|name| variable(name).is_none())
+        .map(|name| one_line(&name))
+        .collect();
+    if !missing.is_empty() {
+        screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
+    }
+    if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
+        screen.warn(&format!("one of the same name counts more: that of the scope {}", winner.scope));
+    }
+    let name = one_line(&args.name);
+    let text = format!("added {name} ({scope}): {}\n{}\n", reach(&entry), file.path().display());
+    Paper::stdout().print(&text)?;
+    screen.say(&screen.paper.dim(&format!("next: switchboard doctor {}", quoted(&name))));
+    Ok(())
+}
+
+pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
+    let files = Files::read()?;
+    let scope = match args.scope {
+        Some(place) => place.scope(),
+        None => files.server(&args.name)?.scope,
+    };
+    let mut file = files.edit(scope)?;
+    file.remove(&args.name)?;
+    file.write()?;
+    if scope == Scope::Project {
+        Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
+    }
+    let name = one_line(&args.name);
+    let mut text = format!("removed {name} ({scope}) from {}\n", file.path().display());
+    let left = Files::read()?;
+    if let Some(left) = left.resolved.server(&args.name) {
+        text += &format!("one of the same name is now used: that of the scope {}\n", left.scope);
+    }
+    Paper::stdout().print(&text)
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let is_odd = name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control);
+    match is_odd || name.starts_with('-') {
+        true => Err(Failure::usage(format!("a server cannot be called {:?}", one_line(name)))
+            .hint("letters, digits, `-` and `_` are best: its tools are named after it")),
+        false => Ok(()),
+    }
+}
+
+fn entry(args: &AddArgs) -> Result<Entry, Failure> {
+    const HOW: &str = "put its command behind two dashes (switchboard add NAME -- CMD ARGS), or give --url URL, \
+                       or --json '{…}'";
+    if let Some(json) = &args.json {
+        let entry: Result<Entry, _> = serde_json::from_str(json);
+        return entry.map_err(|error| {
+            Failure::usage(format!("--json: {error}")).hint("give one entry: {\"command\": …}")
+        });
+    }
+    let wrong = |what: &str| Failure::usage(what).hint(HOW);
+    match (&args.url, args.command.split_first(), args.transport) {
+        (Some(_), _, Some(args::Kind::Stdio)) => {
+            Err(wrong("a server at an address is not reached over stdio"))
+        }
+        (Some(url), _, transport) => {
+            let binding = match transport {
+                Some(args::Kind::Sse) => Binding::Sse,
+                _ => Binding::Streamable,
+            };
+            let kind = Kind::Http {
+                url: url.clone(),
+                headers: Default::default(),
+                binding,
+                allow_http: args.allow_http,
+            };
+            let mut entry = Entry::new(kind);
+            for given in &args.headers {
+                let (name, value) = given.expose().split_once(':').ok_or_else(|| {
+                    Failure::usage("-H: there is no colon in it").hint("write it as 'Name: value'")
+                })?;
+                entry = entry.with_header(name.trim(), value.trim());
+            }
+            Ok(entry)
+        }
+        (None, Some(_), Some(args::Kind::Http | args::Kind::Sse)) => {
+            Err(wrong("a program is reached over stdio; for http or sse give --url"))
+        }
+        (None, Some((program, rest)), _) => {
+            let text = |word: &std::ffi::OsString| {
+                word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is no text"))
+            };
+            let kind = Kind::Stdio {
+                command: text(program)?,
+                args: rest.iter().map(text).collect::<Result<_, _>>()?,
+                env: Default::default(),
+                inherit_env: args.inherit_env.clone(),
+                cwd: args.cwd.clone(),
+            };
+            let variables = args.env.iter().cloned();
+            Ok(variables.fold(Entry::new(kind), |entry, (name, value)| entry.with_env(name, value)))
+        }
+        (None, None, _) => Err(wrong("nothing says how to reach this server")),
+    }
+}
+
+/// Whether a variable or header has a value that is no reference.
+fn has_literals(entry: &Entry) -> bool {
+    let values = match &entry.kind {
+        Kind::Stdio { env, .. } => env,
+        Kind::Http { headers, .. } => headers,
+        Kind::Sdk { .. } | Kind::Proxy { .. } => return false,
+    };
+    values.values().any(|value| !value.expose().contains("${"))
+}
