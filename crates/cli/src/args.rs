@@ -263,6 +263,13 @@ pub(crate) struct CompleteArgs {
     pub(crate) target: Target,
 }
 
+impl CompleteArgs {
+    /// What the prompt or the template is called.
+    pub(crate) fn name(&self) -> &str {
+        self.prompt.as_deref().or(self.resource.as_deref()).unwrap_or_default()
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without a choice, everything the server offers to tell is listened for.

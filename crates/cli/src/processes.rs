@@ -82,18 +82,18 @@ fn uptime(at: &Path) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    /// A command line as the system gives it: each word with a zero behind it.
+    fn line(words: &[&str]) -> Vec<u8> {
+        words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect()
+    }
+
     #[test]
     fn a_supervisor_says_whom_it_looks_after() {
-        let line =
-            b"switchboard-shim\0--switchboard-shim\012\012-0\01000\0-\0-\0-\0/usr/bin/npx\0npx\0-y\0\0";
-        assert_eq!(duty(line), Some((12, "npx".to_owned(), vec!["-y".to_owned(), String::new()])));
-        for other in [
-            &b"npx\0--switchboard-shim\012\0"[..],
-            b"switchboard-shim\0--switchboard-shim\012\0x\0",
-            b"",
-            b"\0",
-        ] {
-            assert_eq!(duty(other), None);
+        let before = [NAME, MARKER, "12", "12-0", "1000", "-", "-", "-", "/usr/bin/npx"];
+        let whole = [&before[..], &["npx", "-y", ""]].concat();
+        assert_eq!(duty(&line(&whole)), Some((12, "npx".to_owned(), vec!["-y".to_owned(), String::new()])));
+        for other in [&["npx", MARKER, "12"][..], &[NAME, MARKER, "12", "x"], &before, &[], &[""]] {
+            assert_eq!(duty(&line(other)), None);
         }
     }
 

@@ -3,6 +3,7 @@
 mod add;
 mod approve;
 mod call;
+mod catalogue;
 mod complete;
 mod demo;
 mod import;
@@ -15,6 +16,7 @@ mod prompts;
 mod ps;
 mod read;
 mod resources;
+mod routed;
 mod run;
 mod status;
 mod tools;

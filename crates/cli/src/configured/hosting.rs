@@ -61,6 +61,9 @@ impl Wanted {
     }
 }
 
+/// Something of a server, with the server's name.
+type Named<T> = (String, T);
+
 /// A host, and where to write what comes of it.
 pub(crate) struct Hosted {
     pub(crate) host: Host,
@@ -102,7 +105,7 @@ impl Hosted {
 
     /// The servers that are wanted of these, and what is wrong with those that cannot be run. The gate knows them from
     /// now on.
-    pub(crate) fn set(&self, files: &Resolved) -> (Vec<(String, Desired)>, Vec<(String, String)>) {
+    pub(crate) fn set(&self, files: &Resolved) -> (Vec<Named<Desired>>, Vec<Named<String>>) {
         self.gate.know(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.wants(&server.name)) {

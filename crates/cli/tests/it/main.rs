@@ -10,6 +10,7 @@ mod home;
 mod hostile;
 mod json;
 mod people;
+mod routed;
 mod serve;
 mod stage;
 mod status;

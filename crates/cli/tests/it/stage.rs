@@ -23,6 +23,8 @@ pub(crate) const SWITCHBOARD: &str = env!("CARGO_BIN_EXE_switchboard");
 pub(crate) fn switchboard<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(SWITCHBOARD);
     command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR").env("TERM", "xterm-256color");
+    // Servers somebody has configured are nobody's business here.
+    command.env("XDG_CONFIG_HOME", "/nonexistent/config").env("XDG_STATE_HOME", "/nonexistent/state");
     command
 }
 
