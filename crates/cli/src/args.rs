@@ -17,8 +17,8 @@ use switchboard::http::Secret;
 use crate::failure::{ErrorStyle, Failure};
 
 pub(crate) use servers::{
-    AddArgs, ApproveArgs, GetArgs, ImportArgs, Kind, ListArgs, PsArgs, ReconnectArgs, RemoveArgs, StatusArgs,
-    SwitchArgs, WhyArgs,
+    AddArgs, ApproveArgs, DoctorArgs, GetArgs, ImportArgs, Kind, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
+    StatusArgs, SwitchArgs, WhyArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     /// Show the processes of servers that run now
     Ps(PsArgs),
+    /// Say step by step why a server does not connect, and what to do
+    Doctor(DoctorArgs),
     /// Start three servers, connect to all of them, and show what a host does with them
     Demo(DemoArgs),
     /// Be a small MCP server, on stdin and stdout or over HTTP
@@ -346,6 +348,7 @@ impl Command {
             Self::Reconnect(args) => args.json,
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
+            Self::Doctor(args) => args.json,
             Self::Add(_)
             | Self::Remove(_)
             | Self::Enable(_)

@@ -16,6 +16,7 @@ mod command;
 mod configured;
 mod connect;
 mod demo;
+mod doctor;
 mod failure;
 mod header_program;
 mod output;

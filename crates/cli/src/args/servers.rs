@@ -212,3 +212,16 @@ pub(crate) struct PsArgs {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  switchboard doctor github")]
+pub(crate) struct DoctorArgs {
+    /// The server
+    pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How long each step may take
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+}

@@ -6,6 +6,7 @@ mod call;
 mod catalogue;
 mod complete;
 mod demo;
+mod doctor;
 mod import;
 mod info;
 mod list;

@@ -74,9 +74,7 @@ async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<L
             Err(several("tool", tool, std::iter::once(found.tool.server()).chain(others)))
         }
         None => {
-            for (name, error) in &done.errors {
-                hosted.screen.warn(&format!("{}: {}", one_line(name), one_line(error)));
-            }
+            hosted.warn_of(&done);
             Err(missing(hosted, tool, tool))
         }
     }

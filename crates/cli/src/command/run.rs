@@ -2,8 +2,8 @@
 
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, catalogue, complete, demo, import, info, list, listen, prompt, prompts, ps, read,
-    resources, routed, status, tools, why,
+    add, approve, call, catalogue, complete, demo, doctor, import, info, list, listen, prompt, prompts, ps,
+    read, resources, routed, status, tools, why,
 };
 use crate::connect::with;
 use crate::demo::serve;
@@ -56,6 +56,7 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Reconnect(args) => status::reconnect(&args).await,
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
+        Command::Doctor(args) => doctor::run(&args).await,
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => serve(&args).await,
     }

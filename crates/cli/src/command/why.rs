@@ -42,7 +42,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
         }
         let mut text = format!("{}\n", one_line(&why.to_string()));
         if let Some(permission) = permission {
-            text += &format!("a call is {}\n", one_line(&permission));
+            text += &format!("calling it: {}\n", one_line(&permission));
         }
         if !others.is_empty() {
             text += &format!("also of: {}\n", one_line(&others.join(", ")));

@@ -147,9 +147,7 @@ impl Hosted {
             self.usable(name)?;
             return Ok(done);
         }
-        for (name, error) in &done.errors {
-            self.screen.warn(&format!("{}: {}", one_line(name), one_line(error)));
-        }
+        self.warn_of(&done);
         for server in &self.files.resolved.servers {
             if let Ok(Plan { start: Start::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
@@ -163,6 +161,14 @@ impl Hosted {
             }
         }
         Ok(done)
+    }
+
+    /// Says which servers did not start, and why.
+    pub(crate) fn warn_of(&self, done: &SetServers) {
+        for (name, error) in &done.errors {
+            let (name, error) = (one_line(name), one_line(error));
+            self.screen.warn(&if error.contains(&name) { error } else { format!("{name}: {error}") });
+        }
     }
 
     /// Whether a server can be used now.

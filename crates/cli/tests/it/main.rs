@@ -4,6 +4,7 @@
 
 mod address;
 mod configuration;
+mod doctor;
 mod eras;
 mod failures;
 mod home;
