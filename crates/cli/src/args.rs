@@ -300,10 +300,10 @@ pub(crate) struct ListenArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Show the traffic on stderr
+    /// With one server only, and its traffic on stderr
     #[arg(long)]
     pub(crate) trace: bool,
-    /// Speak this revision of the protocol, like 2025-06-18
+    /// With one server only, in this revision of the protocol, like 2025-06-18
     #[arg(long, value_name = "REV", value_parser = revision)]
     pub(crate) revision: Option<Revision>,
 }

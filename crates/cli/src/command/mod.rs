@@ -21,6 +21,7 @@ mod routed;
 mod run;
 mod status;
 mod tools;
+mod tour;
 mod watch;
 mod why;
 
