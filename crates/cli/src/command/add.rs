@@ -48,7 +48,8 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         screen.warn(&format!("one of the same name counts more: that of the scope {}", winner.scope));
     }
     let name = one_line(&args.name);
-    let text = format!("added {name} ({scope}): {}\n{}\n", reach(&entry), file.path().display());
+    let text =
+        format!("added {name} ({scope}): {}\n{}\n", reach(&entry), one_line(&file.path().to_string_lossy()));
     Paper::stdout().print(&text)?;
     screen.say(&screen.paper.dim(&format!("next: switchboard doctor {}", quoted(&name))));
     Ok(())
@@ -67,7 +68,7 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
         Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
     }
     let name = one_line(&args.name);
-    let mut text = format!("removed {name} ({scope}) from {}\n", file.path().display());
+    let mut text = format!("removed {name} ({scope}) from {}\n", one_line(&file.path().to_string_lossy()));
     let left = Files::read()?;
     if let Some(left) = left.resolved.server(&args.name) {
         text += &format!("one of the same name is now used: that of the scope {}\n", left.scope);

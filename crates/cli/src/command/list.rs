@@ -85,7 +85,11 @@ pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), Failure> {
     file.write()?;
     let word = if enabled { "enabled" } else { "disabled" };
     let name = one_line(&args.name);
-    Paper::stdout().print(&format!("{word} {name} ({}) in {}\n", server.scope, file.path().display()))?;
+    Paper::stdout().print(&format!(
+        "{word} {name} ({}) in {}\n",
+        server.scope,
+        one_line(&file.path().to_string_lossy())
+    ))?;
     let now = Files::read()?;
     let next =
         now.resolved.server(&args.name).and_then(|server| Readiness::of(server).next_step(&server.name));

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
     for process in &processes {
         table.row([
             process.pid.map_or_else(|| "…".to_owned(), |pid| pid.to_string()),
-            name(&files, process).map(one_line).unwrap_or_default(),
+            one_line(&names(&files, process).join(" or ")),
             process.uptime.map(span).unwrap_or_default(),
             process.host.to_string(),
             command(process),
@@ -37,15 +37,15 @@ pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
     paper.print(&table.lay_out(&paper))
 }
 
-/// The configured server that would run exactly this, in this project.
-fn name<'a>(files: &'a Files, process: &Process) -> Option<&'a str> {
+/// The configured servers that would run exactly this, in this project: mostly one, and none for other projects'.
+fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
     let runs_this = |reach: &Reach| match reach {
         Reach::Stdio { command, args, .. } => *command == process.program && *args == process.args,
         _ => false,
     };
-    let mut servers = files.resolved.servers.iter();
-    let found = servers.find(|server| server.plan.as_ref().is_ok_and(|plan| runs_this(&plan.reach)));
-    found.map(|server| server.name.as_str())
+    let servers = files.resolved.servers.iter();
+    let found = servers.filter(|server| server.plan.as_ref().is_ok_and(|plan| runs_this(&plan.reach)));
+    found.map(|server| server.name.as_str()).collect()
 }
 
 /// The command line with what may be secret covered.
@@ -56,7 +56,7 @@ fn command(process: &Process) -> String {
 fn described(files: &Files, process: &Process) -> Value {
     json!({
         "pid": process.pid, "supervisor": process.supervisor, "host": process.host,
-        "server": name(files, process), "uptimeSecs": process.uptime.map(|time| time.as_secs()),
+        "servers": names(files, process), "uptimeSecs": process.uptime.map(|time| time.as_secs()),
         "command": command(process),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::{Desired, Listed, Run, ServerStatus, SetServers};
-use switchboard::{Abilities, Answers, Host, HostError};
+use switchboard::{Abilities, Answers, CallError, Host, HostError};
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Refused, Scripted};
@@ -199,9 +199,6 @@ impl Hosted {
 
     /// What a call that failed comes to, where it was for want of somebody to ask.
     pub(crate) fn explain(&self, error: HostError) -> Failure {
-        if let (HostError::Call { .. }, Some(why)) = (&error, self.refused.why()) {
-            return switchboard::CallError::InputRefused(why.to_owned()).into();
-        }
         match error {
             HostError::Refused { tool, .. } if self.unasked.is_missed() => Failure::new(
                 Status::Other,
@@ -232,6 +229,11 @@ pub(crate) async fn with_host<T>(
     };
     hosted.screen.clear();
     hosted.run.cancel();
+    let used = match (used, hosted.refused.why()) {
+        // A server tells it in its own words, and these are the better ones.
+        (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
+        (used, _) => used,
+    };
     tokio::select! {
         _ = tokio::time::timeout(CLOSING, hosted.host.close()) => used,
         signal = signals.next() => Err(Failure::Interrupted { signal }),

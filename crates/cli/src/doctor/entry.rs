@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard::host::config::{Approval, Off, Plan, Problem, Scope, Start};
+use switchboard::host::config::{Approval, Configured, Entry, Off, Plan, Problem, Start};
 
 use crate::configured::{Files, NONE, quoted, reach, variable};
 use crate::doctor::report::{Report, Stop, Trouble};
@@ -14,46 +14,63 @@ use crate::sanitize::one_line;
 /// # Errors
 /// The step that is not.
 pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<Plan, Stop> {
+    let (server, entry) = written(report, files, name)?;
+    approved(report, server)?;
+    let plan = filled_in(report, server, entry)?;
+    if plan.start == Start::Off(Off::Disabled) {
+        let next = format!("switchboard enable {}", quoted(&one_line(name)));
+        return Err(wrong(report, "enabled", "its entry says that it is disabled", next));
+    }
+    Ok(plan)
+}
+
+fn written<'a>(
+    report: &mut Report,
+    files: &'a Files,
+    name: &str,
+) -> Result<(&'a Configured, &'a Entry), Stop> {
     let began = Instant::now();
-    let word = quoted(&one_line(name));
-    let stop = |report: &mut Report, step, said: String, next: String| {
-        Err(report.failed(step, began, Trouble::new(Status::Other, said, next)))
-    };
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
-        let faults: Vec<String> = files.resolved.faults.iter().map(ToString::to_string).collect();
-        let next = match (&faults[..], &names[..]) {
+        let next = match (&files.resolved.faults[..], &names[..]) {
             ([fault, ..], _) => format!("mend the file that cannot be read: {fault}"),
             ([], []) => NONE.to_owned(),
             ([], names) => format!("use one of those there are: {}", names.join(", ")),
         };
-        return stop(report, "entry", format!("no file has a server {:?}", one_line(name)), next);
+        return Err(wrong(report, "entry", format!("no file has a server {:?}", one_line(name)), next));
     };
-    let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
     let Some(entry) = &server.entry else {
         let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        return stop(report, "entry", fault, "mend its entry".to_owned());
+        return Err(wrong(report, "entry", fault, "mend its entry"));
     };
+    let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
     let hidden = files.resolved.shadowed.iter().filter(|other| other.name == name);
     let hidden: String = hidden.map(|other| format!("; it hides one of the scope {}", other.scope)).collect();
     let said = format!("{} in {file} (scope {}){hidden}", reach(entry), server.scope);
     _ = report.passed("entry", began.elapsed(), said);
+    Ok((server, entry))
+}
 
-    match &server.approval {
+fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
+    let began = Instant::now();
+    let next = || format!("switchboard approve {}", quoted(&one_line(&server.name)));
+    let said = match &server.approval {
         Some(Approval::New) => {
-            let said = "it comes from the project, and you have not approved it".to_owned();
-            return stop(report, "approval", said, format!("switchboard approve {word}"));
+            let said = "it comes from the project, and you have not approved it";
+            return Err(wrong(report, "approval", said, next()));
         }
         Some(Approval::Changed(_)) => {
-            let said = "it is not what you approved any more".to_owned();
-            return stop(report, "approval", said, format!("switchboard approve {word}"));
+            return Err(wrong(report, "approval", "it is not what you approved any more", next()));
         }
-        Some(Approval::Approved) => {
-            _ = report.passed("approval", began.elapsed(), "you approved exactly this")
-        }
-        None if server.scope == Scope::Managed => {}
-        None => _ = report.passed("approval", began.elapsed(), "none is needed: it is in a file of your own"),
-    }
+        Some(Approval::Approved) => "you approved exactly this".to_owned(),
+        None => format!("none is needed in the scope {}", server.scope),
+    };
+    _ = report.passed("approval", began.elapsed(), said);
+    Ok(())
+}
+
+fn filled_in(report: &mut Report, server: &Configured, entry: &Entry) -> Result<Plan, Stop> {
+    let began = Instant::now();
     let plan = match &server.plan {
         Ok(plan) => plan.clone(),
         Err(fault) => {
@@ -61,7 +78,7 @@ pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Resu
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
                 _ => ("entry", "mend its entry".to_owned()),
             };
-            return stop(report, step, fault.to_string(), next);
+            return Err(wrong(report, step, fault.to_string(), next));
         }
     };
     let names = entry.variables();
@@ -73,9 +90,10 @@ pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Resu
         let said = names.iter().map(state).collect::<Vec<_>>().join(", ");
         _ = report.passed("variables", began.elapsed(), said);
     }
-    if plan.start == Start::Off(Off::Disabled) {
-        let said = "its entry says that it is disabled".to_owned();
-        return stop(report, "enabled", said, format!("switchboard enable {word}"));
-    }
     Ok(plan)
+}
+
+/// Something that the user has to put right.
+fn wrong(report: &mut Report, step: &'static str, said: impl Into<String>, next: impl Into<String>) -> Stop {
+    report.failed(step, Instant::now(), Trouble::new(Status::Other, said, next))
 }

@@ -140,6 +140,40 @@ fn questions_of_a_server_are_answered_from_the_command_line() {
     let home = Home::with(json!({"one": demo()}));
     let ran = home.done(&["call", "order_pizza", "--yes", "--answers", r#"{"size": "large"}"#]);
     assert!(ran.out.contains("1 large pizza"), "{}", ran.out);
+    let wrong = home.run(&["call", "order_pizza", "--yes", "--answers", r#"{"size": "huge"}"#]);
+    assert_eq!(wrong.code, 1, "{}", wrong.err);
+    assert!(wrong.err.contains("the answer for `size` does not fit"), "{}", wrong.err);
+    let nobody = home.run(&["call", "order_pizza", "--yes"]);
+    assert!(nobody.code != 0 && nobody.err.contains("nobody is here to answer"), "{}", nobody.err);
+}
+
+#[test]
+fn a_server_nobody_approved_is_not_started_by_any_command() {
+    let home = Home::new();
+    let marker = home.at("was-run");
+    let sly = script(&format!("touch {}", marker.display()));
+    home.write("project/.mcp.json", &json!({"mcpServers": {"sly": sly}}));
+    let commands: [&[&str]; 10] = [
+        &["tools"],
+        &["call", "sly/x", "--yes"],
+        &["call", "mcp__sly__x", "--yes"],
+        &["read", "sly/x://y"],
+        &["info", "--server", "sly"],
+        &["status"],
+        &["reconnect", "sly"],
+        &["doctor", "sly"],
+        &["why", "sly/x"],
+        &["approve"],
+    ];
+    for args in commands {
+        let ran = home.run(args);
+        let said = ran.out + &ran.err;
+        assert!(
+            said.contains("switchboard approve sly") || said.contains("waiting for approval"),
+            "{args:?}: {said}"
+        );
+    }
+    assert!(!marker.exists());
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn ps_shows_servers_while_they_run() {
     let host = running.child.id();
     let all = home.done(&["ps", "--json"]).json();
     let ours = all.as_array().unwrap().iter().find(|process| process["host"] == host).unwrap();
-    assert_eq!(ours["server"], "child");
+    assert_eq!(ours["servers"], json!(["child"]));
     assert!(ours["pid"].as_u64().unwrap() > 1 && ours["uptimeSecs"].is_u64(), "{ours}");
     assert!(home.done(&["ps"]).out.contains("child"));
     running.interrupt();
