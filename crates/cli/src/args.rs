@@ -17,8 +17,8 @@ use switchboard::http::Secret;
 use crate::failure::{ErrorStyle, Failure};
 
 pub(crate) use servers::{
-    AddArgs, ApproveArgs, DoctorArgs, GetArgs, ImportArgs, Kind, ListArgs, PsArgs, ReconnectArgs, RemoveArgs,
-    StatusArgs, SwitchArgs, WhyArgs,
+    AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, GetArgs, ImportArgs, Kind, ListArgs, PsArgs, ReconnectArgs,
+    RemoveArgs, StatusArgs, SwitchArgs, WhyArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -80,6 +80,8 @@ pub(crate) enum Command {
     Disable(SwitchArgs),
     /// Let a project's servers be started, after seeing exactly what would run
     Approve(ApproveArgs),
+    /// Take back what was approved or answered with always, about a server or one of its tools
+    Forget(ForgetArgs),
     /// Take over servers from the files of other programs
     Import(ImportArgs),
     /// Connect all servers and show how they are doing
@@ -354,6 +356,7 @@ impl Command {
             | Self::Enable(_)
             | Self::Disable(_)
             | Self::Approve(_)
+            | Self::Forget(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

@@ -138,6 +138,12 @@ pub(crate) struct ApproveArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// The server, or one tool of it as `server/tool`
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "\
 Programs: claude-desktop, claude-code, vscode, cursor, codex, gemini, zed, opencode.
 
@@ -171,10 +177,10 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Print an array with an object for each server
-    #[arg(long, conflicts_with = "watch")]
+    /// Print an array with an object for each server; with --watch, an object on a line for each change
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Stay, and show every change as it happens
+    /// Stay, and show every change as it happens; files are followed too
     #[arg(long)]
     pub(crate) watch: bool,
     /// How long a server may take to start

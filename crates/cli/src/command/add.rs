@@ -35,6 +35,13 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
     for caution in entry.cautions(scope) {
         screen.warn(&one_line(&caution.to_string()));
     }
+    if let Kind::Stdio { command, .. } = &entry.kind
+        && scope == Scope::User
+        && command.contains('/')
+        && !command.starts_with('/')
+    {
+        screen.warn("its program is looked for from wherever a command is run; write its full path");
+    }
     let missing: Vec<String> = entry
         .variables()
         .into_iter()

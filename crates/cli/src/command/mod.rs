@@ -7,6 +7,7 @@ mod catalogue;
 mod complete;
 mod demo;
 mod doctor;
+mod forget;
 mod import;
 mod info;
 mod list;

@@ -2,8 +2,8 @@
 
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, catalogue, complete, demo, doctor, import, info, list, listen, prompt, prompts, ps,
-    read, resources, routed, status, tools, why,
+    add, approve, call, catalogue, complete, demo, doctor, forget, import, info, list, listen, prompt,
+    prompts, ps, read, resources, routed, status, tools, why,
 };
 use crate::connect::with;
 use crate::demo::serve;
@@ -51,6 +51,7 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Enable(args) => list::switch(&args, true),
         Command::Disable(args) => list::switch(&args, false),
         Command::Approve(args) => approve::run(&args).await,
+        Command::Forget(args) => forget::run(&args),
         Command::Import(args) => import::run(&args).await,
         Command::Status(args) => status::run(&args).await,
         Command::Reconnect(args) => status::reconnect(&args).await,

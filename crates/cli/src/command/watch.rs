@@ -6,13 +6,16 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::time::Duration;
 
+use serde_json::json;
 use switchboard::host::Event;
 use switchboard::host::config::{Resolved, Watch};
 use tokio::task::JoinSet;
 
 use crate::command::status::{line, table};
+use crate::command::tools::encode;
 use crate::configured::{Hosted, variable};
 use crate::failure::Failure;
+use crate::sanitize;
 
 /// Changes that come within this are shown together.
 const TOGETHER: Duration = Duration::from_millis(40);
@@ -66,11 +69,17 @@ struct View {
 
 impl View {
     fn show(&mut self, hosted: &Hosted, files: &Resolved) -> Result<(), Failure> {
-        if hosted.paper.is_terminal {
+        if hosted.paper.is_terminal && !hosted.json {
             return self.redraw(&table(hosted, files, &hosted.paper));
         }
-        let now: HashMap<String, String> =
-            hosted.statuses(files).iter().map(|status| (status.name.clone(), line(status))).collect();
+        let mut now = HashMap::new();
+        for status in hosted.statuses(files) {
+            let said = match hosted.json {
+                true => sanitize::json(encode(&status)?.as_str()).into_owned(),
+                false => line(&status),
+            };
+            now.insert(status.name, said);
+        }
         for server in &files.servers {
             let said = now.get(&server.name).filter(|line| self.said.get(&server.name) != Some(*line));
             if let Some(line) = said {
@@ -78,7 +87,13 @@ impl View {
             }
         }
         for gone in self.said.keys().filter(|name| !now.contains_key(*name)) {
-            hosted.paper.print(&format!("{} removed\n", crate::sanitize::one_line(gone)))?;
+            let said = match hosted.json {
+                true => {
+                    sanitize::json(encode(&json!({ "name": gone, "removed": true }))?.as_str()).into_owned()
+                }
+                false => format!("{} removed", sanitize::one_line(gone)),
+            };
+            hosted.paper.print(&format!("{said}\n"))?;
         }
         self.said = now;
         Ok(())

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
-use switchboard::host::{Desired, Listed, Run, ServerStatus, SetServers};
-use switchboard::{Abilities, Answers, CallError, Host, HostError};
+use switchboard::host::{Desired, Event, Events, Listed, OnDrift, Run, ServerStatus, SetServers};
+use switchboard::{Abilities, Answers, CallError, Change, Host, HostError, Level};
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Refused, Scripted};
 use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
 use crate::configured::files::Files;
-use crate::connect::{CLOSING, Connected, PATIENCE, limits};
+use crate::configured::pins::PinFile;
+use crate::configured::shown::quoted;
+use crate::connect::{CLOSING, Connected, PATIENCE, limits, log_line};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
@@ -78,6 +80,8 @@ pub(crate) struct Hosted {
     gate: Arc<Gate>,
     unasked: Unasked,
     refused: Refused,
+    /// Where definitions are kept, if they can be.
+    pins: Option<PinFile>,
 }
 
 impl Hosted {
@@ -92,6 +96,9 @@ impl Hosted {
             }
         };
         self.screen.clear();
+        if self.verbose > 0 {
+            self.hear_logs().await;
+        }
         done
     }
 
@@ -137,6 +144,51 @@ impl Hosted {
         }
     }
 
+    /// Shows what a user should know of at once, and log messages where they are wanted, for as long as it is polled.
+    async fn tell<T>(&self, mut events: Events) -> Result<T, Failure> {
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
+                    self.screen.say(&log_line(&message, &self.screen.paper));
+                }
+                Event::Drift(drift) => {
+                    let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
+                    self.screen.warn(&format!(
+                        "{server}/{tool} is not defined as it was when it was first seen; look at it, then: switchboard \
+                         forget {}",
+                        quoted(&server)
+                    ));
+                }
+                Event::IdleRules { server, rules } => {
+                    let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
+                    self.screen.warn(&format!("{server} has rules that match none of its tools: {rules}"));
+                }
+                _ => {}
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Remembers how tools were defined that were seen for the first time.
+    fn keep_pins(&mut self) {
+        let pins = self.host.pins();
+        if let Some(Err(error)) = self.pins.as_mut().map(|file| file.keep(pins)) {
+            self.screen.warn(&format!("definitions are not remembered: {}", one_line(&error.to_string())));
+        }
+    }
+
+    /// Asks the servers that are connected for their log messages.
+    async fn hear_logs(&self) {
+        let level = if self.verbose > 1 { Level::Debug } else { Level::Info };
+        for name in self.host.servers() {
+            let Ok(session) = self.host.session(&name).await else { continue };
+            if session.terms().is_ok_and(|terms| terms.capabilities.logging.is_some()) {
+                // A server that does not want to be asked says less, and that is all.
+                _ = session.set_log_level(level).await;
+            }
+        }
+    }
+
     /// Starts the servers. One that was named must be usable; of the others it is said why they are not.
     ///
     /// # Errors
@@ -148,6 +200,7 @@ impl Hosted {
             return Ok(done);
         }
         self.warn_of(&done);
+        self.host.required().await?;
         for server in &self.files.resolved.servers {
             if let Ok(Plan { start: Start::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
@@ -221,14 +274,18 @@ pub(crate) async fn with_host<T>(
     use_it: impl AsyncFnOnce(&Hosted) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let mut signals = Signals::catch()?;
-    let hosted = build(wanted)?;
+    let mut hosted = build(wanted)?;
+    let events = hosted.host.events();
     let used = tokio::select! {
         biased;
         signal = signals.next() => Err(Failure::Interrupted { signal }),
+        // Before the use, so that what a server said first is read first.
+        never = hosted.tell(events) => never,
         used = use_it(&hosted) => used,
     };
     hosted.screen.clear();
     hosted.run.cancel();
+    hosted.keep_pins();
     let used = match (used, hosted.refused.why()) {
         // A server tells it in its own words, and these are the better ones.
         (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
@@ -263,16 +320,34 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         false => gate.with_approver(Arc::new(unasked.clone())),
     });
     let permit: Arc<Gate> = Arc::clone(&gate);
+    let pins = PinFile::open(&files.at).inspect_err(|error| {
+        screen.warn(&format!("changed definitions are not noticed: {}", one_line(&error.to_string())));
+    });
+    let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
     let host = Host::builder()
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
         .with_abilities(abilities)
         .with_permit(permit)
+        .with_pins(pinned, OnDrift::Report)
         .without_resource_tools()
         .build();
     let Options { json, verbose, .. } = wanted.options;
     let paper = Paper::stdout();
-    Ok(Hosted { host, files, run, paper, screen, json, verbose, wanted, gate, unasked, refused })
+    Ok(Hosted {
+        host,
+        files,
+        run,
+        paper,
+        screen,
+        json,
+        verbose,
+        wanted,
+        gate,
+        unasked,
+        refused,
+        pins: pins.ok(),
+    })
 }
 
 /// What is said on the command line about one server has no meaning for those of the files.

@@ -5,9 +5,11 @@
 mod ask;
 mod files;
 mod hosting;
+mod pins;
 mod shown;
 
 pub(crate) use ask::confirm;
 pub(crate) use files::{Files, NONE, server_and_rest, variable};
 pub(crate) use hosting::{Hosted, Wanted, Which, with_host};
+pub(crate) use pins::PinFile;
 pub(crate) use shown::{Readiness, quoted, reach};

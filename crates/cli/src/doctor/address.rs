@@ -55,7 +55,11 @@ pub(crate) async fn reach_address(
     let how = if address.is_secure() { "https" } else { "plain http" };
     let names: Vec<String> = place.headers.keys().map(|name| one_line(name)).collect();
     let sent = if names.is_empty() { String::new() } else { format!(", sending {}", names.join(", ")) };
-    _ = report.passed("address", began.elapsed(), format!("{address:?} over {how}{sent}"));
+    _ = report.passed(
+        "address",
+        began.elapsed(),
+        format!("{}, port {}, over {how}{sent}", one_line(address.host()), address.port()),
+    );
     if is_proxied(&address) {
         _ = report.passed("proxy", began.elapsed(), "it is reached through the proxy of the environment");
         return Ok(http);

@@ -74,6 +74,20 @@ fn watching_tells_each_change_and_follows_the_files() {
 }
 
 #[test]
+fn watching_for_programs_is_an_object_a_line() {
+    let home = Home::with(json!({"child": demo()}));
+    let mut running = Running::start(home.command(&["status", "--watch", "--json"]));
+    let at = running.out.wait_for(r#""status":"connected""#, 0);
+    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {}}));
+    running.out.wait_for(r#"{"name":"child","removed":true}"#, at);
+    running.interrupt();
+    assert_eq!(wait(&mut running.child).code(), Some(130));
+    for line in running.out.all().lines() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["name"], "child");
+    }
+}
+
+#[test]
 fn watching_at_a_terminal_redraws_the_table() {
     let home = Home::with(json!({"child": demo()}));
     let mut command = home.command(&["status", "--watch"]);
