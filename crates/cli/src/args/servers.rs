@@ -55,11 +55,14 @@ Examples:
 pub(crate) struct AddArgs {
     /// What it is called from now on
     pub(crate) name: String,
+    /// Its address, as with --url
+    #[arg(value_name = "URL", conflicts_with_all = ["url", "json", "command"])]
+    pub(crate) address: Option<String>,
     /// Whose file it is written to
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) scope: Place,
     /// Give its program a variable; may be repeated
-    #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with_all = ["url", "json"])]
+    #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with_all = ["url", "address", "json"])]
     pub(crate) env: Vec<(String, String)>,
     /// Let its program see a variable of the environment; most are withheld
     #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "json"])]
@@ -68,7 +71,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "json"])]
     pub(crate) cwd: Option<String>,
     /// Send this header with every request; may be repeated
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret, requires = "url")]
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret)]
     pub(crate) headers: Vec<Secret>,
     /// How it is reached, where that does not follow from the rest
     #[arg(short, long, value_enum, conflicts_with = "json")]
@@ -77,7 +80,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "URL", conflicts_with = "json")]
     pub(crate) url: Option<String>,
     /// Allow plain http beyond this machine: everything can be read on the way
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     pub(crate) allow_http: bool,
     /// Its whole entry, as it stands in a file
     #[arg(long, value_name = "ENTRY")]
@@ -167,7 +170,7 @@ pub(crate) struct ImportArgs {
     /// Take the place of servers of the same names
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Do not ask before taking servers from a file of this project
+    /// Do not ask before taking servers from a file of a project
     #[arg(short, long)]
     pub(crate) yes: bool,
     /// Print JSON, secrets masked

@@ -102,7 +102,14 @@ fn entry(args: &AddArgs) -> Result<Entry, Failure> {
         });
     }
     let wrong = |what: &str| Failure::usage(what).hint(HOW);
-    match (&args.url, args.command.split_first(), args.transport) {
+    let url = args.url.as_ref().or(args.address.as_ref());
+    if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
+        return Err(wrong(&format!("{:?} is no address", one_line(word))));
+    }
+    if url.is_none() && (!args.headers.is_empty() || args.allow_http) {
+        return Err(wrong("headers are for a server at an address"));
+    }
+    match (url, args.command.split_first(), args.transport) {
         (Some(_), _, Some(args::Kind::Stdio)) => {
             Err(wrong("a server at an address is not reached over stdio"))
         }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard::host::config::Reach;
-use switchboard::{Stdio, Tap, Way};
+use switchboard::{Stdio, Tap};
 
 use crate::args::DoctorArgs;
 use crate::configured::Files;
 use crate::connect::CLOSING;
 use crate::doctor::{
-    Moments, Place, Program, Report, Stop, Trouble, find_program, meet, reach_address, read_entry,
+    Moments, Place, Program, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry,
 };
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
@@ -41,16 +41,17 @@ async fn examine(report: &mut Report, files: &Files, args: &DoctorArgs) -> Resul
             let moments = Moments::default();
             let seen = moments.clone();
             let tap = Tap::new(move |way, _| {
-                if way == Way::Out {
+                if way == switchboard::Way::Out {
                     seen.see();
                 }
             });
-            meet(report, Arc::new(Stdio::new(child).with_tap(tap)), Some(&moments), patience).await?
+            meet(report, Arc::new(Stdio::new(child).with_tap(tap)), &Way::Program(moments), patience).await?
         }
         Reach::Http { url, headers, sse, allow_plain } => {
             let place = Place { url, headers, sse: *sse, allow_plain: *allow_plain };
             let http = reach_address(report, &place, patience.min(REACHING)).await?;
-            meet(report, Arc::new(http), None, patience).await?
+            let way = if http.address().is_secure() { Way::Secure } else { Way::Plain };
+            meet(report, Arc::new(http), &way, patience).await?
         }
         Reach::InProcess { .. } | Reach::Proxy { .. } => {
             let said = "only the application it belongs to can reach it";

@@ -22,6 +22,8 @@ struct Item {
     fate: Fate,
     /// Variables that have to be set, and what they are.
     needs: Vec<(String, String)>,
+    /// It stands in a file of a project, which anybody may have written.
+    is_foreign: bool,
 }
 
 enum Fate {
@@ -51,7 +53,7 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
     }
     let count = items.iter().filter(|item| matches!(item.fate, Fate::Taken { .. })).count();
     if !is_look && count > 0 {
-        agreed(args, &files, &items, &screen).await?;
+        agreed(args, &items, &screen).await?;
         store(&files, &items)?;
     }
     if args.json {
@@ -74,7 +76,7 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
 fn find(args: &ImportArgs, files: &Files, screen: &Screen) -> Result<Vec<(PathBuf, Imported)>, Failure> {
     let home = variable("HOME").map(PathBuf::from);
     if let Some(file) = &args.file {
-        let file = std::path::absolute(file)?;
+        let file = file.canonicalize().or_else(|_| std::path::absolute(file))?;
         let imported = Imported::open(&file, home.as_deref())?;
         return Ok(vec![(file, imported)]);
     }
@@ -140,7 +142,9 @@ fn judge(
     let is_taken = before.iter().any(|item| item.name == name && matches!(item.fate, Fate::Taken { .. }));
     let fate = match entry {
         Err(fault) => Fate::Skipped(fault.to_string()),
-        Ok(_) if !is_ours => Fate::Skipped("it is for another project".to_owned()),
+        Ok(_) if !is_ours && args.scope.is_none() => {
+            Fate::Skipped("it is for another project; -s takes it all the same".to_owned())
+        }
         Ok(_) if is_taken => Fate::Skipped("one of this name was found before".to_owned()),
         Ok(_) if !args.replace && files.resolved.server(&name).is_some() => {
             Fate::Skipped("there is one of this name already; --replace takes its place".to_owned())
@@ -148,25 +152,26 @@ fn judge(
         Ok(entry) => Fate::Taken { scope, entry: Box::new(entry) },
     };
     let needs = needs.into_iter().map(|need| (need.variable, need.what)).collect();
-    Item { file: file.to_owned(), dialect, name, fate, needs }
+    let is_below = |project: &Path| file.starts_with(project);
+    let is_foreign = is_below(&files.at.project) || project.as_deref().is_some_and(is_below);
+    Item { file: file.to_owned(), dialect, name, fate, needs, is_foreign }
 }
 
 /// What a project brings along is not run because it lies there: whoever takes it over has to agree.
-async fn agreed(args: &ImportArgs, files: &Files, items: &[Item], screen: &Screen) -> Result<(), Failure> {
-    let is_foreign =
-        |item: &&Item| matches!(item.fate, Fate::Taken { .. }) && item.file.starts_with(&files.at.project);
-    let names: Vec<String> = items.iter().filter(is_foreign).map(|item| one_line(&item.name)).collect();
+async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<(), Failure> {
+    let is_taken = |item: &&Item| matches!(item.fate, Fate::Taken { .. }) && item.is_foreign;
+    let names: Vec<String> = items.iter().filter(is_taken).map(|item| one_line(&item.name)).collect();
     if args.yes || names.is_empty() {
         return Ok(());
     }
-    let question = format!("{} come from a file of this project. Take them over?", names.join(", "));
+    let question = format!("{} come from a file of a project. Take them over?", names.join(", "));
     match confirm(screen, &Keyboard::default(), &question).await {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::new(Status::Other, "declined", "nothing was changed")),
         None => Err(Failure::new(
             Status::Other,
             "not_approved",
-            format!("{} come from a file of this project, and nobody is here to ask", names.join(", ")),
+            format!("{} come from a file of a project, and nobody is here to ask", names.join(", ")),
         )
         .hint("look at what they would run, then give --yes")),
     }

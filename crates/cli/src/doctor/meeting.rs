@@ -20,6 +20,17 @@ impl Moments {
     }
 }
 
+/// How a server is met.
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// It is a program; this says when it was first written to.
+    Program(Moments),
+    /// Over plain HTTP.
+    Plain,
+    /// Over HTTPS.
+    Secure,
+}
+
 /// Opens a session and lists the tools. The session is to be closed by whoever gets it.
 ///
 /// # Errors
@@ -27,7 +38,7 @@ impl Moments {
 pub(crate) async fn meet(
     report: &mut Report,
     dial: Arc<dyn Dial>,
-    moments: Option<&Moments>,
+    way: &Way,
     patience: Duration,
 ) -> Result<ClientSession, Stop> {
     let began = Instant::now();
@@ -37,7 +48,7 @@ pub(crate) async fn meet(
     let opened = client.connect(dial).await;
     let mut asked = began;
     let has_started = !matches!(&opened, Err(CallError::Link(LinkError::NotStarted(_))));
-    if let Some(moments) = moments.filter(|_| has_started) {
+    if let (Way::Program(moments), true) = (way, has_started) {
         // One that ended at once may never have been written to.
         asked = moments.0.get().copied().unwrap_or(began);
         _ = report.passed("start", asked.duration_since(began), "the program runs");
@@ -45,22 +56,22 @@ pub(crate) async fn meet(
     let session = match opened {
         Ok(session) => session,
         Err(error) => {
-            let (step, trouble) = explain(error.into(), moments.is_some());
+            let (step, trouble) = explain(error.into(), way);
             return Err(report.failed(step, asked, trouble));
         }
     };
     match session.terms() {
         Ok(terms) => _ = report.passed("handshake", asked.elapsed(), introduce(terms)),
         Err(error) => {
-            let (step, trouble) = explain(error.into(), moments.is_some());
+            let (step, trouble) = explain(error.into(), way);
             return Err(report.failed(step, asked, trouble));
         }
     }
-    list(report, &session).await?;
+    list(report, &session, way).await?;
     Ok(session)
 }
 
-async fn list(report: &mut Report, session: &ClientSession) -> Result<(), Stop> {
+async fn list(report: &mut Report, session: &ClientSession, way: &Way) -> Result<(), Stop> {
     let began = Instant::now();
     if session.terms().is_ok_and(|terms| terms.capabilities.tools.is_none()) {
         _ = report.passed("tools", began.elapsed(), "it offers none");
@@ -76,17 +87,18 @@ async fn list(report: &mut Report, session: &ClientSession) -> Result<(), Stop> 
             Ok(())
         }
         Err(error) => {
-            let (_, trouble) = explain(error.into(), false);
+            let (_, trouble) = explain(error.into(), way);
             Err(report.failed("tools", began, trouble))
         }
     }
 }
 
 /// Which step an error belongs to, and what to do about it.
-fn explain(failure: Failure, is_program: bool) -> (&'static str, Trouble) {
+fn explain(failure: Failure, way: &Way) -> (&'static str, Trouble) {
     let Failure::Told(told) = failure else {
         return ("handshake", Trouble::new(Status::Other, "it was interrupted", "try again"));
     };
+    let is_program = matches!(way, Way::Program(_));
     let (step, next) = match told.kind() {
         "not_started" => ("start", "run the command by itself to see what is wrong"),
         "exited" => (
@@ -99,8 +111,11 @@ fn explain(failure: Failure, is_program: bool) -> (&'static str, Trouble) {
              something, or wait for a login? `startupTimeout` in its entry gives it longer",
         ),
         "timed_out" => ("handshake", "somebody listens there and does not answer: its log may say why"),
+        "unreachable" if matches!(way, Way::Plain) => {
+            ("http", "somebody listens there, and it is no web server")
+        }
         "unreachable" => (
-            "connection",
+            "tls",
             "check that the server speaks https there, and its certificate; SSL_CERT_FILE=FILE.pem trusts one of \
              your own",
         ),

@@ -15,6 +15,6 @@ mod report;
 
 pub(crate) use address::{Place, reach_address};
 pub(crate) use entry::read_entry;
-pub(crate) use meeting::{Moments, meet};
+pub(crate) use meeting::{Moments, Way, meet};
 pub(crate) use program::{Program, find_program};
 pub(crate) use report::{Report, Stop, Trouble};

@@ -61,6 +61,8 @@ fn a_server_at_an_address_is_added_with_its_headers_and_binding() {
     assert_eq!((&listed[0]["scope"], &listed[0]["config"]["type"]), (&json!("local"), &json!("sse")));
     assert_eq!(listed[0]["config"]["headers"]["Authorization"], "Bearer ${TOKEN}");
     assert_eq!(listed[0]["state"], "broken", "the variable is not set: {listed}");
+    home.done(&["add", "near", "http://127.0.0.1:9/mcp"]);
+    assert_eq!(home.done(&["get", "near", "--json"]).json()["config"]["url"], "http://127.0.0.1:9/mcp");
 }
 
 #[test]
@@ -77,8 +79,10 @@ fn a_server_is_added_as_json_and_replaced_only_when_told() {
 #[test]
 fn what_cannot_be_a_server_is_a_usage_error() {
     let home = Home::new();
-    let cases: [&[&str]; 7] = [
+    let cases: [&[&str]; 9] = [
         &["add", "a"],
+        &["add", "a", "npx"],
+        &["add", "a", "-H", "X: hunter2", "--", "x"],
         &["add", "", "--", "x"],
         &["add", "a", "--url", "example.com"],
         &["add", "a", "--url", "http://example.com/mcp"],
@@ -213,6 +217,10 @@ fn servers_of_another_project_are_left_there() {
     let ran = home.done(&["import", "--file", file.to_str().unwrap()]);
     assert!(ran.out.contains("for another project"), "{}", ran.out);
     assert_eq!(home.done(&["list", "--json"]).json(), json!([]));
+    let wanted = ["import", "--file", file.to_str().unwrap(), "-s", "user"];
+    assert_eq!(home.run(&wanted).code, 1, "it is a project's file, so somebody has to agree");
+    home.done(&[&wanted[..], &["--yes"]].concat());
+    assert_eq!(home.done(&["list", "--json"]).json()[0]["scope"], "user");
 }
 
 #[test]

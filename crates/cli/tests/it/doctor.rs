@@ -51,7 +51,9 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
     drop(gone);
     let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer", "");
     let lost = Fake::answering("404 Not Found\r\ncontent-type: text/plain", "nothing here");
+    let web = Web::start(&[]);
     let home = Home::with(json!({
+        "plain": {"url": web.url.replace("http://", "https://")},
         "missing": {"command": "no-such-program-anywhere"},
         "unset": {"command": "sh", "args": ["${NOT_SET_ANYWHERE}"]},
         "off": {"command": "sh", "disabled": true},
@@ -72,6 +74,7 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         ("dies", 4, "handshake", "stderr"),
         ("mute", 4, "handshake", "startupTimeout"),
         ("gone", 4, "connection", "start the server"),
+        ("plain", 4, "tls", "certificate"),
         ("locked", 3, "login", "Authorization"),
         ("lost", 4, "http", "is the path right?"),
         ("broken", 1, "entry", "mend its entry"),
@@ -81,7 +84,9 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         ("nobody", 1, "entry", "use one of those there are"),
     ];
     for (name, code, step, next) in cases {
-        let ran = home.run(&["doctor", name, "--json", "--timeout", "2"]);
+        // Only one that says nothing has to be given up.
+        let patience: &[&str] = if name == "mute" { &["--timeout", "1"] } else { &[] };
+        let ran = home.run(&[&["doctor", name, "--json"], patience].concat());
         assert_eq!(ran.code, code, "{name}: {} {}", ran.out, ran.err);
         let report = ran.json();
         assert_eq!(steps(&report).last(), Some(&(step, false)), "{name}: {report}");

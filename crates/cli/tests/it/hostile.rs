@@ -191,7 +191,10 @@ fn remembered_servers_and_their_files_cannot_write_at_the_terminal_either() {
         terminal.enter("n");
     }
     assert_harmless(&terminal.end().1, &["\r\u{1b}[K"]);
-    let mut command = home.command(&["call", &format!("evil/t\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}31m\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\rX")]);
+    let mut command = home.command(&[
+        "call",
+        "evil/t\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}31m\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\rX",
+    ]);
     command.env("NO_COLOR", "1");
     let mut terminal = Terminal::start(command, 120);
     terminal.see("Call it? [y/N/always]");
