@@ -1,5 +1,8 @@
 //! `switchboard add` and `switchboard remove`: servers put into a file, and taken out.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
 use switchboard::host::config::{Approvals, Binding, Entry, Kind, Scope};
 
 use crate::args::{self, AddArgs, RemoveArgs};
@@ -93,65 +96,65 @@ fn check_name(name: &str) -> Result<(), Failure> {
 }
 
 fn entry(args: &AddArgs) -> Result<Entry, Failure> {
-    const HOW: &str = "put its command behind two dashes (switchboard add NAME -- CMD ARGS), or give --url URL, \
-                       or --json '{…}'";
     if let Some(json) = &args.json {
         let entry: Result<Entry, _> = serde_json::from_str(json);
         return entry.map_err(|error| {
             Failure::usage(format!("--json: {error}")).hint("give one entry: {\"command\": …}")
         });
     }
-    let wrong = |what: &str| Failure::usage(what).hint(HOW);
-    let url = args.url.as_ref().or(args.address.as_ref());
     if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
         return Err(wrong(&format!("{:?} is no address", one_line(word))));
     }
-    if url.is_none() && (!args.headers.is_empty() || args.allow_http) {
+    match (args.url.as_ref().or(args.address.as_ref()), args.command.split_first()) {
+        (Some(url), _) => at_address(args, url),
+        (None, Some((program, rest))) => program_of(args, program, rest),
+        (None, None) => Err(wrong("nothing says how to reach this server")),
+    }
+}
+
+fn at_address(args: &AddArgs, url: &str) -> Result<Entry, Failure> {
+    let binding = match args.transport {
+        Some(args::Kind::Stdio) => return Err(wrong("a server at an address is not reached over stdio")),
+        Some(args::Kind::Sse) => Binding::Sse,
+        Some(args::Kind::Http) | None => Binding::Streamable,
+    };
+    let headers = BTreeMap::new();
+    let mut entry =
+        Entry::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
+    for given in &args.headers {
+        let (name, value) = given
+            .expose()
+            .split_once(':')
+            .ok_or_else(|| Failure::usage("-H: there is no colon in it").hint("write it as 'Name: value'"))?;
+        entry = entry.with_header(name.trim(), value.trim());
+    }
+    Ok(entry)
+}
+
+fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<Entry, Failure> {
+    if matches!(args.transport, Some(args::Kind::Http | args::Kind::Sse)) {
+        return Err(wrong("a program is reached over stdio; for http or sse give --url"));
+    }
+    if !args.headers.is_empty() || args.allow_http {
         return Err(wrong("headers are for a server at an address"));
     }
-    match (url, args.command.split_first(), args.transport) {
-        (Some(_), _, Some(args::Kind::Stdio)) => {
-            Err(wrong("a server at an address is not reached over stdio"))
-        }
-        (Some(url), _, transport) => {
-            let binding = match transport {
-                Some(args::Kind::Sse) => Binding::Sse,
-                _ => Binding::Streamable,
-            };
-            let kind = Kind::Http {
-                url: url.clone(),
-                headers: Default::default(),
-                binding,
-                allow_http: args.allow_http,
-            };
-            let mut entry = Entry::new(kind);
-            for given in &args.headers {
-                let (name, value) = given.expose().split_once(':').ok_or_else(|| {
-                    Failure::usage("-H: there is no colon in it").hint("write it as 'Name: value'")
-                })?;
-                entry = entry.with_header(name.trim(), value.trim());
-            }
-            Ok(entry)
-        }
-        (None, Some(_), Some(args::Kind::Http | args::Kind::Sse)) => {
-            Err(wrong("a program is reached over stdio; for http or sse give --url"))
-        }
-        (None, Some((program, rest)), _) => {
-            let text = |word: &std::ffi::OsString| {
-                word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is no text"))
-            };
-            let kind = Kind::Stdio {
-                command: text(program)?,
-                args: rest.iter().map(text).collect::<Result<_, _>>()?,
-                env: Default::default(),
-                inherit_env: args.inherit_env.clone(),
-                cwd: args.cwd.clone(),
-            };
-            let variables = args.env.iter().cloned();
-            Ok(variables.fold(Entry::new(kind), |entry, (name, value)| entry.with_env(name, value)))
-        }
-        (None, None, _) => Err(wrong("nothing says how to reach this server")),
-    }
+    let text =
+        |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is no text"));
+    let kind = Kind::Stdio {
+        command: text(program)?,
+        args: rest.iter().map(text).collect::<Result<_, _>>()?,
+        env: BTreeMap::new(),
+        inherit_env: args.inherit_env.clone(),
+        cwd: args.cwd.clone(),
+    };
+    let variables = args.env.iter().cloned();
+    Ok(variables.fold(Entry::new(kind), |entry, (name, value)| entry.with_env(name, value)))
+}
+
+fn wrong(what: &str) -> Failure {
+    Failure::usage(what).hint(
+        "put its command behind two dashes (switchboard add NAME -- CMD ARGS), or give --url URL, or --json '{…}'",
+    )
 }
 
 /// Whether a variable or header has a value that is no reference.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
-use switchboard::host::{Desired, Event, Events, Listed, OnDrift, Run, ServerStatus, SetServers};
+use switchboard::host::{
+    Desired, Event, Events, Listed, OnDrift, Run, ServerStatus, SetServers, Status as State,
+};
 use switchboard::{Abilities, Answers, CallError, Change, Host, HostError, Level};
 
 use crate::args::Options;
@@ -91,7 +93,7 @@ impl Hosted {
         let done = tokio::select! {
             done = &mut starting => done,
             () = tokio::time::sleep(PATIENCE) => {
-                self.screen.waiting("waiting for servers to start…");
+                self.screen.waiting(&self.waited_for());
                 starting.await
             }
         };
@@ -100,6 +102,14 @@ impl Hosted {
             self.hear_logs().await;
         }
         done
+    }
+
+    /// Which servers are still starting.
+    fn waited_for(&self) -> String {
+        let is_starting = |name: &String| matches!(self.host.state(name), Ok(State::Starting { .. }));
+        let names: Vec<String> =
+            self.host.servers().iter().filter(|name| is_starting(name)).map(|name| one_line(name)).collect();
+        format!("waiting for {} to start…", names.join(", "))
     }
 
     /// Makes the servers what these files say.
