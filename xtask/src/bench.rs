@@ -9,6 +9,7 @@ mod document;
 mod figures;
 mod growth;
 mod guards;
+mod host;
 mod json;
 mod machine;
 mod median;
@@ -146,6 +147,9 @@ fn measure(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
     let clock = Clock { programs: &programs, progress: &progress, rounds, goal };
     if !plan.timed.is_empty() || !plan.grown.is_empty() {
         facts.times = clock.measure(&[plan.timed.as_slice(), &plan.grown].concat())?;
+    }
+    if !plan.hosted.is_empty() {
+        facts.host = host::measure(&programs, &progress, rounds, &plan.hosted)?;
     }
     if !plan.counted.is_empty() {
         facts.counts = count(project, &programs, &progress, &plan.counted)?;

@@ -1,7 +1,8 @@
 //! What servers ask is answered by whoever's call is running on them.
 //!
-//! Invariant: a question never reaches a caller whose call it cannot belong to. Where calls of several callers run on
-//! one server at once it cannot be told whose question it is, and it is refused.
+//! Invariant: a question never reaches a caller whose call it cannot belong to. A modern server asks within a call, and
+//! its caller answers. A legacy server does not say which call it asks for: where calls of several callers run on it at
+//! once it cannot be told whose question it is, and it is refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,7 +53,7 @@ impl Desk {
                 "calls of several callers are running; whose question this is cannot be told",
             ));
         }
-        first.answers.clone().ok_or_else(|| Refusal::new("whoever made the call answers no questions"))
+        first.answers.clone().ok_or_else(Silent::refusal)
     }
 }
 
@@ -75,6 +76,29 @@ impl Answers for Desk {
         asker: &'a Asker,
     ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
         Box::pin(async move { self.whose()?.sample(request, asker).await })
+    }
+}
+
+/// Answers for a caller that answers nothing.
+pub(crate) struct Silent;
+
+impl Silent {
+    fn refusal() -> Refusal {
+        Refusal::new("whoever made the call answers no questions")
+    }
+}
+
+impl Answers for Silent {
+    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        Box::pin(async { Err(Self::refusal()) })
+    }
+
+    fn sample<'a>(
+        &'a self,
+        _: CreateMessageParams,
+        _: &'a Asker,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        Box::pin(async { Err(Self::refusal()) })
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use switchboard_protocol::Root;
-use switchboard_session::Client;
 use switchboard_session::answering::Server;
 use switchboard_session::client::{Abilities, Limits};
+use switchboard_session::{Client, Offer};
+use tokio::sync::watch;
 
 use crate::builtin;
 use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
@@ -21,6 +23,7 @@ pub struct HostBuilder {
     client: Client,
     limits: Limits,
     abilities: Abilities,
+    roots: Option<Vec<Root>>,
     ways: Ways,
     naming: Naming,
     on_drift: OnDrift,
@@ -42,6 +45,7 @@ impl HostBuilder {
             client: Client::new(),
             limits: Limits::default(),
             abilities: Abilities::none(),
+            roots: None,
             ways: Ways::default(),
             naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
@@ -58,6 +62,12 @@ impl HostBuilder {
         self
     }
 
+    /// Which revisions are spoken: all of them unless set.
+    pub fn with_offer(mut self, offer: Offer) -> Self {
+        self.client = self.client.with_offer(offer);
+        self
+    }
+
     /// How long sessions wait and how much they take; a plan's own times win.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -70,9 +80,9 @@ impl HostBuilder {
         self
     }
 
-    /// The roots that every server is told.
+    /// The roots that every server is told; [`Host::set_roots`] changes them.
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
-        self.client = self.client.with_roots(roots);
+        self.roots = Some(roots.into());
         self
     }
 
@@ -153,8 +163,15 @@ impl HostBuilder {
     pub fn build(self) -> Host {
         let events = Announcer::new();
         let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
-        let around =
-            Surroundings { ways: self.ways, registry, events, client: self.client, limits: self.limits };
+        let around = Surroundings {
+            ways: self.ways,
+            registry,
+            events,
+            client: self.client,
+            limits: self.limits,
+            roots: RwLock::new(self.roots),
+            woken: watch::Sender::new(0),
+        };
         let (own, with) = (self.own, self.resources == Builtins::With);
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();

@@ -1,19 +1,17 @@
-//! The host: which servers there are, and how they are doing.
+//! The host: what an application does with many servers.
 //!
-//! Invariants: what is wanted of one server never waits for another; no lock is held while anything is waited for; a
-//! server that is taken out of the set has no tools in the catalogue from that moment on.
+//! Invariant: what is wanted of one server never waits for another.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::Serialize;
-use switchboard_protocol::Raw;
+use switchboard_protocol::{Raw, Root};
 use switchboard_session::answering::Server;
 use switchboard_session::client::Abilities;
+use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
-use crate::answers::Desk;
 use crate::builder::HostBuilder;
 use crate::call::{CallPolicy, OwnTool, ToolCall, Which, not_ready};
 use crate::config::{Off, Start};
@@ -21,9 +19,10 @@ use crate::desired::Desired;
 use crate::error::HostError;
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
-use crate::registry::{Catalog, Found, Listed, MOST_SERVERS, OWN_NAME, Pins, Switch, Unread, Why};
-use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
-use crate::slot::{Manifest, Outset, Running, Slot, Status, Surroundings};
+use crate::registry::{Catalog, Found, Listed, Pins, Switch, Unlisted, Why};
+use crate::report::{ServerStatus, SetServers};
+use crate::set::{Changed, FIRST, Table};
+use crate::slot::{Manifest, Slot, Status, Surroundings};
 use crate::telemetry::Readings;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
@@ -35,29 +34,9 @@ pub struct Host {
 pub(crate) struct Inner {
     pub(crate) around: Arc<Surroundings>,
     pub(crate) policy: CallPolicy,
-    abilities: Abilities,
+    pub(crate) abilities: Abilities,
     // Held to look or to change, never across an await.
-    table: Mutex<Table>,
-}
-
-#[derive(Default)]
-struct Table {
-    entries: Vec<Entry>,
-    /// Servers that are being closed before another takes their place; owned here, so that they end with the host.
-    chores: JoinSet<()>,
-    is_closed: bool,
-}
-
-/// One server of the set.
-struct Entry {
-    running: Running,
-    desired: Desired,
-}
-
-impl Entry {
-    fn slot(&self) -> &Arc<Slot> {
-        &self.running.slot
-    }
+    pub(crate) table: Mutex<Table>,
 }
 
 impl Host {
@@ -71,8 +50,19 @@ impl Host {
         self.inner.around.ways.in_process.write().insert(name.into(), Arc::clone(server));
     }
 
+    /// Sets the roots that every server is told, and tells those that are connected.
+    pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
+        let roots = roots.into();
+        *self.inner.around.roots.write() = Some(roots.clone());
+        for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
+            // One that has just been lost is told when it is opened again.
+            let _ = session.set_roots(roots.clone());
+        }
+    }
+
     /// Connects a server, and waits until it is ready or its first attempt has failed; it may be tried further as its
-    /// plan says. One of the same name and plan is kept; one of another plan is replaced.
+    /// plan says. One of the same name and plan is kept, and tried anew if it was given up; one of another plan is
+    /// replaced.
     ///
     /// # Errors
     /// When the first attempt fails, or the server may not be started.
@@ -85,8 +75,8 @@ impl Host {
         server: impl Into<Desired>,
     ) -> Result<(), HostError> {
         let (name, desired) = (name.into(), server.into());
-        let slot = self.inner.add(&name, desired)?;
-        outcome(&slot, slot.settled(1).await)
+        let (slot, round) = self.inner.add(&name, desired)?;
+        outcome(&slot, slot.settled(round).await)
     }
 
     /// Takes a server out of the set and ends it.
@@ -137,8 +127,8 @@ impl Host {
         outcome(&slot, slot.settled(round).await)
     }
 
-    /// Makes the set of servers this one: keeps those whose plan is the same, ends the others, starts what is new, all at
-    /// the same time. The order is that of the catalogue.
+    /// Makes the set of servers this one: keeps those whose plan is the same (and tries those anew that were given up),
+    /// ends the others, starts what is new, all at the same time. The order is that of the catalogue.
     ///
     /// # Cancellation
     /// The set is changed all the same; servers go on starting.
@@ -147,11 +137,11 @@ impl Host {
         servers: impl IntoIterator<Item = (N, D)>,
     ) -> SetServers {
         let wanted = servers.into_iter().map(|(name, desired)| (name.into(), desired.into())).collect();
-        let (mut done, started, mut closing) = self.inner.set(wanted);
+        let Changed { mut done, started, mut closing } = self.inner.set(wanted);
         let mut starting = JoinSet::new();
-        for slot in started {
+        for (slot, round) in started {
             starting.spawn(async move {
-                let status = slot.settled(1).await;
+                let status = slot.settled(round).await;
                 outcome(&slot, status).err().map(|error| (slot.name.to_string(), error.to_string()))
             });
         }
@@ -169,7 +159,7 @@ impl Host {
     pub async fn required(&self) -> Result<(), HostError> {
         let slots = self.inner.slots();
         for slot in slots.into_iter().filter(|slot| slot.plan.required) {
-            let status = slot.settled(1).await;
+            let status = slot.settled(FIRST).await;
             outcome(&slot, status)?;
         }
         Ok(())
@@ -205,6 +195,14 @@ impl Host {
     /// When there is no such server.
     pub fn state(&self, name: &str) -> Result<Status, HostError> {
         Ok(self.inner.slot(name)?.status())
+    }
+
+    /// A look at the process of a server that runs here: its number, and the last it wrote to stderr.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn child(&self, name: &str) -> Result<Option<ChildHandle>, HostError> {
+        Ok(self.inner.slot(name)?.sight.child())
     }
 
     /// What to remember of a server, so that it need not be started next time before it is used.
@@ -261,6 +259,16 @@ impl Host {
         self.catalog().why(name, &self.inner.statuses())
     }
 
+    /// What a server's list has that could not be used.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn unlisted(&self, server: &str) -> Result<Unlisted, HostError> {
+        self.inner.slot(server)?;
+        let catalog = self.catalog();
+        Ok(catalog.part(server).map(|part| part.list.unlisted()).unwrap_or_default())
+    }
+
     /// Definitions as they were first seen, to be handed to the next host.
     pub fn pins(&self) -> Pins {
         self.inner.around.registry.pins()
@@ -289,11 +297,11 @@ impl Host {
     /// Calls a tool of a server. Await it for a typed error or a result.
     pub fn call_tool(
         &self,
-        server: impl Into<String>,
-        tool: impl Into<String>,
+        server: impl AsRef<str>,
+        tool: impl AsRef<str>,
         arguments: impl Serialize,
     ) -> ToolCall {
-        let which = Which::Pair { server: server.into(), tool: tool.into() };
+        let which = Which::pair(&self.catalog(), server.as_ref(), tool.as_ref());
         ToolCall::new(Arc::clone(&self.inner), which, Raw::encode(&arguments))
     }
 
@@ -336,6 +344,7 @@ impl Host {
         let (entries, mut chores) = {
             let mut table = self.inner.table.lock();
             table.is_closed = true;
+            table.sentinel = None;
             (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
         };
         self.inner.around.registry.place(&[]);
@@ -352,191 +361,6 @@ impl Inner {
     pub(crate) fn new(around: Arc<Surroundings>, policy: CallPolicy, abilities: Abilities) -> Self {
         Self { around, policy, abilities, table: Mutex::default() }
     }
-
-    /// Puts one server into the set; one of the same name and plan stays.
-    fn add(&self, name: &str, desired: Desired) -> Result<Arc<Slot>, HostError> {
-        check_name(name)?;
-        let mut table = self.table.lock();
-        if table.is_closed {
-            return Err(HostError::Closed);
-        }
-        let at = table.entries.iter().position(|entry| *entry.slot().name == *name);
-        if let Some(at) = at
-            && table.entries[at].desired.plan == desired.plan
-        {
-            table.entries[at].desired = desired;
-            return Ok(Arc::clone(table.entries[at].slot()));
-        }
-        if at.is_none() && table.entries.len() >= MOST_SERVERS {
-            return Err(HostError::TooManyServers { most: MOST_SERVERS });
-        }
-        let entry = self.entry(name, desired);
-        let slot = Arc::clone(entry.slot());
-        let outset = entry.outset();
-        let old = match at {
-            Some(at) => Some(std::mem::replace(&mut table.entries[at], entry)),
-            None => {
-                table.entries.push(entry);
-                None
-            }
-        };
-        self.place(&table, std::slice::from_ref(&slot));
-        begin(&mut table.chores, old, &slot, outset);
-        Ok(slot)
-    }
-
-    fn take(&self, name: &str) -> Result<Running, HostError> {
-        let mut table = self.table.lock();
-        let Some(at) = table.entries.iter().position(|entry| *entry.slot().name == *name) else {
-            drop(table);
-            return Err(self.not_connected(name));
-        };
-        let entry = table.entries.remove(at);
-        self.place(&table, &[]);
-        Ok(entry.running)
-    }
-
-    /// Changes the whole set. Gives what is known at once, the slots that start, and what is being closed.
-    fn set(&self, wanted: Vec<(String, Desired)>) -> (SetServers, Vec<Arc<Slot>>, JoinSet<()>) {
-        let (mut done, mut started, mut closing) = (SetServers::default(), Vec::new(), JoinSet::new());
-        let mut table = self.table.lock();
-        let mut old = std::mem::take(&mut table.entries);
-        let mut seen = HashSet::new();
-        let mut begins = Vec::new();
-        for (name, desired) in wanted {
-            let refused = match check_name(&name) {
-                Err(error) => Some(error),
-                Ok(()) if table.is_closed => Some(HostError::Closed),
-                Ok(()) if table.entries.len() >= MOST_SERVERS => {
-                    Some(HostError::TooManyServers { most: MOST_SERVERS })
-                }
-                Ok(()) => None,
-            };
-            if let Some(error) = refused {
-                done.errors.insert(name, error.to_string());
-                continue;
-            }
-            if !seen.insert(name.clone()) {
-                done.errors.insert(name, "the name stands twice; the first was taken".to_owned());
-                continue;
-            }
-            let before = old.iter().position(|entry| *entry.slot().name == *name).map(|at| old.remove(at));
-            match before {
-                Some(mut kept) if kept.desired.plan == desired.plan => {
-                    kept.desired = desired;
-                    table.entries.push(kept);
-                }
-                before => {
-                    if before.is_some() {
-                        done.removed.push(name.clone());
-                    }
-                    let entry = self.entry(&name, desired);
-                    started.push(Arc::clone(entry.slot()));
-                    begins.push((before, Arc::clone(entry.slot()), entry.outset()));
-                    table.entries.push(entry);
-                    done.added.push(name);
-                }
-            }
-        }
-        self.place(&table, &started);
-        for (before, slot, outset) in begins {
-            begin(&mut table.chores, before, &slot, outset);
-        }
-        for gone in old {
-            done.removed.push(gone.slot().name.to_string());
-            closing.spawn(gone.running.close());
-        }
-        (done, started, closing)
-    }
-
-    fn entry(&self, name: &str, desired: Desired) -> Entry {
-        let slot = Arc::new(Slot::new(name.into(), desired.plan.clone(), Desk::new(self.abilities)));
-        Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
-    }
-
-    /// Puts the set into the catalogue, with what is remembered of the new ones.
-    fn place(&self, table: &Table, new: &[Arc<Slot>]) {
-        let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
-        self.around.registry.place(&slots);
-        let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
-        for entry in table.entries.iter().filter(is_new) {
-            if let Some(manifest) = &entry.desired.manifest {
-                self.around.registry.list(entry.slot(), &manifest.tools, Unread::default());
-            }
-        }
-    }
-
-    pub(crate) fn slot(&self, name: &str) -> Result<Arc<Slot>, HostError> {
-        let table = self.table.lock();
-        let found = table.entries.iter().map(Entry::slot).find(|slot| *slot.name == *name).cloned();
-        drop(table);
-        found.ok_or_else(|| self.not_connected(name))
-    }
-
-    pub(crate) fn slots(&self) -> Vec<Arc<Slot>> {
-        self.table.lock().entries.iter().map(|entry| Arc::clone(entry.slot())).collect()
-    }
-
-    pub(crate) fn names(&self) -> Vec<String> {
-        self.table.lock().entries.iter().map(|entry| entry.slot().name.to_string()).collect()
-    }
-
-    pub(crate) fn statuses(&self) -> Vec<(Arc<str>, Status)> {
-        self.slots().iter().map(|slot| (Arc::clone(&slot.name), slot.status())).collect()
-    }
-
-    pub(crate) fn not_connected(&self, name: &str) -> HostError {
-        HostError::NotConnected { server: name.to_owned(), known: self.names() }
-    }
-}
-
-impl Entry {
-    fn outset(&self) -> Outset {
-        if self.desired.manifest.is_some() { Outset::Remembered } else { Outset::Fresh }
-    }
-
-    fn report(&self, catalog: &Catalog) -> ServerStatus {
-        let slot = self.slot();
-        let status = slot.status();
-        let terms = status.terms();
-        let info = terms.and_then(|terms| terms.server.as_ref());
-        let error = match &status {
-            Status::NeedsAuth(challenge) => Some(challenge.to_string()),
-            status => status.failure().map(ToString::to_string),
-        };
-        let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
-        ServerStatus {
-            name: slot.name.to_string(),
-            status: status.word(),
-            server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
-            error,
-            config: self.desired.written.clone().map(Written),
-            scope: self.desired.scope.as_deref().map(str::to_owned),
-            tools: tools.filter(|tools| !tools.is_empty()).map(Tools),
-        }
-    }
-}
-
-/// Begins a server, once the one whose place it takes has ended: both may want the same port or file.
-fn begin(chores: &mut JoinSet<()>, before: Option<Entry>, slot: &Arc<Slot>, outset: Outset) {
-    while chores.try_join_next().is_some() {}
-    match before {
-        None => _ = slot.begin(outset),
-        Some(before) => {
-            let slot = Arc::clone(slot);
-            chores.spawn(async move {
-                before.running.close().await;
-                slot.begin(outset);
-            });
-        }
-    }
-}
-
-fn check_name(name: &str) -> Result<(), HostError> {
-    if name.is_empty() || name == OWN_NAME {
-        return Err(HostError::BadName { server: name.to_owned() });
-    }
-    Ok(())
 }
 
 /// What a start came to, for whoever asked for it.

@@ -1,8 +1,56 @@
 //! Many servers at once: a desired set of servers goes in, one live catalogue of what they offer comes out.
 //!
-//! The way of a server: what a person wrote (`config::Entry`) becomes what will be run ([`config::Plan`]), which a
-//! slot keeps running; what the slot's server lists goes into the catalogue; a call is resolved there, permitted, and
-//! sent through the slot.
+//! ```text
+//!   config::Plan ──▶ slot (one task a server) ──▶ session
+//!                      │ lists                      ▲
+//!                      ▼                            │
+//!                   registry ──▶ Catalog ──▶ call: resolve, check, permit, send, shape
+//! ```
+//!
+//! The way of a server: what a person wrote becomes what will be run ([`config::Plan`]), which a slot keeps running;
+//! what its server lists goes into the [`Catalog`]; a call is resolved there, permitted, and sent through the slot.
+//!
+//! **Invariants.** What is wanted of one server never waits for another. A status is read, never asked for. A catalogue
+//! does not change: the next one is another. A tool that is not shown cannot be called. A call is made once, unless
+//! nothing of it ever left, or its tool may be repeated and the policy says so. Arguments and results are never logged.
+//!
+//! ```
+//! use std::time::Duration;
+//! use switchboard_host::Host;
+//! use switchboard_host::config::{Plan, Reach, Restart, Start};
+//! # use switchboard_protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
+//! # use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # struct Greeter;
+//! # impl Handler for Greeter {
+//! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//! #         match request {
+//! #             ServerRequest::ListTools(_) => Handled::now(ListToolsResult::new([Tool::new("hello", serde_json::json!({"type": "object"}))])),
+//! #             ServerRequest::CallTool(_) => Handled::now(CallToolResult::new([Content::text("hello!")])),
+//! #             other => Handled::error(RpcError::method_not_found(other.method())),
+//! #         }
+//! #     }
+//! # }
+//! # let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+//! # let greeter = Server::builder(Implementation::new("greeter", "1.0.0"), offers).build(Greeter);
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let host = Host::builder().with_server("greeter", &greeter).build();
+//! let plan = Plan {
+//!     reach: Reach::InProcess { name: "greeter".into() },
+//!     start: Start::AtOnce,
+//!     restart: Restart::WithBackoff { most: 5 },
+//!     required: false,
+//!     startup: Duration::from_secs(60),
+//!     call: None,
+//!     allow: Vec::new(),
+//!     deny: Vec::new(),
+//! };
+//! let done = host.set_servers([("greeter", plan)]).await;
+//! assert_eq!(done.added, ["greeter"]);
+//! let result = host.execute("mcp__greeter__hello", ()).await;
+//! assert_eq!(result.text(), "hello!");
+//! host.close().await;
+//! # });
+//! ```
 
 pub mod config;
 pub mod permission;
@@ -20,6 +68,7 @@ mod host;
 mod registry;
 mod report;
 mod resources;
+mod set;
 mod slot;
 mod telemetry;
 
@@ -32,7 +81,9 @@ pub use error::HostError;
 pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
-pub use registry::{Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Why, Withheld};
+pub use registry::{
+    Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Unlisted, Why, Withheld,
+};
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};

@@ -1,6 +1,7 @@
 //! What a run measures: all that its targets need, and in a full run the rows that no target asks for.
 
 use super::growth;
+use super::host::HostFigure;
 use super::setup::Era::{Legacy, Modern};
 use super::setup::Form::{Json, Kept, Pair, Pipes, Pool};
 use super::setup::Side::{Client, Inside, Server};
@@ -21,6 +22,8 @@ pub(super) struct Plan {
     pub(super) counted: Vec<Setup>,
     pub(super) sizes: Vec<Make>,
     pub(super) builds: Vec<Make>,
+    /// By the programs of a host.
+    pub(super) hosted: Vec<HostFigure>,
 }
 
 impl Plan {
@@ -54,6 +57,7 @@ impl Plan {
         once(&mut plan.grown);
         once(&mut plan.sizes);
         once(&mut plan.builds);
+        once(&mut plan.hosted);
         plan
     }
 
@@ -65,6 +69,7 @@ impl Plan {
                 self.counted.push(setup);
             }
             Quantity::Size(make) => self.sizes.push(make),
+            Quantity::Host(figure) => self.hosted.push(figure),
             Quantity::Build(make) => self.builds.push(make),
         }
     }
@@ -87,6 +92,9 @@ impl Plan {
     pub(super) fn makes(&self) -> Vec<Make> {
         let used = |make: Make| self.timed.iter().chain(&self.counted).any(|setup| setup.make == make);
         let mut makes = vec![Make::Floor, Make::Switchboard];
+        if used(Make::Host) || !self.hosted.is_empty() {
+            makes.push(Make::Host);
+        }
         if used(Make::Rmcp) {
             makes.push(Make::Rmcp);
         }

@@ -12,6 +12,8 @@ use super::json::Json;
 pub(super) enum Make {
     Floor,
     Switchboard,
+    /// Switchboard again, through a host.
+    Host,
     Rmcp,
     TypeScript,
     Python,
@@ -242,7 +244,7 @@ macro_rules! words {
 }
 
 words! {
-    Make { Floor => "floor", Switchboard => "switchboard", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
+    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
     Side { Client => "client", Server => "server", Inside => "inside" }
     Road { Stdio => "stdio", Http => "HTTP" }
     Era { Legacy => "legacy", Modern => "modern" }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::callgrind::Counts;
 use super::guards::Guards;
+use super::host::{HostFigure, HostFigures};
 use super::json::Json;
 use super::median::{median, ratio};
 use super::rounds::Times;
@@ -22,6 +23,8 @@ pub(super) struct Facts {
     pub(super) sizes: HashMap<Make, f64>,
     /// Seconds of user and system time of a clean build of it.
     pub(super) builds: HashMap<Make, f64>,
+    /// Of a host of many servers.
+    pub(super) host: HostFigures,
 }
 
 /// One figure, for each round where there are rounds.
@@ -36,6 +39,8 @@ pub(super) enum Quantity {
     EachSession(Setup),
     Size(Make),
     Build(Make),
+    /// Of a host of many servers.
+    Host(HostFigure),
 }
 
 /// How figures make one number.
@@ -102,6 +107,7 @@ impl Quantity {
             }
             Self::Size(make) => facts.sizes.get(make).copied().into_iter().collect(),
             Self::Build(make) => facts.builds.get(make).copied().into_iter().collect(),
+            Self::Host(figure) => facts.host.get(figure).cloned().unwrap_or_default(),
         }
     }
 

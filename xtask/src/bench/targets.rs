@@ -1,8 +1,9 @@
-//! The targets, P1 to P18 and the guards, as a table.
+//! The targets, P1 to P18, those of the host and the guards, as a table.
 //!
 //! Each is a ratio within one run, of the same flavour of runtime. What has to be measured is read off this table.
 
 use super::growth;
+use super::host::HostFigure::{Changed, Crowd, Find, FindShared, Snapshot, Status};
 use super::sample::Metric::{self, CallsPerSecond, Cpu, MegabytesPerSecond, PeakMb, Wall};
 use super::setup::Era::{self, Legacy, Modern};
 use super::setup::Form::{Json, Pipes, Pool, Wide};
@@ -48,6 +49,7 @@ pub(super) fn all(quick: bool, build: bool) -> Vec<Target> {
     targets.extend(http());
     targets.extend(lists());
     targets.extend(footprint(build));
+    targets.extend(host());
     for axis in growth::AXES {
         targets.extend(axis.targets(quick));
     }
@@ -255,6 +257,30 @@ fn guards() -> Vec<Target> {
     targets
 }
 
+/// The host: what it adds to a call, what its catalogue costs, and how fast many servers start.
+fn host() -> Vec<Target> {
+    let mut targets = Vec::new();
+    for era in [Legacy, Modern] {
+        let bare = Setup::echo(Client, Road::Stdio).era(era);
+        let measure = || instructions(bare.by(Make::Host), bare.switchboard());
+        let what = format!("instructions per call through a host, {era}");
+        let aim = Some(most(1.1, "× bare", measure()));
+        targets.push(target(&format!("H1.{era}"), &what, most(1.15, "× bare", measure()), aim));
+    }
+    let figure = |limit, unit, figure| most(limit, unit, Measure::Plain(Quantity::Host(figure)));
+    let rows = [
+        ("H2.snapshot", "snapshot of 10,000 tools of 100 servers", figure(1.0, "µs", Snapshot)),
+        ("H2.find", "a tool among them by its full name", figure(5.0, "µs", Find)),
+        ("H2.shared", "by a name that 100 servers have", figure(5.0, "µs", FindShared)),
+        ("H2.status", "status of all servers", figure(2_000.0, "µs", Status)),
+        ("H2.changed", "one list changed, until it shows", figure(5_000.0, "µs", Changed)),
+    ];
+    targets.extend(rows.map(|(name, what, must)| target(name, what, must, None)));
+    let crowd = "45 healthy servers beside 5 broken ones, beyond the slowest alone";
+    targets.push(reported(target("H3.crowd", crowd, figure(250.0, "ms", Crowd), None)));
+    targets
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,7 +309,8 @@ mod tests {
     fn only_rates_and_waiting_do_not_decide() {
         let reported: Vec<String> =
             all(true, true).into_iter().filter(|target| !target.decides).map(|target| target.name).collect();
-        let wanted = ["P6.calls", "P7.calls", "P8.rate", "P9.rate", "P15.connect.1", "P15.connect.50"];
+        let wanted =
+            ["P6.calls", "P7.calls", "P8.rate", "P9.rate", "P15.connect.1", "P15.connect.50", "H3.crowd"];
         assert_eq!(reported, wanted);
     }
 }

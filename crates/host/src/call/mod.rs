@@ -6,10 +6,13 @@
 //!                       catalogue              shape: output, spill, errors for the model
 //! ```
 
+mod flat;
 mod guard;
 mod own;
 mod permit;
+mod policy;
 mod repair;
+mod resolve;
 mod run;
 mod shape;
 mod spill;
@@ -18,10 +21,12 @@ mod validate;
 
 pub use own::OwnTool;
 pub use permit::{Permit, Permitted, Proposed};
+pub(crate) use policy::CallPolicy;
+pub use policy::{Replay, TraceContext, Traced};
+pub(crate) use resolve::{Which, not_ready};
 pub use run::Run;
 pub(crate) use shape::failure;
 pub use spill::Spill;
-pub(crate) use tool_call::{CallPolicy, Which, not_ready};
-pub use tool_call::{Replay, ToolCall, TraceContext, Traced};
+pub use tool_call::ToolCall;
 pub(crate) use validate::Checks;
 pub use validate::Validation;

@@ -9,58 +9,15 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
-use crate::call::{Permit, Permitted, Proposed, Run, Spill, Validation, repair, run, shape};
+use crate::answers::Silent;
+use crate::call::policy::Replay;
+use crate::call::resolve::{Which, not_ready, resolve, still};
+use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
 use crate::error::HostError;
 use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Switch, Target, Why};
-use crate::slot::{Slot, Status};
+use crate::registry::{Listed, Target};
+use crate::slot::Slot;
 use crate::telemetry::{Ending, call_span, error_type};
-
-/// Whether a call whose outcome is unknown is made again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replay {
-    /// Never.
-    #[default]
-    Never,
-    /// Once, if the tool says that it is read-only or idempotent. Only for servers whose word is trusted.
-    Idempotent,
-}
-
-/// Says which trace a call belongs to.
-pub trait TraceContext: Send + Sync + 'static {
-    /// The context of now. Asked inside the span of the call.
-    fn current(&self) -> Option<Traced>;
-}
-
-/// A trace, in the words of W3C Trace Context.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traced {
-    /// `traceparent`.
-    pub parent: String,
-    /// `tracestate`.
-    pub state: Option<String>,
-}
-
-/// What holds for all calls of a host.
-#[derive(Default)]
-pub(crate) struct CallPolicy {
-    pub(crate) permit: Option<Arc<dyn Permit>>,
-    pub(crate) replay: Replay,
-    pub(crate) validation: Validation,
-    pub(crate) spill: Option<Spill>,
-    pub(crate) trace: Option<Arc<dyn TraceContext>>,
-}
-
-/// Which tool is meant.
-#[derive(Clone, Debug)]
-pub(crate) enum Which {
-    /// A tool of a server, under the server's name for it.
-    Pair { server: String, tool: String },
-    /// Either of its names.
-    Name(String),
-    /// One that was looked up.
-    Listed(Arc<Listed>),
-}
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
@@ -115,12 +72,11 @@ impl ToolCall {
 
     /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
     /// for a model goes to a file where the host's policy says so.
-    pub fn execute(self) -> BoxFuture<'static, CallToolResult> {
-        Box::pin(async {
-            let host = Arc::clone(&self.host);
+    pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
+        Box::pin(async move {
             match self.make().await {
-                Ok(Made { raw, result }) => match &host.policy.spill {
-                    Some(spill) => spill.shape(raw.as_ref(), result),
+                Ok(Made { raw, result }) => match &self.host.policy.spill {
+                    Some(spill) => spill.clone().shaped(raw, result).await,
                     None => result,
                 },
                 Err(error) => shape::failure(&error),
@@ -132,16 +88,23 @@ impl ToolCall {
     ///
     /// # Errors
     /// As awaiting it.
-    pub fn raw(self) -> BoxFuture<'static, Result<Raw, HostError>> {
-        Box::pin(async {
+    pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
+        Box::pin(async move {
             let Made { raw, result } = self.make().await?;
             // A tool of the application wrote nothing: what it means is written now, which does not fail.
             Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
         })
     }
 
-    async fn make(mut self) -> Result<Made, HostError> {
-        let listed = resolve(&self.host, &self.which).await?;
+    async fn make(&mut self) -> Result<Made, HostError> {
+        let listed = match &self.run {
+            None => resolve(&self.host, &self.which).await?,
+            Some(run) => {
+                let tool = self.which.name().to_owned();
+                let unsent = HostError::Cancelled { tool, sent: false };
+                unless_cancelled(run, unsent, resolve(&self.host, &self.which)).await??
+            }
+        };
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
             Ok(arguments) => arguments,
@@ -164,24 +127,37 @@ impl ToolCall {
     }
 
     /// Everything between the tool and its result.
-    async fn made(mut self, listed: &Listed, arguments: Raw) -> Result<Made, HostError> {
+    async fn made(&mut self, listed: &Listed, arguments: Raw) -> Result<Made, HostError> {
         let host = Arc::clone(&self.host);
         if host.policy.validation == Validation::On {
             listed.checks.arguments(&listed.tool, &arguments).map_err(|problem| unfit(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
-            return Err(HostError::Cancelled { tool: listed.tool.name.clone(), sent: false });
+            return Err(cancelled(listed, false));
         }
         if let Some(permit) = &host.policy.permit {
             let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, &arguments);
-            if let Permitted::No { reason } = permit.permit(&proposed).await {
+            let permitted = match &self.run {
+                None => permit.permit(&proposed).await,
+                Some(run) => {
+                    unless_cancelled(run, cancelled(listed, false), permit.permit(&proposed)).await?
+                }
+            };
+            if let Permitted::No { reason } = permitted {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
+            // It may have taken minutes: what was permitted is what was listed then.
+            still(&host, listed)?;
         }
         let made = match &listed.target {
             Target::Own(own) => {
-                let run = self.run.as_ref();
-                let result = unless_cancelled(run, listed, own.call(arguments, run)).await?;
+                let result = match &self.run {
+                    None => own.call(arguments, None).await,
+                    Some(run) => {
+                        let answer = own.call(arguments, Some(run));
+                        unless_cancelled(run, cancelled(listed, true), answer).await?
+                    }
+                };
                 Made { raw: None, result }
             }
             Target::Server(slot) => {
@@ -207,7 +183,18 @@ impl ToolCall {
     /// Sends it, and again where that cannot do harm.
     async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
-        let session = slot.session().await.map_err(not_ready)?;
+        let turn = match &self.run {
+            None => slot.turns.take().await,
+            Some(run) => unless_cancelled(run, cancelled(listed, false), slot.turns.take()).await?,
+        };
+        let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
+        let session = match &self.run {
+            None => slot.session().await.map_err(not_ready)?,
+            Some(run) => {
+                let session = unless_cancelled(run, cancelled(listed, false), slot.session()).await?;
+                session.map_err(not_ready)?
+            }
+        };
         let opened = slot.opened();
         let error = match self.once(listed, slot, &session, &arguments).await {
             Err(HostError::Call { error, .. }) => error,
@@ -223,7 +210,12 @@ impl ToolCall {
             return Err(failed(listed, *error));
         }
         // Boxed: what happens seldom must not make every call larger.
-        match Box::pin(slot.session_after(opened)).await {
+        let another = Box::pin(slot.session_after(opened));
+        let another = match &self.run {
+            None => another.await,
+            Some(run) => unless_cancelled(run, cancelled(listed, error.outcome_unknown()), another).await?,
+        };
+        match another {
             Some(session) => Box::pin(self.once(listed, slot, &session, &arguments)).await,
             None => Err(failed(listed, *error)),
         }
@@ -240,8 +232,11 @@ impl ToolCall {
             Some(run) => (run.id(), run.answers()),
             None => (run::next_id(), None),
         };
-        let _seat = slot.desk.sit(id, answers);
-        let mut call = session.call_tool(listed.tool.name.as_str(), arguments);
+        let seat = slot.desk.sit(id, answers);
+        let mut call = session.call_tool_raw(listed.tool.name.as_str(), arguments.clone());
+        if seat.is_some() {
+            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+        }
         if let Some(total) = self.total {
             call = call.timeout(total);
         }
@@ -254,7 +249,11 @@ impl ToolCall {
         if let Some(meta) = self.meta_with_trace() {
             call = call.meta(meta);
         }
-        let outcome = unless_cancelled(self.run.as_ref(), listed, call.raw()).await?;
+        // The one that is made all the time is awaited in place: moving it would cost as much as half the host.
+        let outcome = match &self.run {
+            None => call.raw().await,
+            Some(run) => unless_cancelled(run, cancelled(listed, true), Box::pin(call.raw())).await?,
+        };
         let raw = outcome.map_err(|error| failed(listed, error))?;
         let result = CallToolResult::read(&raw).map_err(|error| {
             failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
@@ -277,43 +276,21 @@ impl ToolCall {
     }
 }
 
-/// Finds the tool; waits for a server that has just been started, or has to be.
-async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
-    let catalog = host.around.registry.snapshot();
-    match which {
-        Which::Listed(listed) => allowed(&catalog, listed),
-        Which::Name(name) => match catalog.find(name) {
-            Some(found) => Ok(found.tool),
-            None => Err(missing(host, &catalog, name)),
-        },
-        Which::Pair { server, tool } => {
-            if let Some(listed) = catalog.of_server(server, tool) {
-                return allowed(&catalog, listed);
-            }
-            let slot = catalog.part(server).and_then(|part| part.slot.clone());
-            let Some(slot) = slot else { return Err(host.not_connected(server)) };
-            slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
-            let catalog = host.around.registry.snapshot();
-            match catalog.of_server(server, tool) {
-                Some(listed) => allowed(&catalog, listed),
-                None => Err(HostError::UnknownTool { tool: tool.clone(), near: catalog.near(tool) }),
-            }
-        }
-    }
-}
-
 /// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
 async fn unless_cancelled<T>(
-    run: Option<&Run>,
-    listed: &Listed,
+    run: &Run,
+    error: HostError,
     future: impl Future<Output = T>,
 ) -> Result<T, HostError> {
-    let Some(run) = run else { return Ok(future.await) };
     tokio::select! {
         biased;
         done = future => Ok(done),
-        () = run.cancelled() => Err(HostError::Cancelled { tool: listed.tool.name.clone(), sent: true }),
+        () = run.cancelled() => Err(error),
     }
+}
+
+fn cancelled(listed: &Listed, sent: bool) -> HostError {
+    HostError::Cancelled { tool: listed.tool.name.clone(), sent }
 }
 
 /// What a call gave.
@@ -328,49 +305,6 @@ fn ending(outcome: &Result<Made, HostError>) -> Ending {
         Ok(made) if made.result.is_error => Ending::ToolError,
         Ok(_) => Ending::Result,
         Err(_) => Ending::Failure,
-    }
-}
-
-/// The tool, if it may be used.
-fn allowed(catalog: &Catalog, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
-    let server = || Arc::clone(&listed.server);
-    let Some(part) = catalog.part(&listed.server) else {
-        return Err(not_ready(&listed.server, Status::Stopped));
-    };
-    if part.switch == Switch::Off {
-        return Err(not_ready(&listed.server, Status::Disabled));
-    }
-    // One that was looked up earlier may be another by now.
-    let now = catalog.of_server(&listed.server, &listed.tool.name).unwrap_or(listed);
-    match catalog.withheld(now) {
-        Some(reason) => Err(HostError::Withheld {
-            server: server(),
-            tool: listed.tool.name.clone(),
-            reason: Box::new(reason.clone()),
-        }),
-        None => Ok(Arc::clone(now)),
-    }
-}
-
-/// Why there is no tool of this name.
-fn missing(host: &Inner, catalog: &Catalog, name: &str) -> HostError {
-    let tool = || name.to_owned();
-    match catalog.why(name, &host.statuses()) {
-        Why::Withheld { server, reason } => {
-            HostError::Withheld { server, tool: tool(), reason: Box::new(reason) }
-        }
-        Why::Disabled { server } => not_ready(&server, Status::Disabled),
-        Why::Unknown { near, .. } => HostError::UnknownTool { tool: tool(), near },
-        Why::Shown { .. } | Why::Rejected { .. } => HostError::UnknownTool { tool: tool(), near: Vec::new() },
-    }
-}
-
-pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
-    match status {
-        Status::NeedsAuth(challenge) => {
-            HostError::NeedsAuth { server: Arc::clone(server), challenge: Box::new(challenge) }
-        }
-        status => HostError::NotReady { server: Arc::clone(server), status: Box::new(status) },
     }
 }
 
@@ -393,8 +327,8 @@ impl IntoFuture for ToolCall {
     type Output = Result<CallToolResult, HostError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async { self.make().await.map(|made| made.result) })
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move { self.make().await.map(|made| made.result) })
     }
 }
 

@@ -8,6 +8,7 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use switchboard_protocol::{Raw, Tool};
 
+use crate::call::flat::Flat;
 use crate::call::guard;
 
 /// The largest value that is checked.
@@ -39,6 +40,12 @@ pub(crate) struct Checks {
 enum Check {
     /// Takes anything, or is not compiled.
     Anything,
+    /// Like most: what fits is seen at a glance, and only what may not is looked at closely.
+    Flat {
+        flat: Flat,
+        schema: Value,
+        full: OnceLock<Option<Validator>>,
+    },
     Compiled(Box<Validator>),
 }
 
@@ -73,34 +80,53 @@ impl Check {
             return Ok(Self::Anything);
         }
         guard::check(&schema).map_err(|reason| reason.to_string())?;
-        // Patterns that never take longer than the text they look at.
-        let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
-        let options = jsonschema::options().with_pattern_options(patterns);
-        options.build(&schema).map(|compiled| Self::Compiled(Box::new(compiled))).map_err(|e| e.to_string())
+        match Flat::new(&schema) {
+            Some(flat) => Ok(Self::Flat { flat, schema, full: OnceLock::new() }),
+            None => validator(&schema).map(|compiled| Self::Compiled(Box::new(compiled))),
+        }
     }
 
     fn check(&self, value: &Raw) -> Result<(), String> {
-        let Self::Compiled(validator) = self else { return Ok(()) };
-        if value.len() > MOST_BYTES {
-            return Ok(());
+        match self {
+            Self::Anything => Ok(()),
+            Self::Flat { flat, .. } if flat.fits(value) => Ok(()),
+            Self::Flat { schema, full, .. } => match full.get_or_init(|| validator(schema).ok()) {
+                Some(validator) => problems(validator, value),
+                None => Ok(()),
+            },
+            Self::Compiled(validator) => problems(validator, value),
         }
-        let value: Value = value.decode().map_err(|error| error.to_string())?;
-        if validator.is_valid(&value) {
-            return Ok(());
-        }
-        let problems: Vec<String> = validator
-            .iter_errors(&value)
-            .take(MOST_PROBLEMS)
-            .map(|error| {
-                let said: String = error.to_string().chars().take(MOST_SAID).collect();
-                match error.instance_path().to_string() {
-                    path if path.is_empty() => said,
-                    path => format!("{path}: {said}"),
-                }
-            })
-            .collect();
-        Err(problems.join("; "))
     }
+}
+
+fn validator(schema: &Value) -> Result<Validator, String> {
+    // Patterns that never take longer than the text they look at.
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    let options = jsonschema::options().with_pattern_options(patterns);
+    options.build(schema).map_err(|error| error.to_string())
+}
+
+/// What does not fit, if anything does not.
+fn problems(validator: &Validator, value: &Raw) -> Result<(), String> {
+    if value.len() > MOST_BYTES {
+        return Ok(());
+    }
+    let value: Value = value.decode().map_err(|error| error.to_string())?;
+    if validator.is_valid(&value) {
+        return Ok(());
+    }
+    let problems: Vec<String> = validator
+        .iter_errors(&value)
+        .take(MOST_PROBLEMS)
+        .map(|error| {
+            let said: String = error.to_string().chars().take(MOST_SAID).collect();
+            match error.instance_path().to_string() {
+                path if path.is_empty() => said,
+                path => format!("{path}: {said}"),
+            }
+        })
+        .collect();
+    Err(problems.join("; "))
 }
 
 /// Whether a schema says nothing but that it is an object, as many do.

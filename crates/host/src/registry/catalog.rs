@@ -19,7 +19,7 @@ pub struct Catalog {
     revision: u64,
     hasher: NameHasher,
     pub(crate) parts: Vec<Arc<Part>>,
-    servers: HashMap<Arc<str>, u32>,
+    servers: HashMap<Arc<str>, u32, NameHasher>,
     /// The tools that are shown.
     tools: Vec<Arc<Listed>>,
     qualified: Chains,
@@ -72,8 +72,9 @@ impl Catalog {
     }
 
     /// The names of the servers, in configured order.
-    pub fn servers(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.parts.iter().map(|part| &*part.server)
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        // The first part is the application's own.
+        self.parts.iter().filter(|part| part.slot.is_some()).map(|part| &*part.server)
     }
 
     /// The tool the model knows by this name.
@@ -108,8 +109,8 @@ impl Catalog {
     }
 
     /// A tool of a server under the server's own name for it, withheld or not.
-    pub(crate) fn of_server(&self, server: &str, tool: &str) -> Option<&Arc<Listed>> {
-        self.part(server)?.list.by_name(&self.hasher, tool)
+    pub(crate) fn of_part<'a>(&self, part: &'a Part, tool: &str) -> Option<&'a Arc<Listed>> {
+        part.list.by_name(&self.hasher, tool)
     }
 
     pub(crate) fn part(&self, server: &str) -> Option<&Arc<Part>> {

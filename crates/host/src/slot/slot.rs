@@ -12,12 +12,18 @@ use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use crate::answers::Desk;
-use crate::config::{Off, Plan, Start};
+use crate::config::{Off, Plan, Reach, Start};
 use crate::registry::Switch;
-use crate::slot::{Status, Surroundings, Word, task};
+use crate::slot::turns::Turns;
+use crate::slot::{Sight, Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
+
+/// Calls that run on a server at a time: here, and elsewhere.
+const LOCAL_CALLS: usize = 256;
+const REMOTE_CALLS: usize = 128;
 
 /// How long it takes at most to notice that a session is over.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -30,6 +36,8 @@ pub(crate) struct Slot {
     pub(crate) plan: Plan,
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
+    pub(crate) turns: Turns,
+    pub(crate) sight: Arc<Sight>,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
     seen: watch::Sender<Seen>,
@@ -78,6 +86,11 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
+    /// Forgets what calls on an earlier connection found out.
+    pub(crate) fn forget(&self) {
+        *self.last.lock() = None;
+    }
+
     /// The next trouble that a call had.
     pub(crate) async fn next(&self) -> CallError {
         loop {
@@ -106,7 +119,12 @@ impl Slot {
         let status = match plan.start {
             Start::Off(Off::Disabled) => Status::Disabled,
             Start::Off(Off::Unapproved) => Status::AwaitingApproval,
-            Start::AtOnce | Start::WhenUsed => Status::Asleep,
+            // Not begun, but about to be: whoever needs it waits.
+            Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
+        };
+        let most_calls = match plan.reach {
+            Reach::Http { .. } | Reach::Proxy { .. } => REMOTE_CALLS,
+            Reach::Stdio { .. } | Reach::InProcess { .. } => LOCAL_CALLS,
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -114,6 +132,8 @@ impl Slot {
             plan,
             desk: Arc::new(desk),
             meter: Meter::default(),
+            turns: Turns::new(most_calls),
+            sight: Arc::default(),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
@@ -152,6 +172,12 @@ impl Slot {
     /// Starts the server, anew if it runs. Gives the round to wait for.
     pub(crate) fn start(&self) -> u64 {
         self.want(Run::Up)
+    }
+
+    /// Starts a server that was given up, and gives the round to wait for; does nothing to another.
+    pub(crate) fn start_again(&self) -> Option<u64> {
+        let is_given_up = matches!(self.seen.borrow().status, Status::Failed(_) | Status::NeedsAuth(_));
+        is_given_up.then(|| self.start())
     }
 
     /// Wakes a server that sleeps; does nothing to one that runs or may not.
@@ -203,23 +229,30 @@ impl Slot {
     }
 
     async fn session_soon(&self) -> Result<ClientSession, Status> {
-        let status = match self.status() {
-            Status::Asleep | Status::Starting { .. } => {
-                let round = self.wake();
-                self.settled(round).await
-            }
-            // Lost a moment ago, and not noticed yet.
-            Status::Ready(_) | Status::Degraded { .. } => {
-                let mut seen = self.seen.subscribe();
-                let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
-                match tokio::time::timeout(A_MOMENT, noticed).await {
-                    Ok(Ok(seen)) => seen.status.clone(),
-                    Ok(Err(_)) | Err(_) => self.status(),
+        let mut status = self.status();
+        // Twice: it may turn out to sleep only when its place is free.
+        for _ in 0..2 {
+            status = match status {
+                Status::Asleep | Status::Starting { .. } => {
+                    let round = self.wake();
+                    self.settled(round).await
                 }
+                // Lost a moment ago, and not noticed yet.
+                Status::Ready(_) | Status::Degraded { .. } => {
+                    let mut seen = self.seen.subscribe();
+                    let noticed = seen.wait_for(|seen| seen.status.terms().is_none());
+                    match tokio::time::timeout(A_MOMENT, noticed).await {
+                        Ok(Ok(seen)) => seen.status.clone(),
+                        Ok(Err(_)) | Err(_) => self.status(),
+                    }
+                }
+                other => other,
+            };
+            if let Some(session) = self.current() {
+                return Ok(session);
             }
-            other => other,
-        };
-        self.current().ok_or(status)
+        }
+        Err(status)
     }
 
     /// The session, if there is one now.
@@ -316,6 +349,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
+        self.slot.sight.close();
         self.slot.want(Run::Gone);
         self.slot.seen.send_modify(|seen| *seen = Seen { round: u64::MAX, status: Status::Stopped });
     }

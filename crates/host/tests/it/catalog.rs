@@ -26,6 +26,7 @@ crate::trials![
     trial one_bad_tool_is_left_out_and_not_its_siblings,
     trial why_says_what_is_the_matter,
     trial the_application_has_tools_of_its_own,
+    trial two_tools_of_one_name_are_both_withheld,
     trial names_that_need_changing_are_called_all_the_same,
 ];
 
@@ -208,6 +209,12 @@ async fn one_bad_tool_is_left_out_and_not_its_siblings() {
     assert_eq!(names(&host), ["mcp__s__good", "mcp__s__also"]);
     let Why::Rejected { reason, .. } = host.why("bad") else { panic!("{}", host.why("bad")) };
     assert!(reason.contains("inputSchema"), "{reason}");
+    host.set_denied_tools("s", ["also", "nothing"]);
+    let unlisted = host.unlisted("s").unwrap();
+    assert_eq!(unlisted.rejected[0].name.as_deref(), Some("bad"));
+    assert_eq!(unlisted.withheld[0].0, "also");
+    assert_eq!(unlisted.idle_rules, [Arc::from("nothing")]);
+    assert_eq!(unlisted.cut, None);
     host.close().await;
 }
 
@@ -245,6 +252,35 @@ async fn the_application_has_tools_of_its_own() {
     assert_eq!(names(&host).len(), 2);
     host.remove_tool("clock");
     assert_eq!(names(&host), ["mcp__toy__clock"]);
+    host.close().await;
+}
+
+/// A tool whose name is that of a server's.
+struct Impostor;
+
+impl OwnTool for Impostor {
+    fn definition(&self) -> Tool {
+        Tool::new("mcp__toy__a", json!({"type": "object"}))
+    }
+
+    fn call<'a>(&'a self, _: Raw, _: Option<&'a Run>) -> BoxFuture<'a, CallToolResult> {
+        Box::pin(async { CallToolResult::new([Content::text("impostor")]) })
+    }
+}
+
+async fn two_tools_of_one_name_are_both_withheld() {
+    let host = host_of(&[("toy", &Toy::new(&["a", "b"]).server("toy"))]).await;
+    host.add_tool(Arc::new(Impostor));
+    assert_eq!(names(&host), ["mcp__toy__b"]);
+    let refused = host.execute("mcp__toy__a", ()).await;
+    assert!(refused.is_error && refused.text().contains("stands for several tools"), "{}", refused.text());
+    assert!(host.call_tool("toy", "a", ()).await.is_err());
+    let Why::Withheld { reason: Withheld::Clash { with }, .. } = host.why("mcp__toy__a") else {
+        panic!("{}", host.why("mcp__toy__a"))
+    };
+    assert_eq!(with.len(), 2);
+    host.remove_tool("mcp__toy__a");
+    assert_eq!(names(&host), ["mcp__toy__a", "mcp__toy__b"]);
     host.close().await;
 }
 

@@ -8,6 +8,7 @@ use serde_json::json;
 use switchboard_host::config::{Off, Plan, Reach, Restart, Start};
 use switchboard_host::{Desired, Host, HostError, Permit, Permitted, Proposed, Status, TokenSource, Word};
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
+use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
 
 use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, plan, reopened, sh};
@@ -235,7 +236,7 @@ async fn set_servers_one_bad_server_harms_no_other() {
     host.close().await;
 }
 
-fn missing() -> Reach {
+pub(crate) fn missing() -> Reach {
     Reach::Stdio {
         command: "/nowhere/server".to_owned(),
         args: Vec::new(),
@@ -345,6 +346,12 @@ async fn resource_access_through_both_tools() {
     assert!(matches!(host.list_resources(Some("c")).await, Err(HostError::NotConnected { .. })));
     assert_eq!(host.read_resource("a", "toy://two").await.unwrap().contents.len(), 1);
     assert_eq!(host.list_prompts(None).await.unwrap().items.len(), 2);
+    let templates = host.list_resource_templates(Some("a")).await.unwrap();
+    assert_eq!(templates.items[0].item.uri_template, "toy://{name}");
+    let prompt = host.get_prompt("a", "greet", [("name", "Ada")]).await.unwrap();
+    assert_eq!(prompt.messages[0].content.as_text(), Some("Greet Ada."));
+    let params = CompleteParams::new(Reference::prompt("greet"), "name", "A");
+    assert_eq!(host.complete("a", params).await.unwrap().completion.values, ["Ada"]);
     let instructions = host.instructions();
     assert_eq!((&*instructions[1].server, instructions[1].item.as_str()), ("b", "Use b with care."));
     host.close().await;

@@ -16,8 +16,14 @@ mod applied;
 mod calls;
 mod catalog;
 mod checklist;
+mod crowd;
+mod faults;
+mod index;
+mod lists;
 mod operations;
 mod slots;
+mod strain;
+mod threats;
 
 use std::process::ExitCode;
 
@@ -26,7 +32,12 @@ use libtest_mimic::{Arguments, Trial};
 fn main() -> ExitCode {
     switchboard_transport::stdio::enter_if_asked();
     if let Some(part) = std::env::var_os(toy::PART) {
-        toy::play(part.to_str().unwrap_or_default());
+        match part.to_str().unwrap_or_default() {
+            crowd::CHANGES => crowd::play(),
+            faults::SCARCE => faults::play(),
+            strain::CROWDED => strain::play(),
+            part => toy::play(part),
+        }
         return ExitCode::SUCCESS;
     }
     let trials: Vec<Trial> = [
@@ -36,9 +47,16 @@ fn main() -> ExitCode {
         slots::trials(),
         catalog::trials(),
         calls::trials(),
+        crowd::trials(),
+        faults::trials(),
+        lists::trials(),
+        strain::trials(),
+        threats::trials(),
     ]
     .into_iter()
     .flatten()
     .collect();
+    let index = index::trial(&trials);
+    let trials = trials.into_iter().chain([index]).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

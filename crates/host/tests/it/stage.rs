@@ -37,7 +37,7 @@ fn real<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 's
 }
 
 /// Waits until everything a test started has ended.
-async fn no_task_is_left() {
+pub(crate) async fn no_task_is_left() {
     let metrics = tokio::runtime::Handle::current().metrics();
     for _ in 0..1000 {
         if metrics.num_alive_tasks() == 0 {
@@ -164,6 +164,11 @@ pub(crate) fn names(host: &Host) -> Vec<String> {
 pub(crate) fn lives(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     !stat.is_empty() && !stat.contains(") Z ")
+}
+
+/// How many descriptors we have open.
+pub(crate) fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 /// Waits until a process is gone.

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_protocol::{
-    CallToolParams, CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation,
-    ListCapability, ListPromptsResult, ListResourcesResult, ListToolsResult, Prompt, Raw, ReadResourceResult,
-    Resource, ResourceContents, ResourcesCapability, RpcError, ServerCapabilities, ServerResult, Settings,
-    TextField, Tool, ToolAnnotations,
+    CallToolParams, CallToolResult, CompleteResult, Completion, Content, ElicitParams, FormField, FormSchema,
+    GetPromptResult, Implementation, ListCapability, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, Prompt, PromptMessage, Raw, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, ResourcesCapability, Role, RpcError, ServerCapabilities,
+    ServerResult, Settings, TextField, Tool, ToolAnnotations,
 };
 use switchboard_session::Offer;
 use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
@@ -116,6 +117,21 @@ impl Handler for Toy {
                 }
             }
             ServerRequest::ListPrompts(_) => Handled::now(ListPromptsResult::new([Prompt::new("greet")])),
+            ServerRequest::GetPrompt(params) => {
+                let name = params.arguments.as_ref().and_then(|arguments| arguments.get("name").cloned());
+                let text = format!("Greet {}.", name.unwrap_or_default());
+                Handled::now(GetPromptResult::new([PromptMessage::new(Role::User, Content::text(text))]))
+            }
+            ServerRequest::ListResourceTemplates(_) => {
+                Handled::now(ListResourceTemplatesResult::new([ResourceTemplate::new(
+                    "toy://{name}",
+                    "toys",
+                )]))
+            }
+            ServerRequest::Complete(params) => {
+                let value = format!("{}da", params.argument.value);
+                Handled::now(CompleteResult::new(Completion::new([value])))
+            }
             ServerRequest::CallTool(call) => {
                 self.calls.fetch_add(1, Ordering::SeqCst);
                 let meta = call.meta.as_ref().and_then(|meta| Raw::encode(meta).ok());
@@ -144,6 +160,11 @@ fn call_tool(call: CallToolParams, cx: Cx) -> Handled {
                 Err(_) => say("alive".to_owned()),
             }
         }
+        "roots" => Handled::later(async move {
+            let roots = cx.roots("roots").await?;
+            let uris: Vec<String> = roots.into_iter().map(|root| root.uri).collect();
+            Ok(ServerResult::from(CallToolResult::new([Content::text(uris.join(" "))])))
+        }),
         "structured" => {
             let structured = call.arguments.clone().unwrap_or_else(Raw::empty_object);
             Handled::now(CallToolResult::new([Content::text("data")]).with_structured_content(structured))
@@ -164,6 +185,11 @@ pub(crate) fn play(part: &str) {
     let toy = match part {
         "toy" | "legacy" => Toy::full(),
         "dies-once" => Toy::new(&["once"]),
+        "locked" => {
+            let lock = std::env::var("LOCK").unwrap();
+            std::fs::File::create_new(&lock).expect("the one before has let go");
+            Toy::full()
+        }
         "stillborn" => {
             eprintln!("no such setting: colour");
             std::process::exit(3);
@@ -173,4 +199,8 @@ pub(crate) fn play(part: &str) {
     let offer = if part == "legacy" { Offer::LegacyOnly } else { Offer::Any };
     let server = toy.served("toy", offer);
     runtime.block_on(async { server.serve(own_stdio().unwrap()).await });
+    if part == "locked" {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        std::fs::remove_file(std::env::var("LOCK").unwrap()).unwrap();
+    }
 }

@@ -22,13 +22,17 @@ pub(crate) struct Web {
 
 impl Web {
     pub(crate) async fn open(server: &Arc<Server>) -> Self {
+        Self::open_at(server, "127.0.0.1:0").await
+    }
+
+    pub(crate) async fn open_at(server: &Arc<Server>, address: &str) -> Self {
+        let front = TcpListener::bind(address).await.unwrap();
         let mut tasks = JoinSet::new();
         let mut options = HttpOptions::default();
         options.legacy_sse = Some(LegacySse::default());
         let behind = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = behind.address().unwrap();
         tasks.spawn(behind.serve(HttpService::new(server, options)));
-        let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", front.local_addr().unwrap());
         let (said, token) = (Arc::default(), Arc::default());
         let (hears, wants): (Arc<Mutex<String>>, Arc<Mutex<Option<String>>>) =

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use switchboard_protocol::{
 };
 use tokio::time::Instant;
 
+use crate::client::Answers;
 use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::session::Live;
 use crate::era::{Extras, Round, Settled};
@@ -37,6 +39,8 @@ pub(crate) struct Call<'a> {
     pub(crate) on_progress: Option<OnProgress>,
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
+    /// Who answers what the server asks within this call; without one, whoever answers for the session.
+    pub(crate) answers: Option<Arc<dyn Answers>>,
 }
 
 impl<'a> Call<'a> {
@@ -52,6 +56,7 @@ impl<'a> Call<'a> {
             tracked: false,
             on_progress: None,
             as_task: false,
+            answers: None,
         }
     }
 
@@ -113,7 +118,8 @@ impl Live {
                         return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
                     // Boxed: what happens seldom must not make every call larger.
-                    round = Some(Box::pin(self.round(asked, rounds)).await?);
+                    let answers = call.answers.as_ref().unwrap_or(&self.answers);
+                    round = Some(Box::pin(self.round(asked, rounds, &**answers)).await?);
                     watch.word();
                 }
                 Settled::Task(ticket) => {
@@ -193,9 +199,14 @@ impl Live {
     }
 
     /// Gets the answers to all that was asked, and what to send back with them.
-    async fn round(&self, asked: InputRequired, rounds: usize) -> Result<Round, CallError> {
+    async fn round(
+        &self,
+        asked: InputRequired,
+        rounds: usize,
+        answers: &dyn Answers,
+    ) -> Result<Round, CallError> {
         let responses = match asked.input_requests {
-            Some(requests) => Some(self.inputs(requests).await?),
+            Some(requests) => Some(self.inputs(requests, answers).await?),
             None => {
                 // Only a state to hand back: the server sheds load. Back off before trying again.
                 let doubled = 50u64.saturating_mul(1 << rounds.min(10));
@@ -207,14 +218,17 @@ impl Live {
     }
 
     /// Answers every question, all at the same time.
-    pub(crate) async fn inputs(&self, requests: OrderedMap<InputRequest>) -> Result<Raw, CallError> {
-        let mut answers = Vec::new();
+    pub(crate) async fn inputs(
+        &self,
+        requests: OrderedMap<InputRequest>,
+        answers: &dyn Answers,
+    ) -> Result<Raw, CallError> {
+        // Polled together: a question answered late does not keep the others waiting.
+        let mut waiting = Vec::new();
         for (key, request) in requests.iter() {
-            answers.push((key.to_owned(), Box::pin(self.input(request.clone(), None))));
+            waiting.push((key.to_owned(), Box::pin(self.input(request.clone(), None, answers))));
         }
         let mut responses: OrderedMap<Raw> = OrderedMap::new();
-        // Polled together: a question answered late does not keep the others waiting.
-        let mut waiting = answers;
         std::future::poll_fn(|cx| {
             let mut refused = None;
             waiting.retain_mut(|(key, answer)| match answer.as_mut().poll(cx) {

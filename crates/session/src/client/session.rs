@@ -278,6 +278,11 @@ impl ClientSession {
         CallTool::new(self.clone(), name.into(), Raw::encode(&arguments))
     }
 
+    /// As [`Self::call_tool`], with arguments that are JSON text already: they are not written again.
+    pub fn call_tool_raw(&self, name: impl Into<String>, arguments: Raw) -> CallTool {
+        CallTool::new(self.clone(), name.into(), Ok(arguments))
+    }
+
     /// Reads a resource.
     ///
     /// # Errors

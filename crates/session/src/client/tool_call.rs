@@ -1,10 +1,12 @@
 //! A call of a tool, to be set up and awaited.
 
 use std::future::IntoFuture;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams};
 
+use crate::client::Answers;
 use crate::client::call::{Call, OnProgress};
 use crate::client::session::{ClientSession, decode};
 use crate::error::CallError;
@@ -20,11 +22,22 @@ pub struct CallTool {
     total: Option<Duration>,
     on_progress: Option<OnProgress>,
     task: Option<TaskParams>,
+    answers: Option<Arc<dyn Answers>>,
 }
 
 impl CallTool {
     pub(crate) fn new(session: ClientSession, name: String, arguments: Result<Raw, EncodeError>) -> Self {
-        Self { session, name, arguments, meta: None, idle: None, total: None, on_progress: None, task: None }
+        Self {
+            session,
+            name,
+            arguments,
+            meta: None,
+            idle: None,
+            total: None,
+            on_progress: None,
+            task: None,
+            answers: None,
+        }
     }
 
     /// How long the call may take in all, whatever progress it reports.
@@ -53,6 +66,14 @@ impl CallTool {
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
+        self
+    }
+
+    /// Who answers what the server asks within this call. A server of the legacy era does not say which call its
+    /// questions belong to; they reach whoever answers for the session.
+    #[must_use]
+    pub fn answers(mut self, answers: Arc<dyn Answers>) -> Self {
+        self.answers = Some(answers);
         self
     }
 
@@ -88,6 +109,7 @@ impl CallTool {
             tracked: true,
             on_progress: on_progress.take(),
             as_task,
+            answers: self.answers.clone(),
             ..Call::new("tools/call", &params)
         };
         let known = live.tools.last();
@@ -107,10 +129,9 @@ impl CallTool {
 
 /// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
 fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
-    let name = Raw::encode(name)?;
-    let mut text = String::with_capacity(32 + name.len() + arguments.map_or(0, Raw::len));
+    let mut text = String::with_capacity(40 + name.len() + arguments.map_or(0, Raw::len));
     text.push_str("{\"name\":");
-    text.push_str(name.as_str());
+    Raw::write(&mut text, name)?;
     if let Some(arguments) = arguments {
         text.push_str(",\"arguments\":");
         text.push_str(arguments.as_str());

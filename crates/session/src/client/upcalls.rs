@@ -10,7 +10,7 @@ use switchboard_protocol::{
 };
 use tokio::task::AbortHandle;
 
-use crate::client::answers::{Asker, Report};
+use crate::client::answers::{Answers, Asker, Report};
 use crate::client::changes::Change;
 use crate::client::session::Live;
 use crate::era::Stash;
@@ -82,7 +82,7 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
         }
         other => return Err(RpcError::method_not_found(other)),
     };
-    live.input(request, progress_token(upcall)).await.map_err(|error| match error {
+    live.input(request, progress_token(upcall), &*live.answers).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
@@ -114,7 +114,9 @@ impl Live {
         &self,
         request: InputRequest,
         token: Option<RequestId>,
+        answers: &dyn Answers,
     ) -> Result<Raw, CallError> {
+        // What was declared is what may be asked, whoever answers.
         let abilities = self.answers.abilities();
         let report =
             |token| Report { token, link: Arc::downgrade(&self.link), revision: self.terms.revision };
@@ -134,7 +136,7 @@ impl Live {
                     return Err(CallError::Unsupported { what: "this kind of elicitation" });
                 }
                 let _stopped = self.clock.stop();
-                let answer = self.answers.elicit(*params, &asker).await.map_err(refused)?;
+                let answer = answers.elicit(*params, &asker).await.map_err(refused)?;
                 Ok(Raw::encode(&answer)?)
             }
             InputRequest::Sample(params) => {
@@ -142,7 +144,7 @@ impl Live {
                     return Err(CallError::Unsupported { what: "this kind of sampling" });
                 }
                 let _stopped = self.clock.stop();
-                let answer = self.answers.sample(*params, &asker).await.map_err(refused)?;
+                let answer = answers.sample(*params, &asker).await.map_err(refused)?;
                 Ok(Raw::encode(&answer)?)
             }
             _ => Err(CallError::Unsupported { what: "this kind of input" }),

@@ -1,0 +1,88 @@
+//! What a host of many servers costs: figures of programs that are no client.
+
+use std::collections::HashMap;
+
+use super::json::Json;
+use super::process::{self, Line, Within};
+use super::program::Programs;
+use super::progress::Progress;
+use crate::command::Failure;
+
+/// One figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum HostFigure {
+    /// Microseconds for a snapshot of 10,000 tools of 100 servers.
+    Snapshot,
+    /// To find one of them by the name the model has for it.
+    Find,
+    /// By the name that every server has for it.
+    FindShared,
+    /// For the status of all servers.
+    Status,
+    /// From a server's word that its list has changed to the catalogue that shows it.
+    Changed,
+    /// Milliseconds that 45 healthy servers among five broken ones take, beyond the slowest of them alone.
+    Crowd,
+}
+
+impl HostFigure {
+    /// The program that finds it, and the name it has there.
+    fn source(self) -> (Program, &'static str) {
+        match self {
+            Self::Snapshot => (Program::Catalog, "snapshot_us"),
+            Self::Find => (Program::Catalog, "find_us"),
+            Self::FindShared => (Program::Catalog, "find_shared_us"),
+            Self::Status => (Program::Catalog, "status_us"),
+            Self::Changed => (Program::Catalog, "changed_us"),
+            Self::Crowd => (Program::Crowd, "over_ms"),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Program {
+    Catalog,
+    Crowd,
+}
+
+impl Program {
+    fn line(self, programs: &Programs) -> Line {
+        match self {
+            Self::Catalog => vec![programs.release.join("host-catalog").into()],
+            Self::Crowd => {
+                ["host-crowd", "switchboard-server"].map(|name| programs.release.join(name).into()).into()
+            }
+        }
+    }
+}
+
+/// The figures of every round.
+pub(super) type HostFigures = HashMap<HostFigure, Vec<f64>>;
+
+/// Measures these figures.
+pub(super) fn measure(
+    programs: &Programs,
+    progress: &Progress,
+    rounds: u32,
+    wanted: &[HostFigure],
+) -> Result<HostFigures, Failure> {
+    let mut found = HostFigures::new();
+    for program in [Program::Catalog, Program::Crowd] {
+        let wanted: Vec<HostFigure> =
+            wanted.iter().copied().filter(|figure| figure.source().0 == program).collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        progress.step(&format!("{program:?} of a host, {rounds} times"));
+        for _ in 0..rounds {
+            let printed = process::finish(&program.line(programs), Within::Usual)?;
+            let odd = || Failure::new(format!("{program:?}: these are no figures: {}", printed.trim()));
+            let report = Json::parse(printed.trim()).ok_or_else(odd)?;
+            for figure in &wanted {
+                let value = report.get(figure.source().1).and_then(Json::number).ok_or_else(odd)?;
+                found.entry(*figure).or_default().push(value);
+            }
+        }
+    }
+    Ok(found)
+}
