@@ -41,6 +41,11 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             continue;
         }
         paper.print(&shown(server, entry, &paper)?)?;
+        if entry.masked().to_string().contains('•') {
+            let file = one_line(&files.at.project_file.to_string_lossy());
+            paper
+                .print(&format!("{} what is covered with •••• stands in {file}\n", paper.yellow("look:")))?;
+        }
         // A list without a name is there to be looked at, unless somebody can be asked.
         let is_chosen = args.name.is_some() || args.all;
         let agreed = match args.yes && is_chosen {

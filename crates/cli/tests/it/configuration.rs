@@ -132,6 +132,19 @@ fn a_projects_server_waits_until_exactly_it_is_approved() {
 }
 
 #[test]
+fn an_approval_says_what_it_does_not_show() {
+    let home = Home::new();
+    let entry = json!({"command": "node", "args": ["a.js"], "env": {"NODE_OPTIONS": "--require=./sly.js", "B": "${B}"}});
+    home.write("project/.mcp.json", &json!({"mcpServers": {"shared": entry}}));
+    let shown = home.done(&["approve"]).out;
+    assert!(shown.contains("this makes the program load other code"), "{shown}");
+    assert!(
+        shown.contains("what is covered with •••• stands in") && shown.contains("${B} is not set"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn approval_is_asked_for_at_a_terminal() {
     let home = Home::new();
     home.write("project/.mcp.json", &json!({"mcpServers": {"one": demo(), "two": demo()}}));
