@@ -41,7 +41,8 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             continue;
         }
         paper.print(&shown(server, entry, &paper)?)?;
-        if entry.masked().to_string().contains('•') {
+        let is_covered = serde_json::to_value(entry).is_ok_and(|whole| whole != entry.masked());
+        if is_covered {
             let file = one_line(&files.at.project_file.to_string_lossy());
             paper
                 .print(&format!("{} what is covered with •••• stands in {file}\n", paper.yellow("look:")))?;
