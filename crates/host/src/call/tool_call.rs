@@ -84,6 +84,18 @@ impl ToolCall {
         })
     }
 
+    /// Makes the call and gives its result as the server wrote it.
+    ///
+    /// # Errors
+    /// As awaiting it.
+    pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
+        Box::pin(async move {
+            let Made { raw, result } = self.make().await?;
+            // A tool of the application wrote nothing: what it means is written now, which does not fail.
+            Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
+        })
+    }
+
     async fn make(&mut self) -> Result<Made, HostError> {
         let listed = match &self.run {
             None => resolve(&self.host, &self.which).await?,
