@@ -24,6 +24,8 @@ mod processes;
 mod remote;
 mod sanitize;
 mod signals;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod trace;
 mod watched;
 

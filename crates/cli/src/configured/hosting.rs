@@ -285,6 +285,8 @@ pub(crate) async fn with_host<T>(
 ) -> Result<T, Failure> {
     let mut signals = Signals::catch()?;
     let mut hosted = build(wanted)?;
+    #[cfg(feature = "otel")]
+    let telemetry = crate::telemetry::Telemetry::start(&hosted.host)?;
     let events = hosted.host.events();
     let used = tokio::select! {
         biased;
@@ -301,6 +303,12 @@ pub(crate) async fn with_host<T>(
         (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
         (used, _) => used,
     };
+    #[cfg(feature = "otel")]
+    if let Some(telemetry) = telemetry
+        && let Err(error) = telemetry.finish().await
+    {
+        hosted.screen.warn(&format!("telemetry was not sent: {}", one_line(&error)));
+    }
     tokio::select! {
         _ = tokio::time::timeout(CLOSING, hosted.host.close()) => used,
         signal = signals.next() => Err(Failure::Interrupted { signal }),

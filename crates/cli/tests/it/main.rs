@@ -16,4 +16,6 @@ mod serve;
 mod stage;
 mod status;
 mod stop;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod terminal;
