@@ -233,7 +233,7 @@ impl ToolCall {
             None => (run::next_id(), None),
         };
         let seat = slot.desk.sit(id, answers);
-        let mut call = session.call_tool_raw(listed.tool.name.as_str(), arguments.clone());
+        let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
         if seat.is_some() {
             call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }

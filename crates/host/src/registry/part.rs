@@ -175,7 +175,18 @@ impl Maker<'_> {
         };
         let span = format!("mcp.{}.{}", self.server, tool.name).into();
         let server = Arc::clone(self.server);
-        Listed { server, qualified, span, tool, target, withheld, digest, checks: Checks::default(), hashes }
+        Listed {
+            server,
+            qualified,
+            span,
+            wire: tool.name.as_str().into(),
+            tool,
+            target,
+            withheld,
+            digest,
+            checks: Checks::default(),
+            hashes,
+        }
     }
 
     fn finish(&self, mut list: List) -> List {

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use switchboard_session::client::State;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
@@ -258,7 +257,7 @@ impl Slot {
     /// The session, if there is one now.
     pub(crate) fn current(&self) -> Option<ClientSession> {
         let session = self.session.read();
-        session.as_ref().filter(|session| matches!(session.state(), State::Ready)).cloned()
+        session.as_ref().filter(|session| session.is_ready()).cloned()
     }
 
     /// How many sessions there have been.

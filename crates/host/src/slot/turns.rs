@@ -48,8 +48,17 @@ impl Turns {
         if self.running.fetch_add(1, Ordering::SeqCst) < self.most {
             return true;
         }
-        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.give_back();
         false
+    }
+
+    /// Also where one too many was counted for a moment: whoever looked meanwhile saw no turn, and must look again.
+    #[inline]
+    fn give_back(&self) {
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.freed.notify_one();
+        }
     }
 
     async fn wait(&self) -> Result<Turn<'_>, Busy> {
@@ -61,7 +70,8 @@ impl Turns {
             // Listening before looking: a turn that is given back in between is not missed.
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
-            if self.is_free() {
+            // Counted only if there seems to be one: those who wait must not wake each other in turn.
+            if self.running.load(Ordering::SeqCst) < self.most && self.is_free() {
                 return Ok(Turn(self));
             }
             freed.await;
@@ -72,10 +82,7 @@ impl Turns {
 impl Drop for Turn<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
-        if self.0.waiting.load(Ordering::SeqCst) > 0 {
-            self.0.freed.notify_one();
-        }
+        self.0.give_back();
     }
 }
 
@@ -87,13 +94,13 @@ struct Waiting<'a> {
 
 impl<'a> Waiting<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
-        Self { count, place: count.fetch_add(1, Ordering::Relaxed) }
+        Self { count, place: count.fetch_add(1, Ordering::SeqCst) }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.count.fetch_sub(1, Ordering::Relaxed);
+        self.count.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -128,5 +135,34 @@ mod tests {
             assert_eq!(turn.await.unwrap(), Ok(()));
         }
         assert_eq!(turns.waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn no_turn_is_lost_and_none_is_given_twice() {
+        let turns = Arc::new(Turns::new(3));
+        let (inside, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let tasks: Vec<_> = (0..64)
+            .map(|n| {
+                let (turns, inside, most) = (Arc::clone(&turns), Arc::clone(&inside), Arc::clone(&most));
+                tokio::spawn(async move {
+                    for round in 0..200 {
+                        if (n + round) % 7 == 0 {
+                            // One who gives up while waiting.
+                            let _ = tokio::time::timeout(std::time::Duration::ZERO, turns.take()).await;
+                            continue;
+                        }
+                        let _turn = turns.take().await.unwrap();
+                        most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                        tokio::task::yield_now().await;
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(most.load(Ordering::SeqCst), 3);
+        assert_eq!(turns.running.load(Ordering::SeqCst), 0);
     }
 }
