@@ -34,7 +34,7 @@ enum Fate {
 }
 
 pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::new(), Paper::stdout());
+    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
     let found = find(args, &files, &screen)?;
     let mut items: Vec<Item> = Vec::new();
     for (file, imported) in found {

@@ -11,7 +11,7 @@ use crate::output::{Paper, Screen, Table, indented, pretty, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::new(), Paper::stdout());
+    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
     files.warn(&screen);
     let servers = &files.resolved.servers;
     if args.json {

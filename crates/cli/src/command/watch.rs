@@ -20,6 +20,9 @@ use crate::sanitize;
 /// Changes that come within this are shown together.
 const TOGETHER: Duration = Duration::from_millis(40);
 
+/// So many are waited for before anything else is looked at.
+const MOST: usize = 64;
+
 /// Shows changes until the user has seen enough.
 ///
 /// # Errors
@@ -38,7 +41,8 @@ pub(crate) async fn run(hosted: &Hosted) -> Result<(), Failure> {
                 if event.is_none() {
                     return Ok(());
                 }
-                while let Ok(Some(event)) = tokio::time::timeout(TOGETHER, events.next()).await {
+                for _ in 0..MOST {
+                    let Ok(Some(event)) = tokio::time::timeout(TOGETHER, events.next()).await else { break };
                     // A change of state is worth a line of its own, even when the next one follows at once.
                     if let Event::Status { .. } = event {
                         view.show(hosted, files.current())?;

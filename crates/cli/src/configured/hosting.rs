@@ -322,7 +322,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     if let Which::One(name) = &wanted.which {
         files.server(name)?;
     }
-    let screen = Arc::new(Screen::new());
+    let screen = Arc::new(Screen::read_as(options.json));
     files.warn(&screen);
     let keyboard = Arc::new(Keyboard::default());
     let (unasked, refused) = (Unasked::default(), Refused::default());

@@ -49,6 +49,18 @@ fn a_tool_is_called_by_any_of_its_names() {
 }
 
 #[test]
+fn for_programs_warnings_are_objects_too() {
+    let home = two();
+    std::fs::write(home.at("project/.mcp.json"), "{").unwrap();
+    let ran = home.run(&["call", "nothing", "--yes", "--json"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let lines: Vec<Value> = ran.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, warnings) = lines.split_last().unwrap();
+    assert_eq!(last["error"]["kind"], "unknown_tool");
+    assert!(warnings.len() >= 2 && warnings.iter().all(|line| line["warning"].is_string()), "{}", ran.err);
+}
+
+#[test]
 fn a_name_only_one_tool_has_does_not_wait_for_other_servers() {
     // Says nothing for longer than any test takes.
     let home = Home::with(json!({"quick": demo(), "slow": script("sleep 600")}));
