@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use switchboard_http::Secret;
 
+use crate::config::prepare::{RESTARTS, STARTUP};
+
 /// Everything a slot needs to know of one server. Comparing two tells whether a connection can be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -29,6 +31,55 @@ pub struct Plan {
     pub allow: Vec<String>,
     /// Globs of the tools that are not; they win.
     pub deny: Vec<String>,
+}
+
+impl Plan {
+    /// A server that is reached like this, with the usual settings: started at once, brought back when it is lost.
+    pub fn new(reach: Reach) -> Self {
+        Self {
+            reach,
+            start: Start::AtOnce,
+            restart: Restart::WithBackoff { most: RESTARTS },
+            required: false,
+            startup: STARTUP,
+            call: None,
+            allow: Vec::new(),
+            deny: Vec::new(),
+        }
+    }
+
+    /// A program that is started here.
+    ///
+    /// ```
+    /// use switchboard_host::config::Plan;
+    ///
+    /// let plan = Plan::stdio("npx", ["-y", "@modelcontextprotocol/server-memory"]);
+    /// assert!(!plan.required);
+    /// ```
+    pub fn stdio<A: Into<String>>(command: impl Into<String>, args: impl IntoIterator<Item = A>) -> Self {
+        Self::new(Reach::Stdio {
+            command: command.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            env: BTreeMap::new(),
+            inherit_env: Vec::new(),
+            cwd: None,
+        })
+    }
+
+    /// A server at an address.
+    pub fn http(url: impl Into<String>) -> Self {
+        Self::new(Reach::Http {
+            url: url.into(),
+            headers: BTreeMap::new(),
+            sse: false,
+            allow_plain: false,
+        })
+    }
+
+    /// A server in this program, by the name it is registered under.
+    pub fn in_process(name: impl Into<String>) -> Self {
+        Self::new(Reach::InProcess { name: name.into() })
+    }
 }
 
 /// How a server is reached.
