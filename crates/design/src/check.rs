@@ -8,6 +8,7 @@ mod rules;
 use std::fmt;
 
 use crate::ir::Design;
+use crate::repair::Issue;
 use crate::schema::NotAnObject;
 use crate::uri::PatternError;
 
@@ -124,15 +125,9 @@ pub enum Fault {
     /// A schema refers to a type that is nowhere.
     #[error("refers to the type `{0}`, which does not exist")]
     UnknownType(String),
-    /// The example lacks a required argument.
-    #[error("has an example without the required `{0}`")]
-    ExampleLacks(String),
-    /// The example has an argument that does not exist.
-    #[error("has an example with `{0}`, which is no argument")]
-    ExampleHas(String),
-    /// The example is not an object.
-    #[error("has an example that is not an object")]
-    ExampleNotAnObject,
+    /// The example does not fit.
+    #[error("has an example that does not fit: {0}")]
+    BadExample(Issue),
     /// In pure MCP, nobody can call the method.
     #[error("has no role in MCP: give it one, mark it as internal, or give the design an RPC endpoint")]
     Unmapped,

@@ -30,6 +30,7 @@
 //! ```
 
 mod check;
+mod example;
 mod ir;
 mod project;
 mod repair;
@@ -40,6 +41,7 @@ mod setter;
 mod uri;
 
 pub use check::{Fault, Kind, Mistake, Mistakes, Place};
+pub use example::{Example, ExampleOrigin, example};
 pub use ir::{
     ArgsDef, Design, MethodDef, MethodScope, NotFlat, NotificationDef, OutputDef, ParamDef, ParamKind,
     PromptBody, PromptDef, PromptText, ResourceDef, ToolDef, WatchDef,

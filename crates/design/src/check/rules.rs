@@ -7,7 +7,7 @@ use switchboard_protocol::Revision;
 
 use super::{Fault, Kind, Mistake, Place};
 use crate::ir::{ArgsDef, Design, MethodScope, ParamDef, ParamKind, PromptBody};
-use crate::schema::{NotAnObject, is_object};
+use crate::schema::{NotAnObject, is_object, misfits};
 use crate::uri::UriPattern;
 
 /// The longest name that every client takes (spec 2025-11-25, server/tools).
@@ -102,11 +102,10 @@ impl<'a> Found<'a> {
             self.references(&place, tool.output.schema());
             self.references(&place, tool.events.as_ref());
             if let Some(example) = &tool.example {
-                let closed = tool.args.schema.get("additionalProperties") == Some(&Value::Bool(false));
-                let names = tool.args.names();
-                let needed: Vec<&str> =
-                    names.iter().copied().filter(|name| tool.args.requires(name)).collect();
-                self.example(&place, example, &needed, closed.then_some(names.as_slice()));
+                let schema = self.design.types.close(&tool.args.schema);
+                for issue in misfits(&schema, example) {
+                    self.add(&place, Fault::BadExample(issue));
+                }
             }
         }
     }
@@ -123,21 +122,6 @@ impl<'a> Found<'a> {
         let missing = schema.map(|schema| self.design.types.missing(schema));
         for name in missing.into_iter().flatten() {
             self.add(place, Fault::UnknownType(name));
-        }
-    }
-
-    /// `known` are the names an example may have; nothing when it may have any.
-    fn example(&mut self, place: &Place, example: &Value, needed: &[&str], known: Option<&[&str]>) {
-        let Some(members) = example.as_object() else {
-            return self.add(place, Fault::ExampleNotAnObject);
-        };
-        for name in needed.iter().filter(|name| !members.contains_key(**name)) {
-            self.add(place, Fault::ExampleLacks((*name).to_owned()));
-        }
-        let strange =
-            members.keys().filter(|name| known.is_some_and(|known| !known.contains(&name.as_str())));
-        for name in strange {
-            self.add(place, Fault::ExampleHas(name.clone()));
         }
     }
 
@@ -215,11 +199,9 @@ impl<'a> Found<'a> {
                 self.add(&place, Fault::NoMessages);
             }
             if let Some(example) = &prompt.example {
-                let names: Vec<&str> =
-                    prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();
-                let required = prompt.arguments.iter().filter(|argument| argument.required);
-                let needed: Vec<&str> = required.map(|argument| argument.name.as_str()).collect();
-                self.example(&place, example, &needed, Some(&names));
+                for issue in misfits(&prompt.schema(), example) {
+                    self.add(&place, Fault::BadExample(issue));
+                }
             }
         }
     }

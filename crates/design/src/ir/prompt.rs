@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use switchboard_protocol::{Icon, Role};
 
-use super::ParamDef;
+use super::{ParamDef, ParamKind};
+use crate::schema;
 use crate::setter::setters;
 
 /// A text the service offers to start from.
@@ -101,6 +102,30 @@ impl PromptDef {
             scopes: Vec::new(),
             tags: Vec::new(),
         }
+    }
+}
+
+impl PromptDef {
+    /// The JSON Schema of its arguments as they travel: texts.
+    pub fn schema(&self) -> Value {
+        let property = |argument: &ParamDef| {
+            let mut schema = json!({"type": "string"});
+            if let ParamKind::Choice { values } = &argument.kind {
+                schema["enum"] = json!(values);
+            }
+            if let Some(description) = &argument.description {
+                schema["description"] = json!(description);
+            }
+            (argument.name.clone(), schema)
+        };
+        let properties: Map<String, Value> = self.arguments.iter().map(property).collect();
+        let required = self.arguments.iter().filter(|argument| argument.required);
+        let required: Vec<&str> = required.map(|argument| argument.name.as_str()).collect();
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !required.is_empty() {
+            schema["required"] = json!(required);
+        }
+        schema::canonical(schema)
     }
 }
 

@@ -128,7 +128,7 @@ pub(super) fn attach(root: &mut Value, mut defs: Map<String, Value>) {
 }
 
 /// The name that a `$ref` of this text refers to.
-pub(super) fn name_of(reference: &str) -> Option<String> {
+pub(crate) fn name_of(reference: &str) -> Option<String> {
     let name = reference.strip_prefix(PREFIX)?;
     (!name.contains('/')).then(|| name.replace("~1", "/").replace("~0", "~"))
 }

@@ -10,9 +10,12 @@
 
 mod canonical;
 mod defs;
+mod fit;
 mod passes;
 mod simplify;
 
 pub use canonical::canonical;
 pub use defs::Schemas;
+pub(crate) use defs::name_of as referred_name;
+pub use fit::misfits;
 pub use passes::{NotAnObject, input, is_object, output, wrapped};

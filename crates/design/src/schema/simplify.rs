@@ -63,6 +63,9 @@ fn simplify_optional(schema: &mut Value, side: Side) {
     simplify(schema, side);
     if let (Side::Input, Value::Object(map)) = (side, schema) {
         without_null(map);
+        // What is left may be plainer than it was with the null.
+        choices(map);
+        types(map);
     }
 }
 
@@ -231,6 +234,7 @@ fn without_null(map: &mut Map<String, Value>) {
             continue;
         }
         members.retain(|member| !is_null(member));
+        members.iter_mut().filter_map(Value::as_object_mut).for_each(without_null);
         if let [Value::Object(only)] = members.as_mut_slice() {
             let only = std::mem::take(only);
             map.remove(key);
