@@ -108,3 +108,5 @@ impl ParamDef {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::random_object;

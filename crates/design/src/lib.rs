@@ -9,6 +9,7 @@
 //! 4. [`Design::list_tools`] and its siblings say it in the words of the protocol.
 //! 5. When a call comes, a [`Route`] reads the arguments out of a URI and a [`UriPolicy`] says whether it may be read;
 //!    when arguments do not fit, a [`Repair`] tells the caller how they would.
+//! 6. A [`Lock`] keeps what was promised, and [`diff`] tells what a new design breaks of it.
 //!
 //! **Invariants.** The design is the only source: whatever is listed, decoded, documented or compared is made from it.
 //! Lists keep the order of declaration. The same design gives the same bytes. No revision of the protocol is known here.
@@ -32,6 +33,7 @@
 mod check;
 mod example;
 mod ir;
+mod lock;
 mod project;
 mod repair;
 #[cfg(test)]
@@ -46,6 +48,7 @@ pub use ir::{
     ArgsDef, Design, MethodDef, MethodScope, NotFlat, NotificationDef, OutputDef, ParamDef, ParamKind,
     PromptBody, PromptDef, PromptText, ResourceDef, ToolDef, WatchDef,
 };
+pub use lock::{Change, Class, Lock, LockError, diff};
 pub use project::OutputRule;
 pub use repair::{Issue, Operation, Recovery, RecoveryAction, Repair};
 pub use uri::{

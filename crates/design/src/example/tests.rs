@@ -207,6 +207,11 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The schema of some object.
+pub(crate) fn random_object() -> impl Strategy<Value = Value> {
+    object(schema())
+}
+
 /// The words that a listed schema does not have, wherever they stand.
 fn has_refused_words(schema: &Value) -> bool {
     match schema {
