@@ -9,7 +9,8 @@
 //! 4. [`Design::list_tools`] and its siblings say it in the words of the protocol.
 //! 5. When a call comes, a [`Route`] reads the arguments out of a URI and a [`UriPolicy`] says whether it may be read;
 //!    when arguments do not fit, a [`Repair`] tells the caller how they would.
-//! 6. A [`Lock`] keeps what was promised, and [`diff`] tells what a new design breaks of it.
+//! 6. What goes wrong in a method is an [`Error`], which [`ErrorRules`] tell to the caller and the caller reads back.
+//! 7. A [`Lock`] keeps what was promised, and [`diff`] tells what a new design breaks of it.
 //!
 //! **Invariants.** The design is the only source: whatever is listed, decoded, documented or compared is made from it.
 //! Lists keep the order of declaration. The same design gives the same bytes. No revision of the protocol is known here.
@@ -31,6 +32,7 @@
 //! ```
 
 mod check;
+mod error;
 mod example;
 mod ir;
 mod lock;
@@ -43,6 +45,10 @@ mod setter;
 mod uri;
 
 pub use check::{Fault, Kind, Mistake, Mistakes, Place};
+pub use error::{
+    Answer, ArgumentErrors, Asked, Details, ERROR_KEY, Error, ErrorPolicy, ErrorRules, INVALID_PARAMS_KEY,
+    InvalidParams, Result, ToolError,
+};
 pub use example::{Example, ExampleOrigin, example};
 pub use ir::{
     ArgsDef, Design, MethodDef, MethodScope, NotFlat, NotificationDef, OutputDef, ParamDef, ParamKind,
