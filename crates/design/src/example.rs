@@ -4,6 +4,7 @@
 //! value does or it takes more than a look to find one. What an author wrote is shown as it is.
 
 mod make;
+mod pattern;
 mod text;
 
 use serde_json::{Map, Value};

@@ -38,10 +38,10 @@ mod ir;
 mod lock;
 mod project;
 mod repair;
-#[cfg(test)]
-mod sample;
 pub mod schema;
 mod setter;
+#[cfg(test)]
+mod tests;
 mod uri;
 
 pub use check::{Fault, Kind, Mistake, Mistakes, Place};

@@ -146,7 +146,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::sample::assistant;
+    use crate::tests::sample::assistant;
 
     fn value<T: Serialize>(value: &T) -> Value {
         serde_json::to_value(value).unwrap()

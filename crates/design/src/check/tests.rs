@@ -11,7 +11,7 @@ fn lines(design: &Design) -> Vec<String> {
 
 #[test]
 fn a_design_without_mistakes_passes() {
-    assert_eq!(lines(&crate::sample::assistant()), [""; 0]);
+    assert_eq!(lines(&crate::tests::sample::assistant()), [""; 0]);
 }
 
 #[test]

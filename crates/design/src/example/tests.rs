@@ -49,6 +49,7 @@ fn scalars_keep_to_their_bounds() {
     check(json!({"type": "string", "minLength": 6}), json!("texttext"));
     check(json!({"type": "string", "maxLength": 2}), json!("te"));
     check(json!({"type": "string", "format": "uuid"}), json!("123e4567-e89b-12d3-a456-426614174000"));
+    check(json!({"type": "string", "pattern": "^[A-Z]{2}-\\d+$", "minLength": 6}), json!("AA-111"));
     check(json!({"type": "boolean"}), json!(true));
     check(json!({"enum": ["b", "a"]}), json!("b"));
     check(json!({"const": null}), Value::Null);
@@ -137,7 +138,7 @@ fn recursion_ends() {
 
 #[test]
 fn the_design_knows_how_to_repair() {
-    let design = crate::sample::assistant();
+    let design = crate::tests::sample::assistant();
     let repair = design.repair_tool("search_knowledge", "is wrong").unwrap();
     assert_eq!(repair.example, json!({"query": "text"}));
     assert!(repair.schema.unwrap()["$defs"].get("Filter").is_some());

@@ -2,10 +2,19 @@
 
 use serde_json::{Map, Value};
 
-/// A text with the format and length that are asked for; `nth` makes it another one.
+use super::pattern;
+
+/// A text with the pattern, format and length that are asked for; `nth` makes it another one.
 pub(super) fn value(map: &Map<String, Value>, nth: usize) -> String {
     let count = |key: &str| map.get(key).and_then(Value::as_f64).map(|count| count as usize);
     let (least, most) = (count("minLength").unwrap_or(0), count("maxLength").unwrap_or(usize::MAX));
+    let pattern = map.get("pattern").and_then(Value::as_str);
+    let fitting = |text: &String| (least..=most).contains(&text.chars().count());
+    // Where a pattern can be longer, it is, until it is long enough.
+    let matching = |pattern| [0, 1, 2, 4, 8, 16, 32, least].map(|more| pattern::matching(pattern, more, nth));
+    if let Some(text) = pattern.and_then(|pattern| matching(pattern).into_iter().flatten().find(fitting)) {
+        return text;
+    }
     let format = map.get("format").and_then(Value::as_str).and_then(formatted);
     let base64 =
         map.get("contentEncoding").is_some_and(|encoding| encoding == "base64").then_some("dGV4dA==");

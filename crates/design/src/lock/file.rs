@@ -89,7 +89,7 @@ impl std::str::FromStr for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::assistant;
+    use crate::tests::sample::assistant;
 
     #[test]
     fn a_lock_survives_being_written() {

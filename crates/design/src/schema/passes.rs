@@ -26,7 +26,7 @@ pub struct NotAnObject {
 ///
 /// The root is an object that says its `properties` and whether it takes others, without references and combinations: of
 /// a root that is a choice, the members are merged, and what they have not in common becomes optional. Types are written
-/// in place unless they refer to themselves. See the [module](self) for the rest.
+/// in place unless they refer to themselves. See the [module](crate::schema) for the rest.
 ///
 /// # Errors
 /// When it does not describe an object.

@@ -48,6 +48,10 @@ pub(super) fn simplify(schema: &mut Value, side: Side) {
         Value::Bool(false) => *schema = json!({"not": {}}),
         Value::Object(map) => {
             map.remove("$schema");
+            // Older validators refuse a list of nothing.
+            if map.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+                map.remove("required");
+            }
             children(map, side);
             constants(map);
             choices(map);

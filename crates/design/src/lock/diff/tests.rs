@@ -6,7 +6,7 @@ use switchboard_protocol::ToolAnnotations;
 
 use super::*;
 use crate::ir::{ArgsDef, WatchDef};
-use crate::sample::assistant;
+use crate::tests::sample::assistant;
 
 /// Makes one edit and tells what it changes.
 fn edit(change: impl FnOnce(&mut Design)) -> Vec<String> {
@@ -279,17 +279,83 @@ fn edits_of_resources_and_prompts() {
     );
 }
 
+/// One small edit somewhere in a schema: which place and which edit is up to the numbers.
+fn edited(schema: &Value, place: usize, edit: usize) -> Value {
+    fn places(schema: &Value, at: String, found: &mut Vec<String>) {
+        for (name, inner) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            places(inner, format!("{at}/properties/{name}"), found);
+        }
+        for (index, inner) in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten().enumerate()
+        {
+            places(inner, format!("{at}/anyOf/{index}"), found);
+        }
+        if let Some(items) = schema.get("items") {
+            places(items, format!("{at}/items"), found);
+        }
+        if schema.is_object() {
+            found.push(at);
+        }
+    }
+    let mut schema = schema.clone();
+    let mut found = Vec::new();
+    places(&schema, String::new(), &mut found);
+    let at = found[place % found.len()].clone();
+    let map = schema.pointer_mut(&at).and_then(Value::as_object_mut).expect("it was found there");
+    let keys: Vec<String> = map.keys().cloned().collect();
+    match edit % 8 {
+        0 if !at.is_empty() && !keys.is_empty() => drop(map.remove(&keys[edit / 8 % keys.len()])),
+        1 => drop(map.insert("minimum".into(), json!(edit as i64 % 7 - 3))),
+        2 => drop(map.insert("maxLength".into(), json!(edit % 5))),
+        3 if !at.is_empty() => {
+            drop(map.insert("type".into(), json!(["string", "integer", "number", "object"][edit / 8 % 4])))
+        }
+        4 if !at.is_empty() => drop(map.insert("enum".into(), json!(["fixed", 1, "text"]))),
+        5 if map.contains_key("properties") => {
+            map["properties"]["new"] = json!({"type": "string"});
+            if (edit / 8).is_multiple_of(2) {
+                map.insert("required".into(), json!(["new"]));
+            }
+        }
+        6 => drop(map.remove("required")),
+        7 => drop(map.insert("maxItems".into(), json!(edit % 3))),
+        _ => drop(map.insert("minItems".into(), json!(1))),
+    }
+    schema
+}
+
 proptest! {
-    /// Whatever fits the old arguments fits the new ones, unless the change is told as breaking.
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    /// What was written for the old arguments fits the new ones, unless the change is told as breaking.
     #[test]
-    fn what_is_compatible_takes_what_it_took(old in crate::example::random_object(), new in crate::example::random_object()) {
+    fn a_compatible_change_of_arguments_takes_what_it_took(old in crate::example::random_object(), place in any::<usize>(), edit in 0usize..1000) {
         let design = |schema: &Value| {
-            Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_args(ArgsDef::new(schema.clone()).unwrap())]).pooled()
+            let args = ArgsDef::new(schema.clone()).unwrap();
+            Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_args(args)])
         };
-        let (old, new) = (design(&old), design(&new));
-        let breaking = diff(&old, &new).iter().any(|change| change.class == Class::Breaking);
+        let (old, new) = (design(&old), design(&edited(&old, place, edit)));
+        let changes = diff(&old, &new);
         let written = old.tool_example(&old.tools[0]).value;
-        let fits = jsonschema::is_valid(&new.types.close(&new.tools[0].args.schema), &written);
+        let fits = jsonschema::is_valid(&new.tools[0].args.schema, &written);
+        let breaking = changes.iter().any(|change| change.class == Class::Breaking);
         prop_assert!(breaking || fits, "{} {:#} {:#}", written, old.tools[0].args.schema, new.tools[0].args.schema);
+        prop_assert!(changes.is_empty() || old != new);
+    }
+
+    /// What the new service answers fits the old promise, unless the change is told as breaking.
+    #[test]
+    fn a_compatible_change_of_results_gives_what_it_gave(old in crate::example::random_object(), place in any::<usize>(), edit in 0usize..1000) {
+        let design = |schema: &Value| {
+            let output = OutputDef::structured(schema.clone());
+            Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_output(output)])
+        };
+        let (old, new) = (design(&old), design(&edited(&old, place, edit)));
+        let schema = |design: &Design| design.tools[0].output.schema().cloned().unwrap();
+        let written = crate::example::example(&schema(&new), None).value;
+        // An edit may ask for what no value is.
+        prop_assume!(jsonschema::is_valid(&schema(&new), &written));
+        let breaking = diff(&old, &new).iter().any(|change| change.class == Class::Breaking);
+        let fits = jsonschema::is_valid(&schema(&old), &written);
+        prop_assert!(breaking || fits, "{} {:#} {:#}", written, schema(&old), schema(&new));
     }
 }
