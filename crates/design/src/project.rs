@@ -4,8 +4,8 @@
 //! not a matter of leaving out is the caller's: [`OutputRule`].
 
 use switchboard_protocol::{
-    CacheHints, Implementation, Prompt, PromptArgument, Raw, Resource, ResourceTemplate, TaskSupport, Tool,
-    ToolExecution,
+    CacheHints, Implementation, ListCapability, Prompt, PromptArgument, Raw, Resource, ResourceTemplate,
+    ResourcesCapability, ServerCapabilities, TaskSupport, Tool, ToolExecution,
 };
 
 use crate::ir::{Design, OutputDef, ParamDef, ResourceDef, ToolDef};
@@ -45,6 +45,21 @@ impl Design {
             Some(title) => implementation.with_title(title.clone()),
             None => implementation,
         }
+    }
+
+    /// What the service can do, as far as the design says it: what it has none of is not offered.
+    ///
+    /// Whether lists change while it runs, logging, completion and tasks are for whoever serves it to add.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.tools = (!self.tools.is_empty()).then(ListCapability::default);
+        capabilities.prompts = (!self.prompts.is_empty()).then(ListCapability::default);
+        capabilities.resources = (!self.resources.is_empty()).then(|| {
+            let watchable = self.resources.iter().any(|resource| resource.watch);
+            let resources = ResourcesCapability::default();
+            if watchable { resources.with_subscribe(true) } else { resources }
+        });
+        capabilities
     }
 
     /// The tools, as `tools/list` has them.
@@ -183,6 +198,16 @@ mod tests {
             listed[2]["inputSchema"],
             json!({"type": "object", "properties": {}, "additionalProperties": false})
         );
+    }
+
+    #[test]
+    fn only_what_there_is_is_offered() {
+        let expected = json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}});
+        assert_eq!(value(&assistant().capabilities()), expected);
+        let resource = ResourceDef::new("r", "x://r", "Reads");
+        let plain = Design::new("d", "1").with_resources([resource]);
+        assert_eq!(value(&plain.capabilities()), json!({"resources": {}}));
+        assert_eq!(value(&plain.implementation()), json!({"name": "d", "version": "1"}));
     }
 
     #[test]
