@@ -28,15 +28,15 @@ pub enum Place {
     /// In the design itself.
     Design,
     /// In one of the things it offers.
-    Item(Kind, String),
+    Item(ItemKind, String),
     /// In an argument or parameter of one.
-    Part(Kind, String, String),
+    Part(ItemKind, String, String),
 }
 
 /// What a design offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ItemKind {
     /// A tool.
     Tool,
     /// A resource.
@@ -181,7 +181,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ItemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tool => "tool",

@@ -12,7 +12,7 @@ use switchboard_protocol::{DecodeError, ErrorCode, RpcError};
 
 pub use answer::{Answer, ArgumentErrors, Asked, Details, ErrorPolicy, ErrorRules};
 
-use crate::check::Kind;
+use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
 
 /// The key in `_meta` of a failed call that has the name and the data of the service's own error.
@@ -47,7 +47,7 @@ pub enum Error {
     #[error("Unknown {kind}: {name}")]
     Unknown {
         /// What was asked for.
-        kind: Kind,
+        kind: ItemKind,
         /// Its name, or the URI of a resource.
         name: String,
     },

@@ -44,7 +44,7 @@ mod setter;
 mod tests;
 mod uri;
 
-pub use check::{Fault, Kind, Mistake, Mistakes, Place};
+pub use check::{Fault, ItemKind, Mistake, Mistakes, Place};
 pub use error::{
     Answer, ArgumentErrors, Asked, Details, ERROR_KEY, Error, ErrorPolicy, ErrorRules, INVALID_PARAMS_KEY,
     InvalidParams, Result, ToolError,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use switchboard_protocol::Revision;
 
-use super::{Fault, Kind, Mistake, Place};
+use super::{Fault, ItemKind, Mistake, Place};
 use crate::ir::{ArgsDef, Design, MethodScope, ParamDef, ParamKind, PromptBody};
 use crate::schema::{NotAnObject, is_object, misfits};
 use crate::uri::UriPattern;
@@ -95,7 +95,7 @@ impl<'a> Found<'a> {
     fn tools(&mut self) {
         let mut known = Vec::new();
         for tool in &self.design.tools {
-            let place = Place::Item(Kind::Tool, tool.name.clone());
+            let place = Place::Item(ItemKind::Tool, tool.name.clone());
             self.item(&place, &tool.name, Some(&tool.description), &mut known, &tool.name);
             self.method(&place, &tool.rust_name);
             self.args(&place, &tool.args);
@@ -129,12 +129,12 @@ impl<'a> Found<'a> {
         let mut known = Vec::new();
         let mut shapes: Vec<(UriPattern, &str)> = Vec::new();
         for resource in &self.design.resources {
-            let place = Place::Item(Kind::Resource, resource.name.clone());
+            let place = Place::Item(ItemKind::Resource, resource.name.clone());
             self.item(&place, &resource.name, Some(&resource.description), &mut known, &resource.name);
             self.method(&place, &resource.rust_name);
             self.references(&place, resource.output.schema());
             let part =
-                |param: &ParamDef| Place::Part(Kind::Resource, resource.name.clone(), param.name.clone());
+                |param: &ParamDef| Place::Part(ItemKind::Resource, resource.name.clone(), param.name.clone());
             for (at, param) in resource.params.iter().enumerate() {
                 self.param(&part(param), param, &resource.params[..at]);
             }
@@ -185,11 +185,11 @@ impl<'a> Found<'a> {
     fn prompts(&mut self) {
         let mut known = Vec::new();
         for prompt in &self.design.prompts {
-            let place = Place::Item(Kind::Prompt, prompt.name.clone());
+            let place = Place::Item(ItemKind::Prompt, prompt.name.clone());
             self.item(&place, &prompt.name, Some(&prompt.description), &mut known, &prompt.name);
             self.method(&place, &prompt.rust_name);
             for (at, argument) in prompt.arguments.iter().enumerate() {
-                let part = Place::Part(Kind::Prompt, prompt.name.clone(), argument.name.clone());
+                let part = Place::Part(ItemKind::Prompt, prompt.name.clone(), argument.name.clone());
                 self.param(&part, argument, &prompt.arguments[..at]);
                 if argument.repeated {
                     self.add(&part, Fault::ListArgument);
@@ -209,7 +209,7 @@ impl<'a> Found<'a> {
     fn watches(&mut self) {
         let mut known: Vec<&str> = Vec::new();
         for watch in &self.design.watches {
-            let place = Place::Item(Kind::Watch, watch.resource.clone());
+            let place = Place::Item(ItemKind::Watch, watch.resource.clone());
             match self.design.resources.iter().find(|resource| resource.name == watch.resource) {
                 None => self.add(&place, Fault::UnknownResource),
                 Some(resource) if !resource.watch => self.add(&place, Fault::NotWatchable),
@@ -226,7 +226,7 @@ impl<'a> Found<'a> {
     fn notifications(&mut self) {
         let mut known = Vec::new();
         for event in &self.design.notifications {
-            let place = Place::Item(Kind::Notification, event.name.clone());
+            let place = Place::Item(ItemKind::Notification, event.name.clone());
             self.item(&place, &event.name, Some(&event.description), &mut known, &event.name);
             self.method(&place, &event.rust_name);
             self.references(&place, Some(&event.payload));
@@ -236,7 +236,7 @@ impl<'a> Found<'a> {
     fn methods(&mut self) {
         let mut known = Vec::new();
         for method in &self.design.rpc_only {
-            let place = Place::Item(Kind::Method, method.name.clone());
+            let place = Place::Item(ItemKind::Method, method.name.clone());
             self.item(&place, &method.name, None, &mut known, &method.name);
             self.method(&place, &method.rust_name);
             self.args(&place, &method.args);
@@ -249,7 +249,7 @@ impl<'a> Found<'a> {
 
     fn types(&mut self) {
         for (name, schema) in self.design.types.iter() {
-            self.references(&Place::Item(Kind::Type, name.to_owned()), Some(schema));
+            self.references(&Place::Item(ItemKind::Type, name.to_owned()), Some(schema));
         }
     }
 }

@@ -22,7 +22,7 @@ use serde_json::json;
 use switchboard_protocol::{CallToolResult, ErrorCode, Meta, Raw, RpcError};
 
 use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, ToolError};
-use crate::check::Kind;
+use crate::check::ItemKind;
 
 /// Who is told what.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl ErrorRules {
             (Error::Unknown { .. }, ErrorPolicy::Codes) => {
                 Answer::Rpc(RpcError::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
             }
-            (Error::Unknown { kind: Kind::Resource, name }, ErrorPolicy::Specification) => {
+            (Error::Unknown { kind: ItemKind::Resource, name }, ErrorPolicy::Specification) => {
                 Answer::Rpc(RpcError::new(error.code(), error.to_string()).with_data(json!({"uri": name})))
             }
             (Error::Unauthorised { scopes }, _) => Answer::Rpc(

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use switchboard_protocol::{CallToolResult, ErrorCode, RpcError};
 
 use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, ToolError};
-use crate::check::Kind;
+use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
 
 #[derive(Default, Deserialize)]
@@ -31,7 +31,7 @@ impl Error {
     /// What a JSON-RPC error means. `repair` is asked how to repair arguments that do not fit, given what is wrong.
     pub fn from_rpc(error: RpcError, repair: impl FnOnce(&str) -> Option<Repair>) -> Self {
         if let Some(uri) = unknown_resource(&error) {
-            return Self::Unknown { kind: Kind::Resource, name: uri };
+            return Self::Unknown { kind: ItemKind::Resource, name: uri };
         }
         if error.code == ErrorCode::INVALID_PARAMS {
             let issues =

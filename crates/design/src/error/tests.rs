@@ -28,9 +28,9 @@ fn the_table_holds() {
     let rows = [
         (Error::invalid_params("no"), Asked::Tool, ["failed", "-32602", "-32602"]),
         (Error::invalid_params("no"), Asked::Other, ["-32602", "-32602", "-32602"]),
-        (unknown(Kind::Tool), Asked::Tool, ["-32602", "-32602", "-32601"]),
-        (unknown(Kind::Prompt), Asked::Other, ["-32602", "-32602", "-32601"]),
-        (unknown(Kind::Resource), Asked::Other, ["-32602", "-32602", "-32601"]),
+        (unknown(ItemKind::Tool), Asked::Tool, ["-32602", "-32602", "-32601"]),
+        (unknown(ItemKind::Prompt), Asked::Other, ["-32602", "-32602", "-32601"]),
+        (unknown(ItemKind::Resource), Asked::Other, ["-32602", "-32602", "-32601"]),
         (Error::MethodNotFound { method: "m".into() }, Asked::Other, ["-32601", "-32601", "-32601"]),
         (Error::Unmapped { method: "m".into() }, Asked::Other, ["-32601", "-32601", "-32601"]),
         (Error::tool("not_found", "no"), Asked::Tool, ["failed", "failed", "-32603"]),
@@ -53,7 +53,7 @@ fn the_table_holds() {
 
 #[test]
 fn an_unknown_resource_has_the_code_of_its_revision() {
-    let error = Error::Unknown { kind: Kind::Resource, name: "doc://x".into() };
+    let error = Error::Unknown { kind: ItemKind::Resource, name: "doc://x".into() };
     let Answer::Rpc(modern) = rules()[0].answer(&error, Asked::Other) else { panic!("an error") };
     assert_eq!(modern.message, "Unknown resource: doc://x");
     let mut legacy = modern.clone();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::compare::{Flow, Pools, compare};
-use crate::check::{Kind, Place};
+use crate::check::{ItemKind, Place};
 use crate::ir::{
     Design, MethodDef, MethodScope, NotificationDef, OutputDef, ParamDef, ParamKind, PromptDef, ResourceDef,
     ToolDef,
@@ -56,14 +56,14 @@ pub fn diff(old: &Design, new: &Design) -> Vec<Change> {
     let pools = Pools { old: &old.types, new: &new.types };
     let mut found = Found { pools, place: Place::Design, changes: Vec::new() };
     found.service(old, new);
-    found.each(Kind::Tool, &old.tools, &new.tools, Found::tool);
-    found.each(Kind::Resource, &old.resources, &new.resources, Found::resource);
-    found.each(Kind::Prompt, &old.prompts, &new.prompts, Found::prompt);
-    found.each(Kind::Notification, &old.notifications, &new.notifications, Found::notification);
+    found.each(ItemKind::Tool, &old.tools, &new.tools, Found::tool);
+    found.each(ItemKind::Resource, &old.resources, &new.resources, Found::resource);
+    found.each(ItemKind::Prompt, &old.prompts, &new.prompts, Found::prompt);
+    found.each(ItemKind::Notification, &old.notifications, &new.notifications, Found::notification);
     let shared = |design: &Design| -> Vec<MethodDef> {
         design.rpc_only.iter().filter(|method| method.scope == MethodScope::Rpc).cloned().collect()
     };
-    found.each(Kind::Method, &shared(old), &shared(new), Found::method);
+    found.each(ItemKind::Method, &shared(old), &shared(new), Found::method);
     found.changes
 }
 
@@ -145,7 +145,7 @@ impl Found<'_> {
     }
 
     /// Looks at what is there under the same name, and at what came and went.
-    fn each<T: Named>(&mut self, kind: Kind, old: &[T], new: &[T], look: fn(&mut Self, &T, &T)) {
+    fn each<T: Named>(&mut self, kind: ItemKind, old: &[T], new: &[T], look: fn(&mut Self, &T, &T)) {
         let known = |list: &[T], name: &str| list.iter().any(|item| item.name() == name);
         let renamed = |item: &T| {
             let same = |other: &&T| other.rust_name() == item.rust_name() && !known(old, other.name());

@@ -116,12 +116,16 @@ impl<'a> Fit<'a> {
             self.issues.push(Issue::new(at, "is missing").expecting(expected));
         }
         let others = map.get("additionalProperties").filter(|_| !map.contains_key("patternProperties"));
-        for (name, member) in members {
-            let own = properties.and_then(|properties| properties.get(name));
+        // By name, whatever order the map has.
+        let mut members: Vec<(&String, &Value)> = members.iter().collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        for (name, member) in &members {
+            let own = properties.and_then(|properties| properties.get(*name));
             if let Some(schema) = own.or(others) {
                 if *schema == Value::Bool(false) {
-                    let known: Vec<&str> =
+                    let mut known: Vec<&str> =
                         properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+                    known.sort_unstable();
                     let at = format!("{}{}", self.pointer, Issue::at(name, "").pointer);
                     let expected = if known.is_empty() { "nothing".into() } else { known.join(", ") };
                     self.issues.push(Issue::new(at, "is not a known member").expecting(expected));
