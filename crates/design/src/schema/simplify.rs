@@ -38,7 +38,7 @@ const FORMATS: [&str; 19] = [
 ];
 
 /// What is said about a value rather than asked of it.
-const NOTES: [&str; 8] =
+pub(super) const NOTES: [&str; 8] =
     ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
 /// Simplifies a schema that describes something that must be there.

@@ -186,6 +186,61 @@ fn a_type_becomes_a_schema_that_stands_on_its_own() {
     assert_eq!(recursive["properties"]["again"]["$ref"], "#/$defs/Whole", "{recursive:#}");
 }
 
+/// What to do.
+#[derive(JsonSchema)]
+#[schemars(tag = "kind", rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Action {
+    /// Turns something on.
+    On {
+        id: u8,
+    },
+    Off {
+        id: u8,
+        reason: Option<String>,
+    },
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Flattened {
+    name: String,
+    #[schemars(flatten)]
+    action: Action,
+}
+
+#[test]
+fn arguments_may_be_a_tagged_enum_or_anything() {
+    let properties = json!({
+        "kind": {"type": "string", "enum": ["on", "off"]},
+        "id": {"type": "integer", "minimum": 0, "maximum": 255},
+        "reason": {"type": "string"},
+    });
+    let action = crate::ArgsDef::of::<Action>().unwrap().schema;
+    assert_eq!(
+        action,
+        json!({
+            "type": "object",
+            "description": "What to do.",
+            "properties": properties,
+            "required": ["kind", "id"],
+            "additionalProperties": false,
+        }),
+        "{action:#}"
+    );
+    let mut flattened = crate::ArgsDef::of::<Flattened>().unwrap().schema;
+    assert_eq!(flattened["required"], json!(["name", "kind", "id"]), "{flattened:#}");
+    assert_eq!(
+        flattened["properties"].as_object_mut().unwrap().remove("name"),
+        Some(json!({"type": "string"}))
+    );
+    assert_eq!(flattened["properties"], properties);
+    let anything = crate::ArgsDef::of::<Value>().unwrap().schema;
+    assert_eq!(anything, json!({"type": "object", "properties": {}, "additionalProperties": true}));
+    let nothing = crate::ArgsDef::of::<()>();
+    assert_eq!(nothing.unwrap_err().found, "a value of type null");
+}
+
 #[test]
 fn an_output_keeps_every_value_it_had() {
     let tagged =
