@@ -106,24 +106,33 @@ fn tidy_step(project: &Project) -> Result<Outcome, Failure> {
 }
 
 fn clippy(project: &Project) -> Result<Outcome, Failure> {
-    command::run(project.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    command::run(project.cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
     Ok(Outcome::Passed)
 }
 
 /// In a workspace build features add up, which hides one that does not stand alone.
 fn features(project: &Project) -> Result<Outcome, Failure> {
-    for feature in ["", "http-client", "http-server"] {
+    for feature in ["", "host", "http-client", "http-server"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
     }
+    command::run(project.cargo().args(["check", "-p", "switchboard-cli"]))?;
     Ok(Outcome::Passed)
 }
 
 /// Without a choice of targets cargo runs them all, doc tests too.
 fn test(project: &Project) -> Result<Outcome, Failure> {
     let mut cargo = project.cargo();
-    cargo.args(["test", "--workspace"]);
+    cargo.args(["test", "--workspace", "--all-features"]);
     if project.long {
         cargo.env("SWITCHBOARD_LONG", "1");
     }

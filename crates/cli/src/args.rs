@@ -1,5 +1,7 @@
 //! The command line as the user wrote it. Decides nothing but what is well formed.
 
+mod servers;
+
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,6 +16,11 @@ use switchboard::http::Secret;
 
 use crate::failure::{ErrorStyle, Failure};
 
+pub(crate) use servers::{
+    AddArgs, ApproveArgs, DoctorArgs, ForgetArgs, GetArgs, ImportArgs, Kind, ListArgs, PsArgs, ReconnectArgs,
+    RemoveArgs, StatusArgs, SwitchArgs, WhyArgs,
+};
+
 const EXAMPLES: &str = "\
 Examples:
   switchboard demo                                          see it work, without any server of your own
@@ -22,6 +29,10 @@ Examples:
   switchboard call echo --args @args.json --json -- CMD     the result exactly as the server wrote it
   switchboard read file:///etc/hosts --trace -- CMD         and the traffic on stderr
   switchboard info --url https://example.com/mcp            a server at an address instead of a program
+  switchboard add files -- mcp-files /srv                   remember a server; then no command needs its program
+  switchboard status                                        how all remembered servers are doing
+  switchboard call files/read path=notes.txt                a tool of one of them
+  switchboard doctor files                                  why a server does not connect, step by step
 
 Exit codes:
   0 fine   1 any other failure   2 usage   3 authentication   4 unreachable or protocol   5 the tool failed";
@@ -39,11 +50,11 @@ struct Args {
 pub(crate) enum Command {
     /// Show who a server is, what it speaks and what it offers
     Info(Target),
-    /// List the tools of a server, as signatures
+    /// List the tools of a server, or of all that are remembered, as signatures
     Tools(Target),
-    /// List the resources and resource templates of a server
+    /// List the resources and resource templates of a server, or of all
     Resources(Target),
-    /// List the prompts of a server
+    /// List the prompts of a server, or of all
     Prompts(Target),
     /// Call a tool
     Call(CallArgs),
@@ -55,7 +66,35 @@ pub(crate) enum Command {
     Complete(CompleteArgs),
     /// Print what a server tells of changes, as it comes
     Listen(ListenArgs),
-    /// Start the demo server, connect to it, and show what it can do
+    /// Remember a server, in a file
+    Add(Box<AddArgs>),
+    /// Forget a server
+    Remove(RemoveArgs),
+    /// List the servers that are remembered, without starting any
+    List(ListArgs),
+    /// Show one server as it is written, and where
+    Get(GetArgs),
+    /// Start a server again with the others
+    Enable(SwitchArgs),
+    /// Keep a server in its file, and do not start it
+    Disable(SwitchArgs),
+    /// Let a project's servers be started, after seeing exactly what would run
+    Approve(ApproveArgs),
+    /// Take back what was approved or answered with always, about a server or one of its tools
+    Forget(ForgetArgs),
+    /// Take over servers from the files of other programs
+    Import(ImportArgs),
+    /// Connect all servers and show how they are doing
+    Status(StatusArgs),
+    /// Start one server anew and say how that went
+    Reconnect(ReconnectArgs),
+    /// Say why a tool is missing or refused
+    Why(WhyArgs),
+    /// Show the processes of servers that run now
+    Ps(PsArgs),
+    /// Say step by step why a server does not connect, and what to do
+    Doctor(DoctorArgs),
+    /// Start three servers, connect to all of them, and show what a host does with them
     Demo(DemoArgs),
     /// Be a small MCP server, on stdin and stdout or over HTTP
     DemoServer(DemoServerArgs),
@@ -68,9 +107,19 @@ pub(crate) struct Target {
     pub(crate) options: Options,
     #[command(flatten)]
     pub(crate) remote: Remote,
+    /// One of the servers that are remembered; without any server named, all of them
+    #[arg(long, value_name = "NAME", help_heading = "Server", conflicts_with_all = ["url", "command"])]
+    pub(crate) server: Option<String>,
     /// The server: a program and its arguments, after `--`
     #[arg(last = true, value_name = "CMD ARGS", help_heading = "Server")]
     pub(crate) command: Vec<OsString>,
+}
+
+impl Target {
+    /// Whether the servers of the configuration files are meant: no other is named.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.remote.url.is_none() && self.command.is_empty()
+    }
 }
 
 /// A server at an address, and what is sent along.
@@ -152,9 +201,10 @@ Arguments:
 Examples:
   switchboard call add a=1 b=2 -- switchboard demo-server
   switchboard call order_pizza --answers '{\"size\":\"large\"}' -- switchboard demo-server
-  echo '{\"text\":\"hi\"}' | switchboard call echo --args - -- switchboard demo-server")]
+  echo '{\"text\":\"hi\"}' | switchboard call echo --args - -- switchboard demo-server
+  switchboard call files/read path=notes.txt                a server that is remembered; also mcp__files__read")]
 pub(crate) struct CallArgs {
-    /// The tool
+    /// The tool; of servers that are remembered also as `server/tool` or `mcp__server__tool`
     pub(crate) tool: String,
     /// Its arguments
     #[arg(value_name = "key=value | key:=json")]
@@ -162,6 +212,9 @@ pub(crate) struct CallArgs {
     /// All arguments as one JSON object: the text itself, @FILE, or - for stdin. Pairs are put on top
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub(crate) args: Option<String>,
+    /// Call it without asking, whatever it may do
+    #[arg(short, long)]
+    pub(crate) yes: bool,
     #[command(flatten)]
     pub(crate) target: Target,
 }
@@ -214,6 +267,13 @@ pub(crate) struct CompleteArgs {
     pub(crate) target: Target,
 }
 
+impl CompleteArgs {
+    /// What the prompt or the template is called.
+    pub(crate) fn name(&self) -> &str {
+        self.prompt.as_deref().or(self.resource.as_deref()).unwrap_or_default()
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Without a choice, everything the server offers to tell is listened for.
@@ -242,10 +302,10 @@ pub(crate) struct ListenArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Show the traffic on stderr
+    /// With one server only, and its traffic on stderr
     #[arg(long)]
     pub(crate) trace: bool,
-    /// Speak this revision of the protocol, like 2025-06-18
+    /// With one server only, in this revision of the protocol, like 2025-06-18
     #[arg(long, value_name = "REV", value_parser = revision)]
     pub(crate) revision: Option<Revision>,
 }
@@ -274,18 +334,33 @@ pub(crate) struct DemoServerArgs {
 impl Command {
     /// How this command's failures are to be told.
     pub(crate) fn error_style(&self) -> ErrorStyle {
-        let target = match self {
+        let wants_json = match self {
             Self::Info(target) | Self::Tools(target) | Self::Resources(target) | Self::Prompts(target) => {
-                target
+                target.options.json
             }
-            Self::Call(args) => &args.target,
-            Self::Read(args) => &args.target,
-            Self::Prompt(args) => &args.target,
-            Self::Complete(args) => &args.target,
-            Self::Listen(args) => &args.target,
-            Self::Demo(_) | Self::DemoServer(_) => return ErrorStyle::People,
+            Self::Call(args) => args.target.options.json,
+            Self::Read(args) => args.target.options.json,
+            Self::Prompt(args) => args.target.options.json,
+            Self::Complete(args) => args.target.options.json,
+            Self::Listen(args) => args.target.options.json,
+            Self::List(args) => args.json,
+            Self::Get(args) => args.json,
+            Self::Import(args) => args.json,
+            Self::Status(args) => args.json,
+            Self::Reconnect(args) => args.json,
+            Self::Why(args) => args.json,
+            Self::Ps(args) => args.json,
+            Self::Doctor(args) => args.json,
+            Self::Add(_)
+            | Self::Remove(_)
+            | Self::Enable(_)
+            | Self::Disable(_)
+            | Self::Approve(_)
+            | Self::Forget(_)
+            | Self::Demo(_)
+            | Self::DemoServer(_) => false,
         };
-        if target.options.json { ErrorStyle::Json } else { ErrorStyle::People }
+        if wants_json { ErrorStyle::Json } else { ErrorStyle::People }
     }
 }
 
@@ -308,7 +383,9 @@ pub(crate) fn read() -> Result<Command, ExitCode> {
 
 fn refuse(error: &clap::Error) -> ExitCode {
     // What could not be parsed cannot say how it wants to be told; look for the flag before the server's own part.
-    let wants_json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    // Of `add` it is the entry.
+    let mut words = std::env::args_os().skip(1).take_while(|arg| arg != "--").peekable();
+    let wants_json = words.peek().is_none_or(|verb| verb != "add") && words.any(|arg| arg == "--json");
     if !wants_json {
         _ = error.print();
         return ExitCode::from(2);

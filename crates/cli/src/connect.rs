@@ -24,9 +24,9 @@ use crate::trace::Trace;
 use crate::watched::{Scope, See, Watched};
 
 /// How long stopping a server may take.
-const CLOSING: Duration = Duration::from_secs(5);
+pub(crate) const CLOSING: Duration = Duration::from_secs(5);
 /// After this long the user is told what is being waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An open session, and where to write what comes of it.
 pub(crate) struct Connected {
@@ -41,6 +41,13 @@ pub(crate) struct Connected {
 }
 
 impl Connected {
+    /// A session that somebody else opened, and will end.
+    pub(crate) fn of(session: ClientSession, paper: Paper, screen: Arc<Screen>, options: &Options) -> Self {
+        let Options { json, verbose, .. } = *options;
+        let (opening, refused) = (Arc::default(), Refused::default());
+        Self { session, paper, screen, json, verbose, opening, refused }
+    }
+
     /// What the session agreed on.
     ///
     /// # Errors
@@ -157,7 +164,8 @@ enum Server {
 impl Server {
     async fn read(target: &Target) -> Result<Self, Failure> {
         const HOW: &str = "put its command behind two dashes: switchboard tools -- npx -y \
-                           @modelcontextprotocol/server-everything; or give its address: --url https://…";
+                           @modelcontextprotocol/server-everything; give its address: --url https://…; or name one \
+                           that is remembered: --server NAME";
         match (&target.remote.url, target.command.split_first()) {
             (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url).await?))),
             (None, Some((program, args))) => {
@@ -243,6 +251,19 @@ fn client(options: &Options, screen: &Arc<Screen>, refused: Refused) -> Result<C
     if let Some(revision) = options.revision {
         client = client.with_offer(Offer::Only(revision));
     }
+    client = client.with_limits(limits(options));
+    Ok(match &options.answers {
+        Some(answers) => client.with_answers(Scripted::read(answers, refused)?),
+        None if std::io::stdin().is_terminal() && screen.paper.is_terminal => {
+            client.with_answers(AtTerminal::new(Arc::clone(screen), Arc::default()))
+        }
+        // Nobody is here: servers are told so from the start.
+        None => client,
+    })
+}
+
+/// How long a session waits, as far as the command line says.
+pub(crate) fn limits(options: &Options) -> Limits {
     let mut limits = Limits::default();
     if let Some(time) = options.timeout {
         for limit in [
@@ -257,15 +278,7 @@ fn client(options: &Options, screen: &Arc<Screen>, refused: Refused) -> Result<C
             *limit = time;
         }
     }
-    client = client.with_limits(limits);
-    Ok(match &options.answers {
-        Some(answers) => client.with_answers(Scripted::read(answers, refused)?),
-        None if std::io::stdin().is_terminal() && screen.paper.is_terminal => {
-            client.with_answers(AtTerminal::new(Arc::clone(screen)))
-        }
-        // Nobody is here: servers are told so from the start.
-        None => client,
-    })
+    limits
 }
 
 /// Shows log messages for as long as it is polled, where they are wanted.

@@ -1,5 +1,7 @@
 //! How a command fails: what is said about it, and the exit code, which scripts rely on.
 
+mod hosted;
+
 use std::io;
 use std::process::ExitCode;
 
@@ -15,6 +17,11 @@ use crate::sanitize::{json, one_line, sanitize};
 pub(crate) enum Failure {
     /// Something to tell the user about.
     Told(Box<Report>),
+    /// What is wrong was shown already: only the exit code is left to say.
+    Shown {
+        /// The exit code.
+        status: Status,
+    },
     /// Nobody reads our output any more: nothing to say, and nobody to say it to.
     OutputClosed,
     /// The user, or the system, wants us to end.
@@ -140,6 +147,7 @@ impl Failure {
                 _ = io::Write::write_all(&mut io::stderr(), text.as_bytes());
                 ExitCode::from(report.status as u8)
             }
+            Self::Shown { status } => ExitCode::from(*status as u8),
             // As if SIGPIPE had ended us, which is what others do here.
             Self::OutputClosed => ExitCode::from(128 + 13),
             Self::Interrupted { signal } => ExitCode::from(128 + signal),
@@ -148,6 +156,23 @@ impl Failure {
 }
 
 impl Report {
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The last a program wrote to stderr.
+    pub(crate) fn stderr(&self) -> Option<&str> {
+        self.last_words.as_deref()
+    }
+
+    pub(crate) fn exit_status(&self) -> Status {
+        self.status
+    }
+
     fn for_people(&self, paper: &Paper) -> String {
         let mut text = format!("{} {}\n", paper.red("error:"), sanitize(self.message.trim()));
         if let Some(data) = self.data.as_ref().filter(|data| data.len() <= 2000) {

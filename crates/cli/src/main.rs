@@ -4,6 +4,7 @@
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
 //!                            ├─ ask (questions of the server), trace (its traffic)
 //!                            └─ remote (a server at an address), helper (its headers), watched (its messages)
+//!                     └▶ configured ─▶ a host with the servers of the files
 //! ```
 //!
 //! Invariant: text a server wrote reaches the terminal through [`sanitize`] only.
@@ -12,14 +13,19 @@ mod args;
 mod arguments;
 mod ask;
 mod command;
+mod configured;
 mod connect;
 mod demo;
+mod doctor;
 mod failure;
 mod header_program;
 mod output;
+mod processes;
 mod remote;
 mod sanitize;
 mod signals;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod trace;
 mod watched;
 

@@ -7,7 +7,8 @@ use crate::config::{Configured, Fault, Resolved};
 use crate::desired::Desired;
 use crate::host::Host;
 use crate::permission::{Gate, Known};
-use crate::report::SetServers;
+use crate::report::{ServerStatus, SetServers, Written};
+use crate::slot::Word;
 
 impl Desired {
     /// A configured server, with what a status shows of its entry.
@@ -49,6 +50,22 @@ impl Host {
         let mut done = self.set_servers(wanted).await;
         done.errors.extend(broken);
         done
+    }
+}
+
+impl ServerStatus {
+    /// How a configured server is doing whose entry cannot be run, so that no host has it; nothing, if it can.
+    pub fn of_broken(server: &Configured) -> Option<Self> {
+        let fault = server.plan.as_ref().err()?;
+        Some(Self {
+            name: server.name.clone(),
+            status: Word::Failed,
+            server_info: None,
+            error: Some(fault.to_string()),
+            config: server.entry.as_ref().map(|entry| Written(entry.masked().into())),
+            scope: Some(server.scope.word().to_owned()),
+            tools: None,
+        })
     }
 }
 

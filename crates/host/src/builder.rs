@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use switchboard_protocol::Root;
 use switchboard_session::answering::Server;
 use switchboard_session::client::{Abilities, Limits};
@@ -22,6 +23,7 @@ pub struct HostBuilder {
     client: Client,
     limits: Limits,
     abilities: Abilities,
+    roots: Option<Vec<Root>>,
     ways: Ways,
     naming: Naming,
     on_drift: OnDrift,
@@ -43,6 +45,7 @@ impl HostBuilder {
             client: Client::new(),
             limits: Limits::default(),
             abilities: Abilities::none(),
+            roots: None,
             ways: Ways::default(),
             naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
@@ -77,9 +80,9 @@ impl HostBuilder {
         self
     }
 
-    /// The roots that every server is told.
+    /// The roots that every server is told; [`Host::set_roots`] changes them.
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
-        self.client = self.client.with_roots(roots);
+        self.roots = Some(roots.into());
         self
     }
 
@@ -166,6 +169,7 @@ impl HostBuilder {
             events,
             client: self.client,
             limits: self.limits,
+            roots: RwLock::new(self.roots),
             woken: watch::Sender::new(0),
         };
         let (own, with) = (self.own, self.resources == Builtins::With);

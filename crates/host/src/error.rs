@@ -56,6 +56,12 @@ pub enum HostError {
         /// How it is.
         status: Box<Status>,
     },
+    /// As many calls run on the server and wait for it as it is given. Nothing was sent.
+    #[error("{server:?} has too many calls under way")]
+    Busy {
+        /// The server.
+        server: Arc<str>,
+    },
     /// No tool of this name is listed.
     #[error("there is no tool {tool:?}{}", near_text(.near))]
     UnknownTool {
@@ -152,6 +158,7 @@ impl HostError {
             Self::Connect { failure, .. } => failure.next_step(),
             Self::NeedsAuth { .. } => "log in to the server, then reconnect it",
             Self::NotReady { status, .. } => status.next_step(),
+            Self::Busy { .. } => "wait until calls have come back, then call it again",
             Self::UnknownTool { .. } => "look the tool up in the catalogue; names are exact",
             Self::Withheld { .. } => "use another tool, or ask the user to change the rule",
             Self::Refused { .. } => "ask the user, or do it another way",

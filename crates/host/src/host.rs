@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::Serialize;
-use switchboard_protocol::Raw;
+use switchboard_protocol::{Raw, Root};
 use switchboard_session::answering::Server;
 use switchboard_session::client::Abilities;
+use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
 use crate::builder::HostBuilder;
@@ -18,7 +19,7 @@ use crate::desired::Desired;
 use crate::error::HostError;
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
-use crate::registry::{Catalog, Found, Listed, Pins, Switch, Why};
+use crate::registry::{Catalog, Found, Listed, Pins, Switch, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::set::{Changed, FIRST, Table};
 use crate::slot::{Manifest, Slot, Status, Surroundings};
@@ -47,6 +48,16 @@ impl Host {
     /// Registers a server in this program, to be reached by name.
     pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
         self.inner.around.ways.in_process.write().insert(name.into(), Arc::clone(server));
+    }
+
+    /// Sets the roots that every server is told, and tells those that are connected.
+    pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
+        let roots = roots.into();
+        *self.inner.around.roots.write() = Some(roots.clone());
+        for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
+            // One that has just been lost is told when it is opened again.
+            let _ = session.set_roots(roots.clone());
+        }
     }
 
     /// Connects a server, and waits until it is ready or its first attempt has failed; it may be tried further as its
@@ -186,6 +197,14 @@ impl Host {
         Ok(self.inner.slot(name)?.status())
     }
 
+    /// A look at the process of a server that runs here: its number, and the last it wrote to stderr.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn child(&self, name: &str) -> Result<Option<ChildHandle>, HostError> {
+        Ok(self.inner.slot(name)?.sight.child())
+    }
+
     /// What to remember of a server, so that it need not be started next time before it is used.
     ///
     /// # Errors
@@ -240,6 +259,16 @@ impl Host {
         self.catalog().why(name, &self.inner.statuses())
     }
 
+    /// What a server's list has that could not be used.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn unlisted(&self, server: &str) -> Result<Unlisted, HostError> {
+        self.inner.slot(server)?;
+        let catalog = self.catalog();
+        Ok(catalog.part(server).map(|part| part.list.unlisted()).unwrap_or_default())
+    }
+
     /// Definitions as they were first seen, to be handed to the next host.
     pub fn pins(&self) -> Pins {
         self.inner.around.registry.pins()
@@ -268,11 +297,11 @@ impl Host {
     /// Calls a tool of a server. Await it for a typed error or a result.
     pub fn call_tool(
         &self,
-        server: impl Into<String>,
-        tool: impl Into<String>,
+        server: impl AsRef<str>,
+        tool: impl AsRef<str>,
         arguments: impl Serialize,
     ) -> ToolCall {
-        let which = Which::Pair { server: server.into(), tool: tool.into() };
+        let which = Which::pair(&self.catalog(), server.as_ref(), tool.as_ref());
         ToolCall::new(Arc::clone(&self.inner), which, Raw::encode(&arguments))
     }
 

@@ -81,7 +81,9 @@ pub use error::HostError;
 pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
-pub use registry::{Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Why, Withheld};
+pub use registry::{
+    Catalog, Drift, Found, Listed, OnDrift, Pins, ToolEffects, ToolInfo, Unlisted, Why, Withheld,
+};
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};

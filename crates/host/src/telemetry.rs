@@ -44,6 +44,7 @@ pub(crate) fn error_type(error: &HostError) -> &'static str {
             "not_ready"
         }
         HostError::NeedsAuth { .. } => "needs_auth",
+        HostError::Busy { .. } => "busy",
         HostError::UnknownTool { .. } => "unknown_tool",
         HostError::Withheld { .. } | HostError::Refused { .. } => "refused",
         HostError::Arguments { .. } => "invalid_arguments",

@@ -165,6 +165,27 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The members of an object as text that is looked at and not kept: cheaper than [`Fields`], which gives values that
+/// outlive the object.
+#[derive(Debug)]
+pub struct Glances<'a>(Walk<'a>);
+
+impl<'a> Glances<'a> {
+    pub(crate) fn new(object: &'a Raw) -> Self {
+        Self(Walk::new(object))
+    }
+}
+
+impl<'a> Iterator for Glances<'a> {
+    type Item = (Name<'a>, &'a str);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.0.name()?;
+        Some((name, self.0.text()))
+    }
+}
+
 /// The elements of an array. Nothing is copied and nothing decoded.
 #[derive(Debug)]
 pub struct Elements<'a> {

@@ -72,7 +72,7 @@ pub use completion::{
 pub use content::{Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent};
 pub use elicitation::{ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams};
 pub use empty::{EmptyParams, EmptyResult};
-pub use fields::{Elements, Fields, Name};
+pub use fields::{Elements, Fields, Glances, Name};
 pub use form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::fields::{Elements, Fields};
+use crate::fields::{Elements, Fields, Glances};
 use crate::json;
 use crate::jsonrpc::scan;
 use crate::path;
@@ -83,6 +83,14 @@ impl Raw {
         let mut text = String::with_capacity(room(bytes));
         json::write(&mut text, value).map_err(EncodeError)?;
         Ok(Self::checked(text.into()))
+    }
+
+    /// Writes a value as JSON behind a text.
+    ///
+    /// # Errors
+    /// As [`Self::encode`]; part of the value may stand there then.
+    pub fn write<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), EncodeError> {
+        json::write(text, value).map_err(EncodeError)
     }
 
     /// Writes an object as JSON text, between an `open` like `{"a":1,` and a `close` like `,"c":3}` or `}`. Anything else
@@ -198,6 +206,11 @@ impl Raw {
     /// The members of the object this is, in order; none when it is something else.
     pub fn fields(&self) -> Fields<'_> {
         Fields::new(self)
+    }
+
+    /// The members of the object this is, as text to look at; none when it is something else.
+    pub fn glance(&self) -> Glances<'_> {
+        Glances::new(self)
     }
 
     /// The elements of the array this is, in order; none when it is something else.

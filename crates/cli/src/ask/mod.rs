@@ -5,5 +5,6 @@ mod keyboard;
 mod scripted;
 mod terminal;
 
+pub(crate) use keyboard::Keyboard;
 pub(crate) use scripted::{Refused, Scripted};
 pub(crate) use terminal::AtTerminal;

@@ -20,7 +20,7 @@ use crate::sanitize::{self, one_line, sanitize};
 #[derive(Debug)]
 pub(crate) struct AtTerminal {
     screen: Arc<Screen>,
-    keyboard: Keyboard,
+    keyboard: Arc<Keyboard>,
     /// Held by the question that is being asked: a server may ask several at once.
     turn: tokio::sync::Mutex<()>,
 }
@@ -29,8 +29,8 @@ pub(crate) struct AtTerminal {
 struct Gone;
 
 impl AtTerminal {
-    pub(crate) fn new(screen: Arc<Screen>) -> Self {
-        Self { screen, keyboard: Keyboard::default(), turn: tokio::sync::Mutex::new(()) }
+    pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>) -> Self {
+        Self { screen, keyboard, turn: tokio::sync::Mutex::new(()) }
     }
 
     async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {

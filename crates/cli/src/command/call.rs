@@ -8,20 +8,24 @@ use switchboard::{CallError, CallToolResult, ErrorCode, Raw};
 
 use crate::args::CallArgs;
 use crate::arguments::{Pair, Schema, fill};
+use crate::command::routed;
 use crate::command::tools::encode;
 use crate::connect::{Connected, with};
 use crate::failure::{Failure, Status};
-use crate::output::{result, show_json};
+use crate::output::{Paper, result, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: CallArgs) -> Result<(), Failure> {
     // What is wrong with the command line is said before anything is started.
     let pairs: Vec<Pair> = args.pairs.iter().map(|pair| Pair::read(pair)).collect::<Result<_, _>>()?;
     let given = args.args.as_deref().map(base).transpose()?.unwrap_or_default();
+    if args.target.is_configured() {
+        return routed::call(&args, given, &pairs).await;
+    }
     with(&args.target, async |connected| {
         let arguments = fill(given, &pairs, &schema(connected, &args.tool, &pairs).await?)?;
         let answer = call(connected, &args.tool, &encode(&arguments)?).await?;
-        show(connected, &args.tool, &answer)
+        show(connected.json, &connected.paper, &args.tool, &answer)
     })
     .await
 }
@@ -52,17 +56,21 @@ pub(crate) async fn call(connected: &Connected, tool: &str, arguments: &Raw) -> 
     }
 }
 
-fn show(connected: &Connected, tool: &str, answer: &Raw) -> Result<(), Failure> {
+/// Shows what a tool answered.
+///
+/// # Errors
+/// When it says that it failed.
+pub(crate) fn show(is_json: bool, paper: &Paper, tool: &str, answer: &Raw) -> Result<(), Failure> {
     let wrong = |error| CallError::Protocol { method: "tools/call".to_owned(), error };
     let said: CallToolResult = answer.decode().map_err(wrong)?;
-    if connected.json {
-        show_json(&connected.paper, answer)?;
+    if is_json {
+        show_json(paper, answer)?;
     } else {
-        connected.paper.print(&result(&said, &connected.paper))?;
+        paper.print(&result(&said, paper))?;
     }
     if said.is_error {
         let text = one_line(&said.text());
-        let text = if connected.json && !text.is_empty() { format!(": {text}") } else { String::new() };
+        let text = if is_json && !text.is_empty() { format!(": {text}") } else { String::new() };
         return Err(Failure::new(Status::Tool, "tool", format!("the tool {tool} says that it failed{text}")));
     }
     Ok(())

@@ -10,10 +10,11 @@ use crate::failure::Failure;
 use crate::output::show_json;
 use crate::sanitize::one_line;
 
-pub(crate) async fn run(connected: &Connected, args: &CompleteArgs) -> Result<(), Failure> {
+/// Completes an argument of the prompt or template of this name, which is that of the arguments without a server.
+pub(crate) async fn run(connected: &Connected, args: &CompleteArgs, name: &str) -> Result<(), Failure> {
     let reference = match (&args.prompt, &args.resource) {
-        (Some(name), _) => Reference::prompt(name),
-        (None, Some(uri)) => Reference::resource(uri),
+        (Some(_), _) => Reference::prompt(name),
+        (None, Some(_)) => Reference::resource(name),
         (None, None) => return Err(Failure::usage("--prompt or --resource is needed")),
     };
     let mut params = CompleteParams::new(reference, &args.argument, &args.value);

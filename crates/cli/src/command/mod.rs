@@ -1,16 +1,29 @@
 //! One file for each command: what it asks of the session, and what it shows of the answer.
 
+mod add;
+mod approve;
 mod call;
+mod catalogue;
 mod complete;
 mod demo;
+mod doctor;
+mod forget;
+mod import;
 mod info;
+mod list;
 mod listen;
 mod lists;
 mod prompt;
 mod prompts;
+mod ps;
 mod read;
 mod resources;
+mod routed;
 mod run;
+mod status;
 mod tools;
+mod tour;
+mod watch;
+mod why;
 
 pub(crate) use run::run;

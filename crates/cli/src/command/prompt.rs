@@ -3,19 +3,22 @@
 use switchboard::protocol::{GetPromptParams, Role};
 use switchboard::{CallError, GetPromptResult};
 
-use crate::args::PromptArgs;
 use crate::command::tools::encode;
 use crate::connect::Connected;
 use crate::failure::Failure;
 use crate::output::{blocks, indented, show_json};
 use crate::sanitize::sanitize;
 
-pub(crate) async fn run(connected: &Connected, args: &PromptArgs) -> Result<(), Failure> {
+pub(crate) async fn run(
+    connected: &Connected,
+    name: &str,
+    arguments: &[(String, String)],
+) -> Result<(), Failure> {
     if connected.terms()?.capabilities.prompts.is_none() {
         return Err(CallError::Unsupported { what: "prompts" }.into());
     }
-    let mut params = GetPromptParams::new(&args.name);
-    params.arguments = (!args.arguments.is_empty()).then(|| args.arguments.iter().cloned().collect());
+    let mut params = GetPromptParams::new(name);
+    params.arguments = (!arguments.is_empty()).then(|| arguments.iter().cloned().collect());
     let answer = connected.session.request_raw("prompts/get", encode(&params)?).await?;
     let paper = &connected.paper;
     if connected.json {

@@ -1,7 +1,7 @@
 //! `switchboard prompts`: signatures, with what they are for below.
 
-use switchboard::Raw;
 use switchboard::protocol::OrderedMap;
+use switchboard::{Prompt, Raw};
 
 use crate::command::lists;
 use crate::command::tools::encode;
@@ -22,8 +22,12 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     lists::tell_faults(connected, &prompts);
     let mut text = paper.dim(&format!("{}\n", lists::count(prompts.len(), "prompt")));
     for prompt in &*prompts {
-        let about = prompt.description.as_deref().or(prompt.title.as_deref());
-        text += &format!("\n{}", listed(&Signature::of_prompt(prompt), about, true, paper));
+        text += &format!("\n{}", listed(&Signature::of_prompt(prompt), about(prompt), true, paper));
     }
     paper.print(&text)
+}
+
+/// What a prompt is for.
+pub(crate) fn about(prompt: &Prompt) -> Option<&str> {
+    prompt.description.as_deref().or(prompt.title.as_deref())
 }

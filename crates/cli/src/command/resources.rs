@@ -49,7 +49,8 @@ async fn raw(connected: &Connected) -> Result<OrderedMap<Raw>, Failure> {
     Ok(whole)
 }
 
-fn row(resource: &Resource) -> [String; 5] {
+/// A resource as the cells of a table.
+pub(crate) fn row(resource: &Resource) -> [String; 5] {
     let Resource { uri, name, title, mime_type, size: bytes, description, .. } = resource;
     [
         one_line(uri),
@@ -60,7 +61,8 @@ fn row(resource: &Resource) -> [String; 5] {
     ]
 }
 
-fn template_row(template: &ResourceTemplate) -> [String; 4] {
+/// A template as the cells of a table.
+pub(crate) fn template_row(template: &ResourceTemplate) -> [String; 4] {
     let ResourceTemplate { uri_template, name, title, mime_type, description, .. } = template;
     [
         one_line(uri_template),

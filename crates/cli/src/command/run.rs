@@ -1,7 +1,10 @@
 //! Which file does which command.
 
 use crate::args::Command;
-use crate::command::{call, complete, demo, info, listen, prompt, prompts, read, resources, tools};
+use crate::command::{
+    add, approve, call, catalogue, complete, demo, doctor, forget, import, info, list, listen, prompt,
+    prompts, ps, read, resources, routed, status, tools, why,
+};
 use crate::connect::with;
 use crate::demo::serve;
 use crate::failure::Failure;
@@ -12,23 +15,49 @@ use crate::failure::Failure;
 /// Why it could not be done.
 pub(crate) async fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Info(target) if target.is_configured() => routed::on_named(&target, info::run).await,
         Command::Info(target) => with(&target, info::run).await,
+        Command::Tools(target) if target.is_configured() => catalogue::tools(&target).await,
         Command::Tools(target) => with(&target, tools::run).await,
+        Command::Resources(target) if target.is_configured() => catalogue::resources(&target).await,
         Command::Resources(target) => with(&target, resources::run).await,
+        Command::Prompts(target) if target.is_configured() => catalogue::prompts(&target).await,
         Command::Prompts(target) => with(&target, prompts::run).await,
         Command::Call(args) => call::run(args).await,
+        Command::Read(args) if args.target.is_configured() => routed::read(&args).await,
         Command::Read(args) => {
             with(&args.target, async |connected| read::run(connected, &args.uri).await).await
         }
+        Command::Prompt(args) if args.target.is_configured() => routed::prompt(&args).await,
         Command::Prompt(args) => {
-            with(&args.target, async |connected| prompt::run(connected, &args).await).await
+            let run = async |connected: &_| prompt::run(connected, &args.name, &args.arguments).await;
+            with(&args.target, run).await
         }
+        Command::Complete(args) if args.target.is_configured() => routed::complete(&args).await,
         Command::Complete(args) => {
-            with(&args.target, async |connected| complete::run(connected, &args).await).await
+            with(&args.target, async |connected| complete::run(connected, &args, args.name()).await).await
         }
         Command::Listen(args) => {
-            with(&args.target, async |connected| listen::run(connected, &args).await).await
+            let run = async |connected: &_| listen::run(connected, &args).await;
+            match args.target.is_configured() {
+                true => routed::on_named(&args.target, run).await,
+                false => with(&args.target, run).await,
+            }
         }
+        Command::Add(args) => add::add(&args),
+        Command::Remove(args) => add::remove(&args),
+        Command::List(args) => list::list(&args),
+        Command::Get(args) => list::get(&args),
+        Command::Enable(args) => list::switch(&args, true),
+        Command::Disable(args) => list::switch(&args, false),
+        Command::Approve(args) => approve::run(&args).await,
+        Command::Forget(args) => forget::run(&args),
+        Command::Import(args) => import::run(&args).await,
+        Command::Status(args) => status::run(&args).await,
+        Command::Reconnect(args) => status::reconnect(&args).await,
+        Command::Why(args) => why::run(&args).await,
+        Command::Ps(args) => ps::run(&args),
+        Command::Doctor(args) => doctor::run(&args).await,
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => serve(&args).await,
     }

@@ -6,7 +6,7 @@ use switchboard::protocol::{OrderedMap, Tool};
 use crate::command::lists;
 use crate::connect::Connected;
 use crate::failure::Failure;
-use crate::output::{Signature, listed, show_json};
+use crate::output::{Paper, Signature, listed, show_json};
 
 pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     let paper = &connected.paper;
@@ -21,14 +21,19 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     lists::tell_faults(connected, &tools);
     let mut text = paper.dim(&format!("{}\n", lists::count(tools.len(), "tool")));
     for tool in &*tools {
-        text.push('\n');
-        let about = [title(tool), tool.description.as_deref()].into_iter().flatten().next_back();
-        text += &listed(&Signature::of_tool(tool), about, connected.verbose > 0, paper);
-        if connected.verbose > 0 {
-            text += &paper.dim(&hints(tool));
-        }
+        text += &format!("\n{}", describe(tool, connected.verbose > 0, paper));
     }
     paper.print(&text)
+}
+
+/// A tool as its signature, with what it does below.
+pub(crate) fn describe(tool: &Tool, with_details: bool, paper: &Paper) -> String {
+    let about = [title(tool), tool.description.as_deref()].into_iter().flatten().next_back();
+    let mut text = listed(&Signature::of_tool(tool), about, with_details, paper);
+    if with_details {
+        text += &paper.dim(&hints(tool));
+    }
+    text
 }
 
 fn title(tool: &Tool) -> Option<&str> {

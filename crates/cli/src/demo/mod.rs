@@ -7,4 +7,4 @@ mod server;
 mod tools;
 mod web;
 
-pub(crate) use server::serve;
+pub(crate) use server::{build, serve};

@@ -68,11 +68,12 @@ impl Handler for Demo {
     }
 }
 
-/// Serves on stdin and stdout until the client leaves, or over HTTP until a signal says to stop.
-///
-/// # Errors
-/// When stdin and stdout, or the address, cannot be used.
-pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
+/// The demo server, to be served in whatever way.
+pub(crate) fn build() -> Arc<Server> {
+    built().0
+}
+
+fn built() -> (Arc<Server>, Arc<State>) {
     let state = Arc::new(State::default());
     let list = || ListCapability::new().with_list_changed(true);
     let capabilities = ServerCapabilities::new()
@@ -90,6 +91,15 @@ pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
         )
         .build(Demo { state: Arc::clone(&state) });
     _ = state.publisher.set(server.publisher().clone());
+    (server, state)
+}
+
+/// Serves on stdin and stdout until the client leaves, or over HTTP until a signal says to stop.
+///
+/// # Errors
+/// When stdin and stdout, or the address, cannot be used.
+pub(crate) async fn serve(args: &DemoServerArgs) -> Result<(), Failure> {
+    let (server, state) = built();
     if let Some(address) = args.http {
         return tokio::select! {
             served = web::serve(&server, address, args) => served,

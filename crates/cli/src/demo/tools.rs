@@ -104,7 +104,7 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: Cx) -> Handled
         "postcard" => Handled::now(postcard()),
         "countdown" => match read::<Countdown>(&name, &arguments) {
             Ok(arguments) => Handled::later(countdown(arguments, cx)),
-            Err(told) => Handled::now(told),
+            Err(told) => Handled::now(CallToolResult::error(told)),
         },
         "order_pizza" => Handled::later(questions::order_pizza(cx)),
         "link_account" => Handled::later(questions::link_account(cx)),
@@ -121,16 +121,16 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: Cx) -> Handled
 fn answer<A: DeserializeOwned>(name: &str, arguments: &Raw, tool: fn(A) -> CallToolResult) -> Handled {
     Handled::now(match read(name, arguments) {
         Ok(arguments) => tool(arguments),
-        Err(told) => told,
+        Err(told) => CallToolResult::error(told),
     })
 }
 
-/// Reads the arguments; what is wrong with them is a result, so that a model can mend its call.
-fn read<A: DeserializeOwned>(name: &str, arguments: &Raw) -> Result<A, CallToolResult> {
+/// Reads the arguments; what is wrong with them is told as a result, so that a model can mend its call.
+fn read<A: DeserializeOwned>(name: &str, arguments: &Raw) -> Result<A, String> {
     arguments.decode().map_err(|error| {
         let schema =
             TOOLS.iter().find(|(known, ..)| *known == name).map(|(.., schema)| *schema).unwrap_or_default();
-        CallToolResult::error(format!("The arguments of {name} do not fit: {error}. They are: {schema}"))
+        format!("The arguments of {name} do not fit: {error}. They are: {schema}")
     })
 }
 

@@ -8,19 +8,26 @@ use std::sync::Mutex;
 use switchboard::protocol::ProgressParams;
 
 use crate::output::{Paper, wrap};
-use crate::sanitize::one_line;
+use crate::sanitize::{self, one_line};
 
 /// Standard error.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) paper: Paper,
+    /// Whether a program reads it, so that warnings are JSON too.
+    is_json: bool,
     /// Whether a line of progress stands on it. A std mutex: held for one write, never across an await.
     drawn: Mutex<bool>,
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self { paper: Paper::stderr(), drawn: Mutex::new(false) }
+        Self::read_as(false)
+    }
+
+    /// For a program, where that reads JSON: warnings are an object a line, as errors are.
+    pub(crate) fn read_as(is_json: bool) -> Self {
+        Self { paper: Paper::stderr(), is_json, drawn: Mutex::new(false) }
     }
 
     /// Writes a line.
@@ -35,6 +42,9 @@ impl Screen {
 
     /// Something to know that is no failure.
     pub(crate) fn warn(&self, text: &str) {
+        if self.is_json {
+            return self.say(&sanitize::json(&serde_json::json!({ "warning": text }).to_string()));
+        }
         self.say(&format!("{} {text}", self.paper.yellow("warning:")));
     }
 

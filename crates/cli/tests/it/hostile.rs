@@ -1,5 +1,8 @@
 //! Servers that write at the terminal: nothing they say is obeyed by it.
 
+use serde_json::json;
+
+use crate::home::Home;
 use crate::stage::{Script, Terminal, switchboard};
 
 /// Clears the screen, writes to the clipboard, turns text around, hides text.
@@ -133,4 +136,68 @@ fn a_hostile_question_is_only_a_question() {
 fn a_pipe_gets_the_same_care() {
     let ran = server().run(&["call", "x"]);
     assert_harmless(&ran.out, &[]);
+}
+
+#[test]
+fn remembered_servers_and_their_files_cannot_write_at_the_terminal_either() {
+    const EVIL_TEXT: &str = "\u{1b}[2J\u{9b}31m\u{202e}\u{200b}\rX";
+    let script = server();
+    let path = script.path();
+    let entry =
+        json!({"command": "python3", "args": ["-S", path], "env": {EVIL_TEXT: EVIL_TEXT}, EVIL_TEXT: 1});
+    let home = Home::with(json!({"evil": {"command": "python3", "args": ["-S", path]}}));
+    let odd = format!("odd{EVIL_TEXT}");
+    home.write("project/.mcp.json", &json!({"mcpServers": {
+        &odd: entry, "args": {"command": EVIL_TEXT, "args": [EVIL_TEXT]}, "url": {"url": EVIL_TEXT}, "bad": {EVIL_TEXT: []},
+    }}));
+    home.write(
+        ".cursor/mcp.json",
+        &json!({"mcpServers": {&odd: {"command": EVIL_TEXT}, "x": {"command": [EVIL_TEXT]}}}),
+    );
+    let commands: [&[&str]; 20] = [
+        &["list"],
+        &["list", "--json"],
+        &["get", &odd],
+        &["get", "args"],
+        &["status"],
+        &["status", "--json"],
+        &["tools", "-v"],
+        &["tools", "--json"],
+        &["resources"],
+        &["prompts"],
+        &["info", "--server", "evil"],
+        &["call", "evil/refuse", "--yes"],
+        &["why", EVIL_TEXT],
+        &["why", &format!("evil/t{EVIL_TEXT}")],
+        &["doctor", "evil"],
+        &["doctor", &odd],
+        &["doctor", "bad"],
+        &["import"],
+        &["import", "--json"],
+        &["reconnect", &odd],
+    ];
+    for args in commands {
+        let mut command = home.command(args);
+        command.env("NO_COLOR", "1");
+        let (_, shown) = Terminal::start(command, 120).end();
+        assert!(shown.len() > 20, "{args:?}: {shown:?}");
+        assert_harmless(&shown, &["\r\u{1b}[K"]);
+    }
+    let mut command = home.command(&["approve", "--all"]);
+    command.env("NO_COLOR", "1");
+    let mut terminal = Terminal::start(command, 120);
+    for _ in 0..3 {
+        terminal.see("be started? [y/N]");
+        terminal.enter("n");
+    }
+    assert_harmless(&terminal.end().1, &["\r\u{1b}[K"]);
+    let mut command = home.command(&[
+        "call",
+        "evil/t\u{1b}[2J\u{1b}]52;c;ZXZpbA==\u{7}\u{9b}31m\u{7f}\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\rX",
+    ]);
+    command.env("NO_COLOR", "1");
+    let mut terminal = Terminal::start(command, 120);
+    terminal.see("Call it? [y/N/always]");
+    terminal.enter("y");
+    assert_harmless(&terminal.end().1, &["\r\u{1b}[K"]);
 }

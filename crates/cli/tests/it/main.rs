@@ -3,12 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod address;
+mod configuration;
+mod doctor;
 mod eras;
 mod failures;
+mod home;
 mod hostile;
 mod json;
 mod people;
+mod routed;
 mod serve;
 mod stage;
+mod status;
 mod stop;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod terminal;

@@ -23,6 +23,8 @@ pub(crate) const SWITCHBOARD: &str = env!("CARGO_BIN_EXE_switchboard");
 pub(crate) fn switchboard<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(SWITCHBOARD);
     command.args(args).env_remove("COLUMNS").env_remove("NO_COLOR").env("TERM", "xterm-256color");
+    // Servers somebody has configured are nobody's business here.
+    command.env("XDG_CONFIG_HOME", "/nonexistent/config").env("XDG_STATE_HOME", "/nonexistent/state");
     command
 }
 
@@ -54,7 +56,11 @@ pub(crate) fn run(args: &[&str]) -> Ran {
 
 /// Runs to the end with this on standard input.
 pub(crate) fn run_fed(args: &[&str], input: &str) -> Ran {
-    let mut command = switchboard(args);
+    run_command(switchboard(args), input)
+}
+
+/// Runs a command to the end with this on standard input.
+pub(crate) fn run_command(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A program that does not read its input is not at fault.

@@ -76,15 +76,16 @@ impl Flat {
     /// Whether arguments fit for sure.
     pub(crate) fn fits(&self, arguments: &Raw) -> bool {
         let mut seen = 0_u32;
-        for (name, value) in arguments.fields() {
-            let Some(at) = self.fields.iter().position(|field| field.name == name.as_str()) else {
+        for (name, value) in arguments.glance() {
+            let Some(at) = self.fields.iter().position(|field| field.name.as_bytes() == name.as_bytes())
+            else {
                 match self.others {
                     Others::Allowed => continue,
                     Others::Refused => return false,
                 }
             };
             let is_first = seen & (1 << at) == 0;
-            if !is_first || !self.fields[at].kind.is_none_or(|kind| kind.is_surely(value.as_str())) {
+            if !is_first || !self.fields[at].kind.is_none_or(|kind| kind.is_surely(value)) {
                 return false;
             }
             seen |= 1 << at;

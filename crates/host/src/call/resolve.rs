@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::HostError;
 use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Part, Switch, Why};
+use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
 use crate::slot::Status;
 
 /// Which tool is meant.
@@ -16,15 +16,29 @@ pub(crate) enum Which {
     Name(String),
     /// One that was looked up.
     Listed(Arc<Listed>),
+    /// One that was looked up and may be used, in a catalogue of this revision.
+    Resolved(Arc<Listed>, u64),
 }
 
 impl Which {
+    /// A tool of a server. Looked up at once, which is all there is to do while the catalogue stays what it is.
+    pub(crate) fn pair(catalog: &Catalog, server: &str, tool: &str) -> Self {
+        let resolve = || {
+            let part = catalog.part(server)?;
+            allowed(catalog, part, catalog.of_part(part, tool)?).ok()
+        };
+        match resolve() {
+            Some(listed) => Self::Resolved(listed, catalog.revision()),
+            None => Self::Pair { server: server.to_owned(), tool: tool.to_owned() },
+        }
+    }
+
     /// The tool, as it was asked for.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Pair { tool, .. } => tool,
             Self::Name(name) => name,
-            Self::Listed(listed) => &listed.tool.name,
+            Self::Listed(listed) | Self::Resolved(listed, _) => &listed.tool.name,
         }
     }
 }
@@ -33,12 +47,16 @@ impl Which {
 pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
     let catalog = host.around.registry.snapshot();
     match which {
-        Which::Listed(listed) => {
+        Which::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
+        Which::Listed(listed) | Which::Resolved(listed, _) => {
             let Some(part) = catalog.part(&listed.server) else {
                 return Err(not_ready(&listed.server, Status::Stopped));
             };
-            // What was looked up earlier may be another by now.
-            allowed(&catalog, part, catalog.of_part(part, &listed.tool.name).unwrap_or(listed))
+            // What was looked up earlier may be another by now, or gone.
+            match catalog.of_part(part, &listed.tool.name) {
+                Some(now) => allowed(&catalog, part, now),
+                None => Err(unknown(&catalog, &listed.tool.name)),
+            }
         }
         Which::Name(name) => match catalog.find(name) {
             Some(found) => Ok(found.tool),
@@ -55,10 +73,35 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
             let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
             match found {
                 Some((part, listed)) => allowed(&catalog, part, listed),
-                None => Err(HostError::UnknownTool { tool: tool.clone(), near: catalog.near(tool) }),
+                None => Err(unknown(&catalog, tool)),
             }
         }
     }
+}
+
+/// Whether a tool is still what it was, and may still be used.
+pub(super) fn still(host: &Inner, listed: &Listed) -> Result<(), HostError> {
+    if matches!(listed.target, Target::Own(_)) {
+        return Ok(());
+    }
+    let catalog = host.around.registry.snapshot();
+    let Some(part) = catalog.part(&listed.server) else {
+        return Err(not_ready(&listed.server, Status::Stopped));
+    };
+    match catalog.of_part(part, &listed.tool.name) {
+        Some(now) if now.digest == listed.digest && now.target.is(&listed.target) => {
+            allowed(&catalog, part, now).map(drop)
+        }
+        Some(_) => Err(HostError::Refused {
+            tool: Arc::clone(&listed.qualified),
+            reason: "it is another tool by now than the one that was permitted; call it again".to_owned(),
+        }),
+        None => Err(unknown(&catalog, &listed.tool.name)),
+    }
+}
+
+fn unknown(catalog: &Catalog, tool: &str) -> HostError {
+    HostError::UnknownTool { tool: tool.to_owned(), near: catalog.near(tool) }
 }
 
 /// The tool, if it may be used.

@@ -25,9 +25,17 @@ impl Spill {
         Self { directory: directory.into(), over: 100_000, keep: 2048 }
     }
 
-    /// The result for the model: as it is, or spilled.
-    pub(crate) fn shape(&self, raw: Option<&Raw>, result: CallToolResult) -> CallToolResult {
-        let size = raw.map_or_else(|| result.text().len(), Raw::len);
+    /// The result for the model: as it is, or spilled where that harms nobody who waits.
+    pub(crate) async fn shaped(self, raw: Option<Raw>, result: CallToolResult) -> CallToolResult {
+        if size(raw.as_ref(), &result) <= self.over {
+            return result;
+        }
+        let spilling = tokio::task::spawn_blocking(move || self.shape(raw.as_ref(), result));
+        spilling.await.unwrap_or_else(|error| CallToolResult::error(format!("the result was lost: {error}")))
+    }
+
+    fn shape(&self, raw: Option<&Raw>, result: CallToolResult) -> CallToolResult {
+        let size = size(raw, &result);
         if size <= self.over {
             return result;
         }
@@ -64,6 +72,10 @@ impl Spill {
         write_private(&path, body)?;
         Ok(path)
     }
+}
+
+fn size(raw: Option<&Raw>, result: &CallToolResult) -> usize {
+    raw.map_or_else(|| result.text().len(), Raw::len)
 }
 
 /// A new file that only this user can read.

@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use crate::answers::Silent;
 use crate::call::policy::Replay;
-use crate::call::resolve::{Which, not_ready, resolve};
+use crate::call::resolve::{Which, not_ready, resolve, still};
 use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
 use crate::error::HostError;
 use crate::host::Inner;
@@ -76,11 +76,23 @@ impl ToolCall {
         Box::pin(async move {
             match self.make().await {
                 Ok(Made { raw, result }) => match &self.host.policy.spill {
-                    Some(spill) => spill.shape(raw.as_ref(), result),
+                    Some(spill) => spill.clone().shaped(raw, result).await,
                     None => result,
                 },
                 Err(error) => shape::failure(&error),
             }
+        })
+    }
+
+    /// Makes the call and gives its result as the server wrote it.
+    ///
+    /// # Errors
+    /// As awaiting it.
+    pub fn raw(mut self) -> BoxFuture<'static, Result<Raw, HostError>> {
+        Box::pin(async move {
+            let Made { raw, result } = self.make().await?;
+            // A tool of the application wrote nothing: what it means is written now, which does not fail.
+            Ok(raw.unwrap_or_else(|| Raw::encode(&result).unwrap_or_else(|_| Raw::null())))
         })
     }
 
@@ -134,6 +146,8 @@ impl ToolCall {
             if let Permitted::No { reason } = permitted {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
+            // It may have taken minutes: what was permitted is what was listed then.
+            still(&host, listed)?;
         }
         let made = match &listed.target {
             Target::Own(own) => {
@@ -169,6 +183,11 @@ impl ToolCall {
     /// Sends it, and again where that cannot do harm.
     async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
+        let turn = match &self.run {
+            None => slot.turns.take().await,
+            Some(run) => unless_cancelled(run, cancelled(listed, false), slot.turns.take()).await?,
+        };
+        let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
         let session = match &self.run {
             None => slot.session().await.map_err(not_ready)?,
             Some(run) => {
@@ -191,7 +210,12 @@ impl ToolCall {
             return Err(failed(listed, *error));
         }
         // Boxed: what happens seldom must not make every call larger.
-        match Box::pin(slot.session_after(opened)).await {
+        let another = Box::pin(slot.session_after(opened));
+        let another = match &self.run {
+            None => another.await,
+            Some(run) => unless_cancelled(run, cancelled(listed, error.outcome_unknown()), another).await?,
+        };
+        match another {
             Some(session) => Box::pin(self.once(listed, slot, &session, &arguments)).await,
             None => Err(failed(listed, *error)),
         }
@@ -209,7 +233,7 @@ impl ToolCall {
             None => (run::next_id(), None),
         };
         let seat = slot.desk.sit(id, answers);
-        let mut call = session.call_tool_raw(listed.tool.name.as_str(), arguments.clone());
+        let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
         if seat.is_some() {
             call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }

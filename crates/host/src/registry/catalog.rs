@@ -72,8 +72,9 @@ impl Catalog {
     }
 
     /// The names of the servers, in configured order.
-    pub fn servers(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.parts.iter().map(|part| &*part.server)
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        // The first part is the application's own.
+        self.parts.iter().filter(|part| part.slot.is_some()).map(|part| &*part.server)
     }
 
     /// The tool the model knows by this name.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
 use crate::call::{Checks, OwnTool};
@@ -17,6 +18,8 @@ pub struct Listed {
     /// What its calls are called in traces.
     pub(crate) span: Arc<str>,
     pub(crate) tool: Tool,
+    /// The name the server has for it, to be shared by its calls.
+    pub(crate) wire: ByteString,
     pub(crate) target: Target,
     pub(crate) withheld: Option<Withheld>,
     pub(crate) digest: Digest,

@@ -21,7 +21,7 @@ pub use catalog::{Catalog, Found};
 pub use listed::Listed;
 pub(crate) use listed::Target;
 pub(crate) use part::{Naming, Part, Switch, Unread};
-pub use part::{ToolEffects, ToolInfo};
+pub use part::{ToolEffects, ToolInfo, Unlisted};
 pub use pin::{Drift, OnDrift, Pins};
 pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
 pub use rule::Withheld;

@@ -53,6 +53,16 @@ pub(crate) struct List {
 }
 
 impl List {
+    pub(crate) fn unlisted(&self) -> Unlisted {
+        let withheld = |listed: &Arc<Listed>| Some((listed.tool.name.clone(), listed.withheld.clone()?));
+        Unlisted {
+            rejected: self.rejected.clone(),
+            cut: self.cut.clone(),
+            withheld: self.tools.iter().filter_map(withheld).collect(),
+            idle_rules: self.idle_rules.clone(),
+        }
+    }
+
     /// The tool of this name, withheld or not.
     pub(crate) fn by_name(&self, hasher: &NameHasher, name: &str) -> Option<&Arc<Listed>> {
         let at = self.places.get(&hasher.hash_one(name))?;
@@ -60,6 +70,20 @@ impl List {
         // Two names of one hash: too rare to keep account of.
         found.or_else(|| self.tools.iter().find(|listed| listed.tool.name == name))
     }
+}
+
+/// What a server's list has that could not be used, and what was written about its tools in vain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unlisted {
+    /// Entries that could not be read, with the reason.
+    pub rejected: Vec<Rejected>,
+    /// Why the list may not be whole.
+    pub cut: Option<Cut>,
+    /// Tools that are listed and withheld, with the reason.
+    pub withheld: Vec<(String, Withheld)>,
+    /// Rules that match no tool.
+    pub idle_rules: Vec<Arc<str>>,
 }
 
 /// How names are made for the model.
@@ -151,7 +175,18 @@ impl Maker<'_> {
         };
         let span = format!("mcp.{}.{}", self.server, tool.name).into();
         let server = Arc::clone(self.server);
-        Listed { server, qualified, span, tool, target, withheld, digest, checks: Checks::default(), hashes }
+        Listed {
+            server,
+            qualified,
+            span,
+            wire: tool.name.as_str().into(),
+            tool,
+            target,
+            withheld,
+            digest,
+            checks: Checks::default(),
+            hashes,
+        }
     }
 
     fn finish(&self, mut list: List) -> List {

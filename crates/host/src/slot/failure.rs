@@ -11,6 +11,14 @@ pub enum Failure {
     /// The session did not open, or it ended.
     #[error(transparent)]
     Session(CallError),
+    /// The server was started and did not answer in time.
+    #[error("{error}; its last words on stderr: {}", .stderr.trim_end())]
+    Silent {
+        /// What was waited for.
+        error: CallError,
+        /// The last it wrote to stderr.
+        stderr: String,
+    },
     /// The address cannot be one.
     #[error("its address cannot be used: {0}")]
     Address(AddressError),
@@ -57,6 +65,7 @@ impl Failure {
     /// The last the server wrote to stderr, where it is known.
     pub fn stderr_tail(&self) -> Option<&str> {
         match self {
+            Self::Silent { stderr, .. } => Some(stderr),
             Self::Session(CallError::Link(error)) => {
                 error.exit().map(|exit| exit.stderr_tail.as_str()).filter(|tail| !tail.is_empty())
             }
@@ -72,7 +81,7 @@ impl Failure {
                 StartFault::NotFound | StartFault::NotExecutable | StartFault::BadDirectory
             ),
             Self::Session(CallError::NoCommonRevision { .. }) => true,
-            Self::Session(_) | Self::Token(_) => false,
+            Self::Session(_) | Self::Silent { .. } | Self::Token(_) => false,
             Self::Address(_)
             | Self::Header { .. }
             | Self::NotRegistered { .. }
@@ -108,7 +117,7 @@ impl Failure {
             Self::Session(CallError::Link(LinkError::Challenged(_))) | Self::Token(_) => {
                 "log in, then reconnect"
             }
-            Self::Session(CallError::TimedOut { .. }) => {
+            Self::Session(CallError::TimedOut { .. }) | Self::Silent { .. } => {
                 "see whether it hangs, or give it more time to start"
             }
             Self::Session(CallError::NoCommonRevision { .. }) => "update the server or this program",

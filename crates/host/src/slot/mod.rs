@@ -16,11 +16,12 @@ mod retry;
 mod slot;
 mod status;
 mod task;
+mod turns;
 
 pub use failure::Failure;
 pub use manifest::Manifest;
-pub(crate) use reach::Ways;
 pub use reach::{Logins, TokenSource};
+pub(crate) use reach::{Sight, Ways};
 pub(crate) use resume::Sentinel;
 pub(crate) use slot::{Outset, Running, Slot};
 pub use status::{Status, Word};

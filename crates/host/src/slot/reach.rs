@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
 use switchboard_session::answering::Server;
-use switchboard_session::link::{Dial, InProcess};
+use switchboard_session::link::{Dial, InProcess, Link, LinkError, Rung};
+use switchboard_session::{Peer, PeerLimits};
 use switchboard_transport::http::client::{Http, Way};
-use switchboard_transport::stdio::ChildCommand;
+use switchboard_transport::stdio::{ChildCommand, ChildHandle, spawn};
 
 use crate::config::{Plan, Reach};
 use crate::slot::Failure;
@@ -40,8 +41,13 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// The way to a server.
-    pub(crate) async fn dial(&self, server: &str, plan: &Plan) -> Result<Arc<dyn Dial>, Failure> {
+    /// The way to a server. One that is started here can be looked at through `sight`.
+    pub(crate) async fn dial(
+        &self,
+        server: &str,
+        plan: &Plan,
+        sight: &Arc<Sight>,
+    ) -> Result<Arc<dyn Dial>, Failure> {
         match &plan.reach {
             Reach::Stdio { command, args, env, inherit_env, cwd } => {
                 let mut child = ChildCommand::new(command).args(args);
@@ -54,7 +60,7 @@ impl Ways {
                 if let Some(cwd) = cwd {
                     child = child.current_dir(cwd);
                 }
-                Ok(Arc::new(child))
+                Ok(Arc::new(Started { command: child, sight: Arc::clone(sight) }))
             }
             Reach::Http { url, headers, sse, allow_plain } => {
                 let http = if *allow_plain { Http::new_allowing_plain(url) } else { Http::new(url) };
@@ -87,6 +93,54 @@ impl Ways {
                 Ok(Arc::new(http.with_authorizer(authorizer)))
             }
         }
+    }
+}
+
+/// A look at the process of a server, from beside its connection.
+#[derive(Debug, Default)]
+pub(crate) struct Sight {
+    // Held for a clone or a swap, never across an await.
+    child: Mutex<Option<ChildHandle>>,
+}
+
+impl Sight {
+    /// The process, if there is one.
+    pub(crate) fn child(&self) -> Option<ChildHandle> {
+        self.child.lock().clone()
+    }
+
+    /// There is none any more.
+    pub(crate) fn close(&self) {
+        *self.child.lock() = None;
+    }
+}
+
+/// A program that is started for each first rung; one that lives is asked again in the older way.
+struct Started {
+    command: ChildCommand,
+    sight: Arc<Sight>,
+}
+
+impl Started {
+    fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
+        match (rung, previous) {
+            (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+            _ => {
+                let (pipe, child) = spawn(&self.command)?;
+                *self.sight.child.lock() = Some(child);
+                Ok(Peer::start(pipe, PeerLimits::default()))
+            }
+        }
+    }
+}
+
+impl Dial for Started {
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> switchboard_session::link::BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        Box::pin(async move { self.link(rung, previous) })
     }
 }
 

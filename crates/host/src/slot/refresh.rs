@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::registry::Novelty;
+
 /// The least time between the beginnings of two refreshes.
 const APART: Duration = Duration::from_secs(1);
 /// The most a server that cries wolf is made to wait.
@@ -29,15 +31,6 @@ enum Told {
     /// While or right after we asked: our asking may be what caused it.
     OnOurHeels,
     Change,
-}
-
-/// What a refresh brought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Brought {
-    /// The list is the same.
-    Same,
-    /// It is another, or it could not be had.
-    Other,
 }
 
 impl Refresh {
@@ -72,12 +65,20 @@ impl Refresh {
         cause
     }
 
-    /// A refresh is done.
-    pub(crate) fn done(&mut self, cause: Cause, brought: Brought) {
-        self.apart = match (cause.0, brought) {
-            (Told::OnOurHeels, Brought::Same) => (self.apart * 2).min(LONGEST),
+    /// A refresh is done, and brought this.
+    pub(crate) fn done(&mut self, cause: Cause, novelty: Novelty) {
+        self.apart = match (cause.0, novelty) {
+            (Told::OnOurHeels, Novelty::Same) => (self.apart * 2).min(LONGEST),
             _ => APART,
         };
+    }
+
+    /// The list could not be had: it is asked for again, ever more seldom.
+    pub(crate) fn failed(&mut self) {
+        self.apart = (self.apart * 2).min(LONGEST);
+        if self.told == Told::Nothing {
+            self.told = Told::OnOurHeels;
+        }
     }
 }
 
@@ -99,7 +100,7 @@ mod tests {
             now += Duration::from_micros(100);
             if refresh.due().is_some_and(|due| due <= now) {
                 let cause = refresh.begin(now);
-                refresh.done(cause, Brought::Other);
+                refresh.done(cause, Novelty::Changed);
                 lists += 1;
             }
         }
@@ -118,7 +119,7 @@ mod tests {
             refresh.change(now + Duration::from_millis(1));
             now = refresh.due().expect("a change was told");
             let cause = refresh.begin(now);
-            refresh.done(cause, Brought::Same);
+            refresh.done(cause, Novelty::Same);
             lists += 1;
         }
         assert!(lists <= 16, "{lists} in ten minutes");
@@ -126,5 +127,19 @@ mod tests {
         now += Duration::from_secs(5);
         refresh.change(now);
         assert!(refresh.due().is_some_and(|due| due <= now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_cannot_be_had_is_asked_for_ever_more_seldom() {
+        let start = Instant::now();
+        let mut refresh = Refresh::new(start);
+        let mut asked = Vec::new();
+        for _ in 0..8 {
+            refresh.failed();
+            let due = refresh.due().expect("it is asked for again");
+            asked.push((due - start).as_secs());
+            refresh.begin(due);
+        }
+        assert_eq!(asked, [2, 6, 14, 30, 62, 122, 182, 242]);
     }
 }

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
-use switchboard_session::client::State;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
@@ -15,10 +14,15 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answers::Desk;
-use crate::config::{Off, Plan, Start};
+use crate::config::{Off, Plan, Reach, Start};
 use crate::registry::Switch;
-use crate::slot::{Status, Surroundings, Word, task};
+use crate::slot::turns::Turns;
+use crate::slot::{Sight, Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
+
+/// Calls that run on a server at a time: here, and elsewhere.
+const LOCAL_CALLS: usize = 256;
+const REMOTE_CALLS: usize = 128;
 
 /// How long it takes at most to notice that a session is over.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -31,6 +35,8 @@ pub(crate) struct Slot {
     pub(crate) plan: Plan,
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
+    pub(crate) turns: Turns,
+    pub(crate) sight: Arc<Sight>,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
     seen: watch::Sender<Seen>,
@@ -79,6 +85,11 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
+    /// Forgets what calls on an earlier connection found out.
+    pub(crate) fn forget(&self) {
+        *self.last.lock() = None;
+    }
+
     /// The next trouble that a call had.
     pub(crate) async fn next(&self) -> CallError {
         loop {
@@ -110,12 +121,18 @@ impl Slot {
             // Not begun, but about to be: whoever needs it waits.
             Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
         };
+        let most_calls = match plan.reach {
+            Reach::Http { .. } | Reach::Proxy { .. } => REMOTE_CALLS,
+            Reach::Stdio { .. } | Reach::InProcess { .. } => LOCAL_CALLS,
+        };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             plan,
             desk: Arc::new(desk),
             meter: Meter::default(),
+            turns: Turns::new(most_calls),
+            sight: Arc::default(),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
@@ -240,7 +257,7 @@ impl Slot {
     /// The session, if there is one now.
     pub(crate) fn current(&self) -> Option<ClientSession> {
         let session = self.session.read();
-        session.as_ref().filter(|session| matches!(session.state(), State::Ready)).cloned()
+        session.as_ref().filter(|session| session.is_ready()).cloned()
     }
 
     /// How many sessions there have been.
@@ -331,6 +348,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
+        self.slot.sight.close();
         self.slot.want(Run::Gone);
         self.slot.seen.send_modify(|seen| *seen = Seen { round: u64::MAX, status: Status::Stopped });
     }

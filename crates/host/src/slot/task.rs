@@ -6,7 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
+use parking_lot::RwLock;
+use switchboard_protocol::{ListenFilter, Root, ServerCapabilities, Tool};
 use switchboard_session::client::{Change, Changes, Limits, Listening, Listing, State};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, Client, ClientSession, Phase, Terms, Verdict};
@@ -16,13 +17,15 @@ use tokio::time::{Instant, sleep_until};
 use crate::config::Off;
 use crate::event::{Announcer, Event};
 use crate::registry::{Novelty, Registry, Unread};
-use crate::slot::refresh::{Brought, Cause, Refresh};
+use crate::slot::refresh::{Cause, Refresh};
 use crate::slot::retry::{Next, Retry, STABLE};
 use crate::slot::slot::{Run, Wanted};
 use crate::slot::{Failure, Slot, Status, Ways};
 
 /// How long the tools of a server that is away stay listed.
 const AWAY: Duration = Duration::from_secs(10 * 60);
+/// What an error carries of a server's stderr.
+const LAST_WORDS: usize = 4 * 1024;
 /// How long a server whose calls failed may take to say that it is alive.
 const PROBE: Duration = Duration::from_secs(10);
 
@@ -35,6 +38,8 @@ pub(crate) struct Surroundings {
     /// What every session is opened with.
     pub(crate) client: Client,
     pub(crate) limits: Limits,
+    /// What servers are told of where the application works. Held for a clone, never across an await.
+    pub(crate) roots: RwLock<Option<Vec<Root>>>,
     /// How often the machine has woken up.
     pub(crate) woken: watch::Sender<u64>,
 }
@@ -111,33 +116,27 @@ impl Keeper {
                 _ = self.wanted.changed() => return,
                 opened = Box::pin(opening) => opened,
             };
-            let failure = match opened {
+            let (failure, session) = match opened {
                 Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
-                    Some(failure) => failure,
-                    None => return,
+                    (Some(failure), session) => (failure, Some(session)),
+                    (None, session) => return leave(&session).await,
                 },
-                Err(failure) => failure,
+                Err(failure) => (failure, None),
             };
             tracing::debug!(server = %self.slot.name, error = %failure, "a server is not there");
             self.away.get_or_insert_with(Instant::now);
-            if let Some(challenge) = failure.challenge() {
-                self.tell(round, Status::NeedsAuth(challenge));
-                self.wait(None).await;
-                return;
+            let next = match failure.challenge() {
+                Some(_) => Next::GiveUp,
+                None => retry.failed(&failure, began.elapsed(), dice()),
+            };
+            let (status, until) = after(next, failure, retry.failures());
+            self.tell(round, status);
+            // Said first: what is lost may take its time to be left.
+            if let Some(session) = session {
+                leave(&session).await;
             }
-            match retry.failed(&failure, began.elapsed(), dice()) {
-                Next::After(pause) => {
-                    let (until, attempt) = (Instant::now() + pause, retry.failures());
-                    self.tell(round, Status::BackingOff { until, attempt, failure });
-                    if self.wait(Some(until)).await == Woke::Wanted {
-                        return;
-                    }
-                }
-                Next::GiveUp => {
-                    self.tell(round, Status::Failed(failure));
-                    self.wait(None).await;
-                    return;
-                }
+            if self.wait(until).await == Woke::Wanted {
+                return;
             }
         }
     }
@@ -158,13 +157,19 @@ impl Keeper {
         }
     }
 
-    /// Looks after an open session until it is lost, which is a failure, or no longer wanted.
-    async fn attend(&mut self, round: u64, opened: Opened, retry: &mut Retry) -> Option<Failure> {
+    /// Looks after an open session until it is lost, which is a failure, or no longer wanted. Gives it back to be left.
+    async fn attend(
+        &mut self,
+        round: u64,
+        opened: Opened,
+        retry: &mut Retry,
+    ) -> (Option<Failure>, ClientSession) {
         let Opened { session, changes, listening, tools } = opened;
         let terms = match session.terms() {
             Ok(terms) => Arc::new(terms.clone()),
-            Err(error) => return Some(error.into()),
+            Err(error) => return (Some(error.into()), session),
         };
+        self.slot.trouble().forget();
         self.verdict = session.verdict().ok();
         self.away = None;
         self.opened += 1;
@@ -178,11 +183,7 @@ impl Keeper {
         let outcome = Box::pin(self.hear(&session, changes, &mut health, retry)).await;
         self.slot.set_session(None);
         drop(listening);
-        // What held the subscription takes it back when it runs next: a server that still thought itself listened to
-        // would take its time to leave.
-        tokio::task::yield_now().await;
-        session.close().await;
-        outcome
+        (outcome, session)
     }
 
     async fn hear(
@@ -231,9 +232,8 @@ impl Keeper {
                 tools = finish(&mut listing) => {
                     let cause = listing.take().map(|(cause, _)| cause);
                     let listed = self.take_in(tools);
-                    let brought = if matches!(listed, Ok(Novelty::Same)) { Brought::Same } else { Brought::Other };
-                    if let Some(cause) = cause {
-                        health.refresh.done(cause, brought);
+                    if let (Some(cause), Ok(novelty)) = (cause, &listed) {
+                        health.refresh.done(cause, *novelty);
                     }
                     self.say(health, listed);
                 }
@@ -260,8 +260,7 @@ impl Keeper {
     fn say(&self, health: &mut Health, listed: Result<Novelty, Failure>) {
         health.ill = listed.err();
         if health.ill.is_some() {
-            // Asked for again, in a while.
-            health.refresh.change(Instant::now());
+            health.refresh.failed();
         }
         self.tell(health.round, health.status());
     }
@@ -304,6 +303,28 @@ impl Health {
     }
 }
 
+/// How a server is after a failure, and until when.
+fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant>) {
+    if let Some(challenge) = failure.challenge() {
+        return (Status::NeedsAuth(challenge), None);
+    }
+    match next {
+        Next::After(pause) => {
+            let until = Instant::now() + pause;
+            (Status::BackingOff { until, attempt: failures, failure }, Some(until))
+        }
+        Next::GiveUp => (Status::Failed(failure), None),
+    }
+}
+
+/// Ends a session in order.
+async fn leave(session: &ClientSession) {
+    // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
+    // take its time to leave.
+    tokio::task::yield_now().await;
+    session.close().await;
+}
+
 /// Opens a session within the time its plan gives it, and lists its tools.
 async fn open(
     slot: Arc<Slot>,
@@ -313,7 +334,7 @@ async fn open(
     let plan = &slot.plan;
     let late = || CallError::TimedOut { phase: Phase::Startup, after: plan.startup, hint: None };
     let opening = async {
-        let dial = around.ways.dial(&slot.name, plan).await?;
+        let dial = around.ways.dial(&slot.name, plan, &slot.sight).await?;
         let mut limits = around.limits.clone();
         limits.startup = plan.startup;
         limits.probe = limits.probe.min(plan.startup / 2);
@@ -324,6 +345,9 @@ async fn open(
         let mut client = around.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
         if let Some(verdict) = verdict {
             client = client.with_verdict(verdict);
+        }
+        if let Some(roots) = around.roots.read().clone() {
+            client = client.with_roots(roots);
         }
         let session = client.connect(dial).await?;
         // Before the list, so that no change of it is missed.
@@ -337,7 +361,29 @@ async fn open(
     };
     // A little longer than the session's own bound, whose error says more.
     let within = plan.startup.saturating_add(Duration::from_millis(100));
-    tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()))
+    let opened = tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()));
+    opened.map_err(|failure| match failure {
+        Failure::Session(error @ CallError::TimedOut { .. }) => silent(error, &slot),
+        other => other,
+    })
+}
+
+/// A server that did not answer in time, with what it wrote instead.
+fn silent(error: CallError, slot: &Slot) -> Failure {
+    let stderr = slot.sight.child().map(|child| child.stderr_tail()).unwrap_or_default();
+    match stderr.is_empty() {
+        true => Failure::Session(error),
+        false => Failure::Silent { error, stderr: last(&stderr, LAST_WORDS).to_owned() },
+    }
+}
+
+/// The end of a text, cut between characters.
+fn last(text: &str, most: usize) -> &str {
+    let mut from = text.len().saturating_sub(most);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    &text[from..]
 }
 
 /// Listens to the changes that the server says it tells.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_host::config::{Locations, Watch};
 use switchboard_host::permission::{Gate, Policy, Rules};
-use switchboard_host::{Host, Word};
+use switchboard_host::{Host, ServerStatus, Word};
 
 use crate::toy::PART;
 
@@ -83,6 +83,12 @@ async fn a_broken_entry_is_named_and_harms_nobody() {
     assert!(done.errors["unset"].contains("NOT_SET_ANYWHERE"), "{done:?}");
     assert!(done.errors["missing"].contains("no-such-program-anywhere"), "{done:?}");
     assert_eq!(host.server_status("good").unwrap().status, Word::Connected);
+    let files = home.watch();
+    let told = |name| ServerStatus::of_broken(files.current().server(name).unwrap());
+    let unset = told("unset").unwrap();
+    assert_eq!((unset.status, unset.scope.as_deref()), (Word::Failed, Some("user")));
+    assert!(unset.error.unwrap().contains("NOT_SET_ANYWHERE"));
+    assert!(told("good").is_none() && told("missing").is_none(), "the host knows how these are");
     host.close().await;
 }
 

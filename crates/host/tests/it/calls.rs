@@ -8,7 +8,7 @@ use switchboard_host::{
     Host, HostError, Permit, Permitted, Proposed, Replay, Run, Spill, Status, TraceContext, Traced,
     Validation,
 };
-use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Tool};
+use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Root, Tool};
 use switchboard_session::Offer;
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
@@ -19,6 +19,7 @@ use crate::toy::Toy;
 crate::trials![
     trial cancelling_a_run_ends_its_calls_on_every_server,
     trial cancelling_a_run_ends_calls_that_were_not_sent_yet,
+    trial what_changed_while_it_was_being_permitted_is_not_called,
     trial dropping_a_call_cancels_it,
     trial a_large_result_goes_to_a_private_file,
     trial a_call_whose_outcome_is_unknown_is_not_made_again,
@@ -28,6 +29,8 @@ crate::trials![
     trial a_server_that_asks_is_answered_by_the_caller,
     trial a_server_that_asks_a_caller_without_answers_is_refused,
     trial callers_that_are_asked_at_once_each_answer_their_own,
+    trial servers_are_told_the_roots_and_their_changes,
+    trial calls_beyond_those_that_run_wait_and_are_made,
     trial the_trace_travels_in_meta,
     trial calls_are_counted,
     trial a_call_waits_for_a_server_that_is_starting,
@@ -99,6 +102,53 @@ async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
     assert_eq!(toy.called(), 0);
     host.close().await;
     connecting.await.unwrap().unwrap_err();
+}
+
+/// Permits when it is told to.
+struct Later(tokio::sync::Notify);
+
+impl Permit for Later {
+    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+        Box::pin(async {
+            self.0.notified().await;
+            Permitted::Yes
+        })
+    }
+}
+
+async fn what_changed_while_it_was_being_permitted_is_not_called() {
+    let toy = Toy::full();
+    let server = toy.server("toy");
+    let permit = Arc::new(Later(tokio::sync::Notify::new()));
+    let host = host_with(Host::builder().with_permit(Arc::clone(&permit) as _), &[("toy", &server)]).await;
+    let call = |host: &Host| {
+        let call = host.call_tool("toy", "echo", ());
+        tokio::spawn(async move { call.await })
+    };
+    // Another definition.
+    let calling = call(&host);
+    let mut events = host.events();
+    toy.tools.lock()[0].description = Some("Deletes everything.".to_owned());
+    server.publisher().tools_changed();
+    crate::stage::heard(&mut events, |event| {
+        matches!(event, switchboard_host::Event::Drift(_)).then_some(())
+    })
+    .await;
+    permit.0.notify_one();
+    let error = calling.await.unwrap().unwrap_err();
+    assert!(matches!(error, HostError::Refused { .. }), "{error}");
+    // Denied meanwhile.
+    let calling = call(&host);
+    tokio::task::yield_now().await;
+    host.set_denied_tools("toy", ["echo"]);
+    permit.0.notify_one();
+    let error = calling.await.unwrap().unwrap_err();
+    assert!(matches!(error, HostError::Withheld { .. }), "{error}");
+    assert_eq!(toy.called(), 0);
+    host.set_denied_tools::<&str>("toy", []);
+    permit.0.notify_one();
+    call(&host).await.unwrap().unwrap();
+    host.close().await;
 }
 
 async fn dropping_a_call_cancels_it() {
@@ -244,6 +294,44 @@ async fn callers_that_are_asked_at_once_each_answer_their_own() {
     host.close().await;
 }
 
+async fn servers_are_told_the_roots_and_their_changes() {
+    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        let roots = |name: &str| vec![Root::new(format!("file:///{name}"))];
+        let builder = Host::builder().with_roots(roots("first"));
+        let host = host_with(builder, &[("toy", &Toy::new(&["roots"]).served("toy", offer))]).await;
+        assert_eq!(host.call_tool("toy", "roots", ()).await.unwrap().text(), "file:///first");
+        host.set_roots(roots("second"));
+        assert_eq!(host.call_tool("toy", "roots", ()).await.unwrap().text(), "file:///second");
+        host.reconnect("toy").await.unwrap();
+        assert_eq!(host.call_tool("toy", "roots", ()).await.unwrap().text(), "file:///second");
+        host.close().await;
+    }
+}
+
+async fn calls_beyond_those_that_run_wait_and_are_made() {
+    let host = host_of(&[("toy", &Toy::full().server("toy"))]).await;
+    let run = Run::new();
+    let pending: Vec<_> = (0..256)
+        .map(|_| {
+            let call = host.call_tool("toy", "forever", ()).within(&run);
+            tokio::spawn(async move { call.await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let waiting = host.call_tool("toy", "echo", ());
+    let mut waiting = tokio::spawn(async move { waiting.await });
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), &mut waiting).await.is_err(),
+        "it has no turn yet"
+    );
+    run.cancel();
+    waiting.await.unwrap().unwrap();
+    for call in pending {
+        call.await.unwrap().unwrap_err();
+    }
+    host.close().await;
+}
+
 struct Trace;
 
 impl TraceContext for Trace {
@@ -299,6 +387,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     let server = toy.server("toy");
     let host = host_of(&[("toy", &server)]).await;
     let run = Run::new();
+    let handle = host.get("mcp__toy__echo").unwrap();
     let calling = tokio::spawn({
         let call = host.call_tool("toy", "forever", ()).within(&run);
         async move { call.await }
@@ -312,6 +401,7 @@ async fn tools_that_vanish_during_a_call_do_not_end_it() {
     })
     .await;
     assert!(host.find_tool("forever").is_none());
+    assert!(matches!(handle.call(()).await, Err(HostError::UnknownTool { .. })), "but no new one is made");
     assert!(!calling.is_finished());
     run.cancel();
     calling.await.unwrap().unwrap_err();

@@ -209,6 +209,12 @@ async fn one_bad_tool_is_left_out_and_not_its_siblings() {
     assert_eq!(names(&host), ["mcp__s__good", "mcp__s__also"]);
     let Why::Rejected { reason, .. } = host.why("bad") else { panic!("{}", host.why("bad")) };
     assert!(reason.contains("inputSchema"), "{reason}");
+    host.set_denied_tools("s", ["also", "nothing"]);
+    let unlisted = host.unlisted("s").unwrap();
+    assert_eq!(unlisted.rejected[0].name.as_deref(), Some("bad"));
+    assert_eq!(unlisted.withheld[0].0, "also");
+    assert_eq!(unlisted.idle_rules, [Arc::from("nothing")]);
+    assert_eq!(unlisted.cut, None);
     host.close().await;
 }
 

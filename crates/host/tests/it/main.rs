@@ -18,8 +18,12 @@ mod catalog;
 mod checklist;
 mod crowd;
 mod faults;
+mod index;
+mod lists;
 mod operations;
 mod slots;
+mod strain;
+mod threats;
 
 use std::process::ExitCode;
 
@@ -31,6 +35,7 @@ fn main() -> ExitCode {
         match part.to_str().unwrap_or_default() {
             crowd::CHANGES => crowd::play(),
             faults::SCARCE => faults::play(),
+            strain::CROWDED => strain::play(),
             part => toy::play(part),
         }
         return ExitCode::SUCCESS;
@@ -44,9 +49,14 @@ fn main() -> ExitCode {
         calls::trials(),
         crowd::trials(),
         faults::trials(),
+        lists::trials(),
+        strain::trials(),
+        threats::trials(),
     ]
     .into_iter()
     .flatten()
     .collect();
+    let index = index::trial(&trials);
+    let trials = trials.into_iter().chain([index]).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

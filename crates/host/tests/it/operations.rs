@@ -103,6 +103,7 @@ async fn set_denied_tools_hides_and_refuses_them() {
 async fn servers_lists_the_connected_names() {
     let host = host_of(&[("b", &Toy::new(&[]).server("b")), ("a", &Toy::new(&[]).server("a"))]).await;
     assert_eq!(host.servers(), ["b", "a"], "in the order they were configured");
+    assert_eq!(host.catalog().servers().collect::<Vec<_>>(), ["b", "a"]);
     host.close().await;
 }
 

@@ -35,7 +35,7 @@ async fn a_child_process_is_started_and_its_tools_are_listed() {
         host.connect("toy", child(part)).await.unwrap();
         assert!(names(&host).contains(&"mcp__toy__echo".to_owned()), "{:?}", names(&host));
         let pid = pid(&host, "toy").await;
-        assert!(lives(pid));
+        assert!(lives(pid) && lives(host.child("toy").unwrap().unwrap().pid()));
         host.disconnect("toy").await.unwrap();
         assert!(!lives(pid), "{part}");
         assert!(names(&host).is_empty());
@@ -101,13 +101,14 @@ async fn a_missing_program_fails_at_once_and_is_not_tried_again() {
 
 async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
     let host = Host::builder().build();
-    let mut plan = sh("cat >/dev/null");
-    plan.startup = Duration::from_millis(300);
+    let mut plan = sh("echo waiting for the database >&2; cat >/dev/null");
+    plan.startup = Duration::from_millis(500);
     plan.restart = Restart::Never;
     let began = Instant::now();
     let error = host.connect("hangs", plan).await.unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(error.to_string().contains("no answer within"), "{error}");
+    assert!(error.to_string().contains("waiting for the database"), "{error}");
     host.close().await;
 }
 

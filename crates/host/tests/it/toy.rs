@@ -160,6 +160,11 @@ fn call_tool(call: CallToolParams, cx: Cx) -> Handled {
                 Err(_) => say("alive".to_owned()),
             }
         }
+        "roots" => Handled::later(async move {
+            let roots = cx.roots("roots").await?;
+            let uris: Vec<String> = roots.into_iter().map(|root| root.uri).collect();
+            Ok(ServerResult::from(CallToolResult::new([Content::text(uris.join(" "))])))
+        }),
         "structured" => {
             let structured = call.arguments.clone().unwrap_or_else(Raw::empty_object);
             Handled::now(CallToolResult::new([Content::text("data")]).with_structured_content(structured))

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytestring::ByteString;
 use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_protocol::{
@@ -196,6 +197,11 @@ impl ClientSession {
         self.inner.state.borrow().clone()
     }
 
+    /// Whether it is open.
+    pub fn is_ready(&self) -> bool {
+        matches!(*self.inner.state.borrow(), State::Ready)
+    }
+
     /// A view of the state that tells when it changes.
     pub fn watch_state(&self) -> watch::Receiver<State> {
         self.inner.state.subscribe()
@@ -275,11 +281,12 @@ impl ClientSession {
 
     /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
     pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool {
-        CallTool::new(self.clone(), name.into(), Raw::encode(&arguments))
+        CallTool::new(self.clone(), name.into().into(), Raw::encode(&arguments))
     }
 
-    /// As [`Self::call_tool`], with arguments that are JSON text already: they are not written again.
-    pub fn call_tool_raw(&self, name: impl Into<String>, arguments: Raw) -> CallTool {
+    /// As [`Self::call_tool`], with arguments that are JSON text already, and a name that is shared: neither is written
+    /// again.
+    pub fn call_tool_raw(&self, name: impl Into<ByteString>, arguments: Raw) -> CallTool {
         CallTool::new(self.clone(), name.into(), Ok(arguments))
     }
 

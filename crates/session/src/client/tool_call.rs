@@ -4,6 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytestring::ByteString;
 use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::Answers;
@@ -15,7 +16,7 @@ use crate::link::BoxFuture;
 /// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
 pub struct CallTool {
     session: ClientSession,
-    name: String,
+    name: ByteString,
     arguments: Result<Raw, EncodeError>,
     meta: Option<Meta>,
     idle: Option<Duration>,
@@ -26,7 +27,7 @@ pub struct CallTool {
 }
 
 impl CallTool {
-    pub(crate) fn new(session: ClientSession, name: String, arguments: Result<Raw, EncodeError>) -> Self {
+    pub(crate) fn new(session: ClientSession, name: ByteString, arguments: Result<Raw, EncodeError>) -> Self {
         Self {
             session,
             name,
@@ -129,10 +130,9 @@ impl CallTool {
 
 /// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
 fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
-    let name = Raw::encode(name)?;
-    let mut text = String::with_capacity(32 + name.len() + arguments.map_or(0, Raw::len));
+    let mut text = String::with_capacity(40 + name.len() + arguments.map_or(0, Raw::len));
     text.push_str("{\"name\":");
-    text.push_str(name.as_str());
+    Raw::write(&mut text, name)?;
     if let Some(arguments) = arguments {
         text.push_str(",\"arguments\":");
         text.push_str(arguments.as_str());

@@ -16,7 +16,7 @@ const fn row(id: &'static str, tests: &'static [&'static str]) -> Row {
 
 const LOGIN: &str = "logging in comes later";
 const GATEWAY: &str = "the gateway comes later";
-const HOST: &str = "trying again later waits for the host";
+const HOST: &str = "trying again later is the host's, and tested there";
 
 const HERE: [&str; 4] = [
     include_str!("client.rs"),

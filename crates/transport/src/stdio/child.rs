@@ -63,8 +63,7 @@ type Started = (LineOutlet<pipe::Sender>, ChildInlet, ChildKeeper);
 
 fn start(command: &ChildCommand) -> Result<Started, NotStarted> {
     let environment = command.environment();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    let file = resolve::resolve(command, path)?;
+    let file = command.file()?;
     let refused = |error| resolve::refused(&file, error);
 
     let (ours, theirs) = pipes(&file)?;

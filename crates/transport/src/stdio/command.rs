@@ -8,8 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use switchboard_session::link::NotStarted;
+
 use crate::stdio::ladder::StopLadder;
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
+use crate::stdio::resolve;
 
 /// What a server sees of our environment without being asked.
 const INHERITED: [&str; 11] =
@@ -154,6 +157,16 @@ impl ChildCommand {
             .collect();
         all.extend(self.given.clone());
         all.into_iter().collect()
+    }
+
+    /// The file that would be executed, looked for now as it is when the server starts.
+    ///
+    /// # Errors
+    /// Says where it was looked for in vain, or what is wrong with it.
+    pub fn file(&self) -> Result<PathBuf, NotStarted> {
+        let environment = self.environment();
+        let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        resolve::resolve(self, path)
     }
 
     pub(crate) fn directory(&self) -> Option<&Path> {

@@ -1,0 +1,168 @@
+//! `switchboard add` and `switchboard remove`: servers put into a file, and taken out.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use switchboard::host::config::{Approvals, Binding, Entry, Kind, Scope};
+
+use crate::args::{self, AddArgs, RemoveArgs};
+use crate::configured::{Files, quoted, reach, variable};
+use crate::failure::Failure;
+use crate::output::{Paper, Screen};
+use crate::sanitize::one_line;
+
+pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
+    let (files, screen) = (Files::read()?, Screen::new());
+    check_name(&args.name)?;
+    let entry = entry(args)?;
+    let scope = args.scope.scope();
+    // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
+    if let Err(fault) = entry.plan(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
+        return Err(Failure::usage(format!("this server could not be run: {fault}")));
+    }
+    let mut file = files.edit(scope)?;
+    match args.replace {
+        true => file.set(&args.name, &entry)?,
+        false => file.add(&args.name, &entry).map_err(|fault| {
+            Failure::from(fault).hint("--replace takes its place; `switchboard get` shows it")
+        })?,
+    }
+    file.write()?;
+    if scope == Scope::Project {
+        // Whoever writes an entry has seen it.
+        Approvals::open(&files.at.approvals)?.approve(&files.at.project, &args.name, &entry)?;
+        if has_literals(&entry) {
+            screen.warn("its values are now in a file that is shared; write ${NAME} where one is secret");
+        }
+    }
+    for caution in entry.cautions(scope) {
+        screen.warn(&one_line(&caution.to_string()));
+    }
+    if let Kind::Stdio { command, .. } = &entry.kind
+        && scope == Scope::User
+        && command.contains('/')
+        && !command.starts_with('/')
+    {
+        screen.warn("its program is looked for from wherever a command is run; write its full path");
+    }
+    let missing: Vec<String> = entry
+        .variables()
+        .into_iter()
+        .filter(|name| variable(name).is_none())
+        .map(|name| one_line(&name))
+        .collect();
+    if !missing.is_empty() {
+        screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
+    }
+    if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
+        screen.warn(&format!("one of the same name counts more: that of the scope {}", winner.scope));
+    }
+    let name = one_line(&args.name);
+    let text =
+        format!("added {name} ({scope}): {}\n{}\n", reach(&entry), one_line(&file.path().to_string_lossy()));
+    Paper::stdout().print(&text)?;
+    screen.say(&screen.paper.dim(&format!("next: switchboard doctor {}", quoted(&name))));
+    Ok(())
+}
+
+pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
+    let files = Files::read()?;
+    let scope = match args.scope {
+        Some(place) => place.scope(),
+        None => files.server(&args.name)?.scope,
+    };
+    let mut file = files.edit(scope)?;
+    file.remove(&args.name)?;
+    file.write()?;
+    if scope == Scope::Project {
+        Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
+    }
+    let name = one_line(&args.name);
+    let mut text = format!("removed {name} ({scope}) from {}\n", one_line(&file.path().to_string_lossy()));
+    let left = Files::read()?;
+    if let Some(left) = left.resolved.server(&args.name) {
+        text += &format!("one of the same name is now used: that of the scope {}\n", left.scope);
+    }
+    Paper::stdout().print(&text)
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let is_odd = name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control);
+    match is_odd || name.starts_with('-') {
+        true => Err(Failure::usage(format!("a server cannot be called {:?}", one_line(name)))
+            .hint("letters, digits, `-` and `_` are best: its tools are named after it")),
+        false => Ok(()),
+    }
+}
+
+fn entry(args: &AddArgs) -> Result<Entry, Failure> {
+    if let Some(json) = &args.json {
+        let entry: Result<Entry, _> = serde_json::from_str(json);
+        return entry.map_err(|error| {
+            Failure::usage(format!("--json: {error}")).hint("give one entry: {\"command\": …}")
+        });
+    }
+    if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
+        return Err(wrong(&format!("{:?} is no address", one_line(word))));
+    }
+    match (args.url.as_ref().or(args.address.as_ref()), args.command.split_first()) {
+        (Some(url), _) => at_address(args, url),
+        (None, Some((program, rest))) => program_of(args, program, rest),
+        (None, None) => Err(wrong("nothing says how to reach this server")),
+    }
+}
+
+fn at_address(args: &AddArgs, url: &str) -> Result<Entry, Failure> {
+    let binding = match args.transport {
+        Some(args::Kind::Stdio) => return Err(wrong("a server at an address is not reached over stdio")),
+        Some(args::Kind::Sse) => Binding::Sse,
+        Some(args::Kind::Http) | None => Binding::Streamable,
+    };
+    let headers = BTreeMap::new();
+    let mut entry =
+        Entry::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
+    for given in &args.headers {
+        let (name, value) = given
+            .expose()
+            .split_once(':')
+            .ok_or_else(|| Failure::usage("-H: there is no colon in it").hint("write it as 'Name: value'"))?;
+        entry = entry.with_header(name.trim(), value.trim());
+    }
+    Ok(entry)
+}
+
+fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<Entry, Failure> {
+    if matches!(args.transport, Some(args::Kind::Http | args::Kind::Sse)) {
+        return Err(wrong("a program is reached over stdio; for http or sse give --url"));
+    }
+    if !args.headers.is_empty() || args.allow_http {
+        return Err(wrong("headers are for a server at an address"));
+    }
+    let text =
+        |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is no text"));
+    let kind = Kind::Stdio {
+        command: text(program)?,
+        args: rest.iter().map(text).collect::<Result<_, _>>()?,
+        env: BTreeMap::new(),
+        inherit_env: args.inherit_env.clone(),
+        cwd: args.cwd.clone(),
+    };
+    let variables = args.env.iter().cloned();
+    Ok(variables.fold(Entry::new(kind), |entry, (name, value)| entry.with_env(name, value)))
+}
+
+fn wrong(what: &str) -> Failure {
+    Failure::usage(what).hint(
+        "put its command behind two dashes (switchboard add NAME -- CMD ARGS), or give --url URL, or --json '{…}'",
+    )
+}
+
+/// Whether a variable or header has a value that is no reference.
+fn has_literals(entry: &Entry) -> bool {
+    let values = match &entry.kind {
+        Kind::Stdio { env, .. } => env,
+        Kind::Http { headers, .. } => headers,
+        Kind::Sdk { .. } | Kind::Proxy { .. } => return false,
+    };
+    values.values().any(|value| !value.expose().contains("${"))
+}

@@ -1,0 +1,96 @@
+//! `switchboard approve`: what a project's server would run, shown before it may.
+
+use switchboard::host::config::{Approval, Approvals, Configured, Entry};
+
+use crate::args::ApproveArgs;
+use crate::ask::Keyboard;
+use crate::command::tools::encode;
+use crate::configured::{Files, confirm, quoted, reach, variable};
+use crate::failure::{Failure, Status};
+use crate::output::{Paper, Screen, indented, pretty};
+use crate::sanitize::one_line;
+
+pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
+    let (files, screen, paper) = (Files::read()?, Screen::new(), Paper::stdout());
+    let waiting =
+        |server: &&Configured| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
+    let wanted: Vec<&Configured> = match &args.name {
+        Some(name) => vec![files.server(name)?],
+        None => files.resolved.servers.iter().filter(waiting).collect(),
+    };
+    if wanted.is_empty() {
+        screen.say("no server of this project waits for approval");
+        return Ok(());
+    }
+    let keyboard = Keyboard::default();
+    let mut approvals = Approvals::open(&files.at.approvals)?;
+    for server in wanted {
+        let name = one_line(&server.name);
+        let Some(entry) = &server.entry else {
+            return Err(server
+                .plan
+                .clone()
+                .err()
+                .map_or_else(|| Failure::usage("it cannot be read"), Into::into));
+        };
+        if !waiting(&server) {
+            screen.say(&match server.approval {
+                Some(_) => format!("{name} is approved already"),
+                None => format!("{name} needs no approval: it is of the scope {}", server.scope),
+            });
+            continue;
+        }
+        paper.print(&shown(server, entry, &paper)?)?;
+        let is_covered = serde_json::to_value(entry).is_ok_and(|whole| whole != entry.masked());
+        if is_covered {
+            let file = one_line(&files.at.project_file.to_string_lossy());
+            paper
+                .print(&format!("{} what is covered with •••• stands in {file}\n", paper.yellow("look:")))?;
+        }
+        // A list without a name is there to be looked at, unless somebody can be asked.
+        let is_chosen = args.name.is_some() || args.all;
+        let agreed = match args.yes && is_chosen {
+            true => Some(true),
+            false => {
+                confirm(&screen, &keyboard, &format!("May {} be started?", screen.paper.bold(&name))).await
+            }
+        };
+        match agreed {
+            Some(true) => {
+                approvals.approve(&files.at.project, &server.name, entry)?;
+                paper.print(&format!("approved {name}\n"))?;
+            }
+            Some(false) => screen.say(&format!("{name} stays as it is: not started")),
+            None if is_chosen => {
+                return Err(Failure::new(Status::Other, "not_approved", "nobody is here to ask")
+                    .hint("look at what it would run, then give --yes"));
+            }
+            None => screen.say(&format!("to approve it: switchboard approve {} --yes", quoted(&name))),
+        }
+    }
+    Ok(())
+}
+
+/// Exactly what would run.
+fn shown(server: &Configured, entry: &Entry, paper: &Paper) -> Result<String, Failure> {
+    let word = match server.approval {
+        Some(Approval::Changed(_)) => "has changed since you approved it, and now",
+        _ => "is new, and",
+    };
+    let mut text = format!("\n{} {word} would run or reach:\n", paper.bold(&one_line(&server.name)));
+    text += &indented(&reach(entry), "  ", paper.width);
+    text += &indented(&pretty(&encode(&entry.masked())?), "  ", paper.width);
+    if let Some(Approval::Changed(before)) = &server.approval {
+        text += "before, it was:\n";
+        text += &paper.dim(&indented(&pretty(&encode(before)?), "  ", paper.width));
+    }
+    for name in entry.variables() {
+        let is_set =
+            if variable(&name).is_some() { "is set, and it would be given its value" } else { "is not set" };
+        text += &format!("  ${{{}}} {is_set}\n", one_line(&name));
+    }
+    for caution in entry.cautions(server.scope) {
+        text += &format!("{} {}\n", paper.yellow("look:"), one_line(&caution.to_string()));
+    }
+    Ok(text)
+}

@@ -1,0 +1,116 @@
+//! `switchboard status` and `reconnect`: how the servers are doing, after connecting them.
+
+use switchboard::host::config::Resolved;
+use switchboard::host::{ServerStatus, Status as State, Word};
+
+use crate::args::{Options, ReconnectArgs, StatusArgs};
+use crate::command::lists::count;
+use crate::command::tools::encode;
+use crate::command::watch;
+use crate::configured::{Hosted, NONE, Wanted, Which, quoted, with_host};
+use crate::failure::Failure;
+use crate::output::{Paper, Table, show_json};
+use crate::sanitize::one_line;
+
+pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
+    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
+    if args.watch {
+        let wanted = Wanted { stays: true, ..Wanted::once(Which::All, options) };
+        return with_host(wanted, watch::run).await;
+    }
+    with_host(Wanted::once(Which::All, options), async |hosted| {
+        hosted.start().await;
+        let files = &hosted.files.resolved;
+        if hosted.json {
+            return show_json(&hosted.paper, &encode(&hosted.statuses(files))?);
+        }
+        if files.servers.is_empty() {
+            hosted.screen.say(&format!("no servers are remembered; {NONE}"));
+            return Ok(());
+        }
+        hosted.paper.print(&table(hosted, files, &hosted.paper))
+    })
+    .await
+}
+
+pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
+    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
+    with_host(Wanted::once(Which::One(args.name.clone()), options), async |hosted| {
+        let began = tokio::time::Instant::now();
+        hosted.start().await;
+        let took = began.elapsed().as_millis();
+        let status =
+            hosted.statuses(&hosted.files.resolved).into_iter().find(|status| status.name == args.name);
+        if let Some(status) = status.filter(|_| hosted.json) {
+            show_json(&hosted.paper, &encode(&status)?)?;
+        }
+        hosted.usable(&args.name)?;
+        let status = hosted.host.server_status(&args.name)?;
+        match hosted.json {
+            true => Ok(()),
+            false => hosted.paper.print(&format!("{}, in {took} ms\n", line(&status))),
+        }
+    })
+    .await
+}
+
+/// All servers, a row each.
+pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String {
+    let mut table =
+        Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION", "WHAT IS WRONG, AND WHAT TO DO"]);
+    for status in hosted.statuses(files) {
+        let tools = status.tools.as_ref().map_or(0, |tools| tools.len());
+        let is_connected = status.status == Word::Connected;
+        table.row([
+            one_line(&status.name),
+            format!("{} {}", mark(status.status), status.status),
+            status.scope.clone().unwrap_or_default(),
+            if is_connected { tools.to_string() } else { String::new() },
+            status.server_info.as_ref().map(|info| one_line(&info.version)).unwrap_or_default(),
+            trouble(hosted, &status),
+        ]);
+    }
+    table.lay_out(paper)
+}
+
+/// One server on a line: `files connected, 3 tools, files 1.0`.
+pub(crate) fn line(status: &ServerStatus) -> String {
+    let mut text = format!("{} {}", one_line(&status.name), status.status);
+    if status.status == Word::Connected {
+        text += &format!(", {}", count(status.tools.as_ref().map_or(0, |tools| tools.len()), "tool"));
+    }
+    if let Some(info) = &status.server_info {
+        text += &format!(", {} {}", one_line(&info.name), one_line(&info.version));
+    }
+    if let Some(error) = &status.error {
+        text += &format!(": {}", one_line(error));
+    }
+    text
+}
+
+/// What is wrong with a server, and the next step.
+fn trouble(hosted: &Hosted, status: &ServerStatus) -> String {
+    let name = quoted(&one_line(&status.name));
+    let next = match hosted.host.state(&status.name) {
+        // Not in the host: its entry cannot be run.
+        Err(_) => Some(format!("mend its entry; `switchboard get {name}` shows it")),
+        Ok(State::Ready(_)) => None,
+        Ok(State::AwaitingApproval) => Some(format!("not approved; switchboard approve {name}")),
+        Ok(State::Disabled) => Some(format!("switchboard enable {name}")),
+        Ok(State::NeedsAuth(_)) => Some("give its entry a login: an Authorization header".to_owned()),
+        Ok(State::Failed(failure)) => Some(format!("{}; switchboard doctor {name}", failure.next_step())),
+        Ok(other) => Some(other.next_step().to_owned()),
+    };
+    let both: Vec<String> = status.error.iter().map(|error| one_line(error)).chain(next).collect();
+    both.join(" → ")
+}
+
+fn mark(word: Word) -> &'static str {
+    match word {
+        Word::Connected => "✔",
+        Word::Failed => "✘",
+        Word::NeedsAuth => "!",
+        Word::Pending => "…",
+        Word::Disabled => "⊘",
+    }
+}

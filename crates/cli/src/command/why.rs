@@ -1,0 +1,56 @@
+//! `switchboard why`: why a tool is missing or refused.
+
+use serde_json::json;
+use switchboard::host::Why;
+use switchboard::host::name::{NameLimit, QualifiedName};
+
+use crate::args::{Options, WhyArgs};
+use crate::command::tools::encode;
+use crate::configured::{Wanted, Which, server_and_rest, with_host};
+use crate::failure::Failure;
+use crate::output::show_json;
+use crate::sanitize::one_line;
+
+pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
+    let options = Options { json: args.json, timeout: args.timeout, ..Options::default() };
+    with_host(Wanted::once(Which::All, options), async |hosted| {
+        let done = hosted.start().await;
+        let names = hosted.files.resolved.servers.iter().map(|server| server.name.as_str());
+        let asked = match server_and_rest(names, &args.tool) {
+            Some((server, tool)) => QualifiedName::of(server, tool, NameLimit::DEFAULT).to_string(),
+            None => args.tool.clone(),
+        };
+        let why = hosted.host.why(&asked);
+        let permission = hosted.host.find_tool(&asked).map(|found| hosted.decide(&found.tool).to_string());
+        let others = hosted.host.find_tool(&asked).map(|found| found.others).unwrap_or_default();
+        // Servers whose entries cannot be run are not in the host, and may be the ones that have it.
+        let broken = done.errors.iter().filter(|(name, _)| hosted.host.state(name).is_err());
+        let broken: Vec<String> = broken.map(|(name, error)| format!("{name}: {error}")).collect();
+        if hosted.json {
+            let (is_shown, server) = match &why {
+                Why::Shown { server, .. } => (true, Some(server)),
+                Why::Withheld { server, .. } | Why::Disabled { server } | Why::Rejected { server, .. } => {
+                    (false, Some(server))
+                }
+                _ => (false, None),
+            };
+            let told = json!({
+                "tool": args.tool, "shown": is_shown, "server": server.map(|name| &**name),
+                "why": why.to_string(), "permission": permission, "broken": broken,
+            });
+            return show_json(&hosted.paper, &encode(&told)?);
+        }
+        let mut text = format!("{}\n", one_line(&why.to_string()));
+        if let Some(permission) = permission {
+            text += &format!("calling it: {}\n", one_line(&permission));
+        }
+        if !others.is_empty() {
+            text += &format!("also of: {}\n", one_line(&others.join(", ")));
+        }
+        for line in broken.iter().filter(|_| matches!(why, Why::Unknown { .. })) {
+            text += &format!("cannot be run: {}\n", one_line(line));
+        }
+        hosted.paper.print(&text)
+    })
+    .await
+}

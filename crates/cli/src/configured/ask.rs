@@ -1,0 +1,119 @@
+//! Questions of ours to the user: may this tool be called, shall this be done. Asked at a terminal, or not at all.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use switchboard::host::permission::{Answer, Approver, BoxFuture, Memory, Question, Reply};
+
+use crate::ask::Keyboard;
+use crate::output::{Screen, indented, pretty};
+use crate::sanitize::{one_line, sanitize};
+
+/// Asks whoever sits at the terminal whether a tool may be called.
+pub(crate) struct AtTerminal {
+    screen: Arc<Screen>,
+    keyboard: Arc<Keyboard>,
+}
+
+impl AtTerminal {
+    pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>) -> Self {
+        Self { screen, keyboard }
+    }
+
+    async fn decide(&self, question: &Question) -> Reply {
+        self.show(question);
+        let choices = if question.can_remember { "[y/N/always]" } else { "[y/N]" };
+        loop {
+            self.screen.write(&format!("Call it? {choices} "));
+            let Some(line) = self.keyboard.line().await else {
+                self.screen.say("");
+                return Reply::new(Answer::Deny, Memory::Once);
+            };
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Reply::new(Answer::Allow, Memory::Once),
+                "" | "n" | "no" => return Reply::new(Answer::Deny, Memory::Once),
+                "a" | "always" if question.can_remember => return Reply::new(Answer::Allow, Memory::Always),
+                _ => self.screen.say("  y calls it this once, n does not, always remembers your yes"),
+            }
+        }
+    }
+
+    fn show(&self, question: &Question) {
+        let Screen { paper, .. } = &*self.screen;
+        let effects = question.effects;
+        let words = [(effects.destructive, "may destroy something"), (effects.open_world, "reaches outside")];
+        let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        let name = format!("{}/{}", one_line(&question.server), one_line(&question.tool));
+        let said = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+        self.screen.say(&format!("\n{} is to be called{said}", paper.bold(&name)));
+        if question.has_changed {
+            self.screen.warn("its definition is another than the one you answered about before");
+        }
+        for suspicion in &question.suspicions {
+            self.screen.warn(&one_line(&suspicion.to_string()));
+        }
+        if let Some(description) = &question.description {
+            let text = indented(&sanitize(description), "  ", paper.prose());
+            self.screen.write(&paper.dim(&text));
+        }
+        if let Some(arguments) = question.arguments.as_ref().filter(|raw| raw.as_str() != "{}") {
+            self.screen.write(&indented(&pretty(arguments), "  ", paper.width));
+        }
+    }
+}
+
+impl Approver for AtTerminal {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(self.decide(question))
+    }
+}
+
+impl fmt::Debug for AtTerminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtTerminal").finish_non_exhaustive()
+    }
+}
+
+/// Nobody is here: every question is answered with no, and that there was one is remembered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unasked(Arc<AtomicBool>);
+
+impl Unasked {
+    /// Whether somebody should have been asked.
+    pub(crate) fn is_missed(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Approver for Unasked {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        self.0.store(true, Ordering::Relaxed);
+        Box::pin(std::future::ready(Reply::new(Answer::Deny, Memory::Once)))
+    }
+}
+
+/// Whether somebody can be asked.
+pub(crate) fn is_somebody_here(screen: &Screen) -> bool {
+    std::io::stdin().is_terminal() && screen.paper.is_terminal
+}
+
+/// Asks a question with yes or no; `None` when nobody is here to answer.
+pub(crate) async fn confirm(screen: &Screen, keyboard: &Keyboard, question: &str) -> Option<bool> {
+    if !is_somebody_here(screen) {
+        return None;
+    }
+    loop {
+        screen.write(&format!("{question} [y/N] "));
+        let Some(line) = keyboard.line().await else {
+            screen.say("");
+            return Some(false);
+        };
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Some(true),
+            "" | "n" | "no" => return Some(false),
+            _ => {}
+        }
+    }
+}

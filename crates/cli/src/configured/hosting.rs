@@ -1,0 +1,406 @@
+//! A host with the servers of the files, for the length of one command.
+
+use std::sync::Arc;
+
+use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
+use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
+use switchboard::host::{
+    Desired, Event, Events, Listed, OnDrift, Run, ServerStatus, SetServers, Status as State,
+};
+use switchboard::{Abilities, Answers, CallError, Change, Host, HostError, Level};
+
+use crate::args::Options;
+use crate::ask::{self, Keyboard, Refused, Scripted};
+use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
+use crate::configured::files::Files;
+use crate::configured::pins::PinFile;
+use crate::configured::shown::quoted;
+use crate::connect::{CLOSING, Connected, PATIENCE, limits, log_line};
+use crate::failure::{Failure, Status};
+use crate::output::{Paper, Screen};
+use crate::sanitize::one_line;
+use crate::signals::Signals;
+
+/// Which servers a command needs, and how it treats them.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) which: Which,
+    pub(crate) options: Options,
+    /// Calls are made without asking.
+    pub(crate) yes: bool,
+    /// A server that is lost is started again, as its entry says: for commands that stay.
+    pub(crate) stays: bool,
+}
+
+/// Which servers are started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    One(String),
+}
+
+impl Wanted {
+    /// These servers, for a command that asks once and ends.
+    pub(crate) fn once(which: Which, options: Options) -> Self {
+        Self { which, options, yes: false, stays: false }
+    }
+
+    /// What one server would be run by, if it can be run.
+    fn desired(&self, server: &Configured) -> Result<Desired, Fault> {
+        let mut desired = Desired::of(server)?;
+        let Plan { start, restart, startup, call, .. } = &mut desired.plan;
+        if let Some(time) = self.options.timeout {
+            *startup = time;
+            *call = Some(time);
+        }
+        if !self.stays {
+            // What failed has failed: nobody waits for another attempt.
+            *restart = Restart::Never;
+            // Nothing is remembered of what it lists, so it has to be started to be asked.
+            if *start == Start::WhenUsed {
+                *start = Start::AtOnce;
+            }
+        }
+        Ok(desired)
+    }
+}
+
+/// Something of a server, with the server's name.
+type Named<T> = (String, T);
+
+/// A host, and where to write what comes of it.
+pub(crate) struct Hosted {
+    pub(crate) host: Host,
+    pub(crate) files: Files,
+    /// What calls are made within.
+    pub(crate) run: Run,
+    pub(crate) paper: Paper,
+    pub(crate) screen: Arc<Screen>,
+    pub(crate) json: bool,
+    pub(crate) verbose: u8,
+    wanted: Wanted,
+    gate: Arc<Gate>,
+    unasked: Unasked,
+    refused: Refused,
+    /// Where definitions are kept, if they can be.
+    pins: Option<PinFile>,
+}
+
+impl Hosted {
+    /// Starts the servers that are wanted, and waits until each is ready or has failed.
+    pub(crate) async fn start(&self) -> SetServers {
+        let mut starting = std::pin::pin!(self.follow(&self.files.resolved));
+        let done = tokio::select! {
+            done = &mut starting => done,
+            () = tokio::time::sleep(PATIENCE) => {
+                self.screen.waiting(&self.waited_for());
+                starting.await
+            }
+        };
+        self.screen.clear();
+        if self.verbose > 0 {
+            self.hear_logs().await;
+        }
+        done
+    }
+
+    /// Which servers are still starting.
+    fn waited_for(&self) -> String {
+        let is_starting = |name: &String| matches!(self.host.state(name), Ok(State::Starting { .. }));
+        let names: Vec<String> =
+            self.host.servers().iter().filter(|name| is_starting(name)).map(|name| one_line(name)).collect();
+        format!("waiting for {} to start…", names.join(", "))
+    }
+
+    /// Makes the servers what these files say.
+    async fn follow(&self, files: &Resolved) -> SetServers {
+        let (servers, broken) = self.set(files);
+        let mut done = self.host.set_servers(servers).await;
+        done.errors.extend(broken);
+        done
+    }
+
+    /// The servers that are wanted of these, and what is wrong with those that cannot be run. The gate knows them from
+    /// now on.
+    pub(crate) fn set(&self, files: &Resolved) -> (Vec<Named<Desired>>, Vec<Named<String>>) {
+        self.gate.know(files);
+        let (mut servers, mut broken) = (Vec::new(), Vec::new());
+        for server in files.servers.iter().filter(|server| self.wants(&server.name)) {
+            match self.wanted.desired(server) {
+                Ok(desired) => servers.push((server.name.clone(), desired)),
+                Err(fault) => broken.push((server.name.clone(), fault.to_string())),
+            }
+        }
+        (servers, broken)
+    }
+
+    /// How each server of these files is doing, in their order; also those whose entries cannot be run.
+    pub(crate) fn statuses(&self, files: &Resolved) -> Vec<ServerStatus> {
+        let status = |server: &Configured| {
+            self.host.server_status(&server.name).ok().or_else(|| ServerStatus::of_broken(server))
+        };
+        files.servers.iter().filter_map(status).collect()
+    }
+
+    /// What would happen to a call of a tool.
+    pub(crate) fn decide(&self, tool: &Listed) -> Decision {
+        self.gate.decide(&self.gate.subject(tool.server(), tool.tool()))
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        match &self.wanted.which {
+            Which::All => true,
+            Which::One(one) => one == name,
+        }
+    }
+
+    /// Shows what a user should know of at once, and log messages where they are wanted, for as long as it is polled.
+    async fn tell<T>(&self, mut events: Events) -> Result<T, Failure> {
+        while let Some(event) = events.next().await {
+            match event {
+                Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
+                    self.screen.say(&log_line(&message, &self.screen.paper));
+                }
+                Event::Drift(drift) => {
+                    let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
+                    self.screen.warn(&format!(
+                        "{server}/{tool} is not defined as it was when it was first seen; look at it, then: switchboard \
+                         forget {}",
+                        quoted(&server)
+                    ));
+                }
+                Event::IdleRules { server, rules } => {
+                    let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
+                    self.screen.warn(&format!("{server} has rules that match none of its tools: {rules}"));
+                }
+                _ => {}
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Remembers how tools were defined that were seen for the first time.
+    fn keep_pins(&mut self) {
+        let pins = self.host.pins();
+        if let Some(Err(error)) = self.pins.as_mut().map(|file| file.keep(pins)) {
+            self.screen.warn(&format!("definitions are not remembered: {}", one_line(&error.to_string())));
+        }
+    }
+
+    /// Asks the servers that are connected for their log messages.
+    async fn hear_logs(&self) {
+        let level = if self.verbose > 1 { Level::Debug } else { Level::Info };
+        for name in self.host.servers() {
+            let Ok(session) = self.host.session(&name).await else { continue };
+            if session.terms().is_ok_and(|terms| terms.capabilities.logging.is_some()) {
+                // A server that does not want to be asked says less, and that is all.
+                _ = session.set_log_level(level).await;
+            }
+        }
+    }
+
+    /// Starts the servers. One that was named must be usable; of the others it is said why they are not.
+    ///
+    /// # Errors
+    /// Why the one that was named cannot be used.
+    pub(crate) async fn start_usable(&self) -> Result<SetServers, Failure> {
+        let done = self.start().await;
+        if let Which::One(name) = &self.wanted.which {
+            self.usable(name)?;
+            return Ok(done);
+        }
+        self.warn_of(&done);
+        self.host.required().await?;
+        for server in &self.files.resolved.servers {
+            if let Ok(Plan { start: Start::Off(off), .. }) = &server.plan {
+                let (what, verb) = match off {
+                    Off::Disabled => ("is disabled", "enable"),
+                    Off::Unapproved => ("is not approved", "approve"),
+                };
+                let name = one_line(&server.name);
+                if self.verbose > 0 || verb == "approve" {
+                    self.screen.warn(&format!("{name} {what}: `switchboard {verb} {name}`"));
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Says which servers did not start, and why.
+    pub(crate) fn warn_of(&self, done: &SetServers) {
+        for (name, error) in &done.errors {
+            let (name, error) = (one_line(name), one_line(error));
+            self.screen.warn(&if error.contains(&name) { error } else { format!("{name}: {error}") });
+        }
+    }
+
+    /// Whether a server can be used now.
+    ///
+    /// # Errors
+    /// Why not, and what to do.
+    pub(crate) fn usable(&self, name: &str) -> Result<(), Failure> {
+        let server = self.files.server(name)?;
+        if let Err(fault) = &server.plan {
+            return Err(fault.clone().into());
+        }
+        let status = self.host.state(name)?;
+        match status.terms() {
+            Some(_) => Ok(()),
+            None => Err(Failure::not_ready(name, status)),
+        }
+    }
+
+    /// The session with one server, for the commands that know only one.
+    ///
+    /// # Errors
+    /// When the server cannot be used.
+    pub(crate) async fn connected(&self, server: &str) -> Result<Connected, Failure> {
+        self.usable(server)?;
+        let session = self.host.session(server).await?;
+        Ok(Connected::of(session, self.paper.clone(), Arc::clone(&self.screen), &self.wanted.options))
+    }
+
+    /// What a call that failed comes to, where it was for want of somebody to ask.
+    pub(crate) fn explain(&self, error: HostError) -> Failure {
+        match error {
+            HostError::Refused { tool, .. } if self.unasked.is_missed() => Failure::new(
+                Status::Other,
+                "not_permitted",
+                format!("{tool} may do harm as far as is known, and nobody is here to ask"),
+            )
+            .hint("run it at a terminal to be asked, or give --yes if you mean it; `\"trust\": true` in your own \
+                   entry believes the server when it says that a tool only reads"),
+            error => error.into(),
+        }
+    }
+}
+
+/// Builds a host, uses it, and ends its servers. Ctrl-C ends the use and still ends the servers in order.
+///
+/// # Errors
+/// What is wrong with the files, or why the use failed.
+pub(crate) async fn with_host<T>(
+    wanted: Wanted,
+    use_it: impl AsyncFnOnce(&Hosted) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let mut signals = Signals::catch()?;
+    let mut hosted = build(wanted)?;
+    #[cfg(feature = "otel")]
+    let telemetry = crate::telemetry::Telemetry::start(&hosted.host)?;
+    let events = hosted.host.events();
+    let used = tokio::select! {
+        biased;
+        signal = signals.next() => Err(Failure::Interrupted { signal }),
+        // Before the use, so that what a server said first is read first.
+        never = hosted.tell(events) => never,
+        used = use_it(&hosted) => used,
+    };
+    hosted.screen.clear();
+    hosted.run.cancel();
+    hosted.keep_pins();
+    let used = match (used, hosted.refused.why()) {
+        // A server tells it in its own words, and these are the better ones.
+        (Err(Failure::Told(_)), Some(why)) => Err(CallError::InputRefused(why.to_owned()).into()),
+        (used, _) => used,
+    };
+    #[cfg(feature = "otel")]
+    if let Some(telemetry) = telemetry
+        && let Err(error) = telemetry.finish().await
+    {
+        hosted.screen.warn(&format!("telemetry was not sent: {}", one_line(&error)));
+    }
+    tokio::select! {
+        _ = tokio::time::timeout(CLOSING, hosted.host.close()) => used,
+        signal = signals.next() => Err(Failure::Interrupted { signal }),
+    }
+}
+
+fn build(wanted: Wanted) -> Result<Hosted, Failure> {
+    let options = &wanted.options;
+    check(options)?;
+    let files = Files::read()?;
+    if let Which::One(name) = &wanted.which {
+        files.server(name)?;
+    }
+    let screen = Arc::new(Screen::read_as(options.json));
+    files.warn(&screen);
+    let keyboard = Arc::new(Keyboard::default());
+    let (unasked, refused) = (Unasked::default(), Refused::default());
+    let (run, abilities) = answering(options, &screen, &keyboard, refused.clone())?;
+    let ledger = Ledger::open(&files.at.permissions).unwrap_or_else(|fault| {
+        screen.warn(&format!("answers are not remembered: {}", one_line(&fault.to_string())));
+        Ledger::in_memory()
+    });
+    let stance = if wanted.yes { Stance::AllowAll } else { Stance::ByEffects };
+    let gate = Gate::new(Policy::new(Rules::new([])).with_stance(stance)).with_ledger(ledger);
+    let gate = Arc::new(match is_somebody_here(&screen) {
+        true => gate.with_approver(Arc::new(AtTerminal::new(Arc::clone(&screen), keyboard))),
+        false => gate.with_approver(Arc::new(unasked.clone())),
+    });
+    let permit: Arc<Gate> = Arc::clone(&gate);
+    let pins = PinFile::open(&files.at).inspect_err(|error| {
+        screen.warn(&format!("changed definitions are not noticed: {}", one_line(&error.to_string())));
+    });
+    let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
+    let host = Host::builder()
+        .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
+        .with_limits(limits(options))
+        .with_abilities(abilities)
+        .with_permit(permit)
+        .with_pins(pinned, OnDrift::Report)
+        .without_resource_tools()
+        .build();
+    let Options { json, verbose, .. } = wanted.options;
+    let paper = Paper::stdout();
+    Ok(Hosted {
+        host,
+        files,
+        run,
+        paper,
+        screen,
+        json,
+        verbose,
+        wanted,
+        gate,
+        unasked,
+        refused,
+        pins: pins.ok(),
+    })
+}
+
+/// What is said on the command line about one server has no meaning for those of the files.
+fn check(options: &Options) -> Result<(), Failure> {
+    let given = [
+        (options.trace, "--trace"),
+        (options.revision.is_some(), "--revision"),
+        (!options.env.is_empty(), "--env"),
+        (!options.inherit_env.is_empty(), "--inherit-env"),
+        (options.cwd.is_some(), "--cwd"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            Err(Failure::usage(format!("{option} is for a server named on the command line"))
+                .hint("put its command behind two dashes, or give its address with --url"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn answering(
+    options: &Options,
+    screen: &Arc<Screen>,
+    keyboard: &Arc<Keyboard>,
+    refused: Refused,
+) -> Result<(Run, Abilities), Failure> {
+    fn of(answers: impl Answers) -> (Run, Abilities) {
+        let abilities = answers.abilities();
+        (Run::answering(answers), abilities)
+    }
+    Ok(match &options.answers {
+        Some(answers) => of(Scripted::read(answers, refused)?),
+        None if is_somebody_here(screen) => {
+            of(ask::AtTerminal::new(Arc::clone(screen), Arc::clone(keyboard)))
+        }
+        None => (Run::new(), Abilities::none()),
+    })
+}

@@ -1,0 +1,15 @@
+//! The servers of the configuration files: which there are, and a host that runs them for as long as a command needs.
+//!
+//! Invariant: nothing is started by reading; what was started is ended before the command ends, as in `connect`.
+
+mod ask;
+mod files;
+mod hosting;
+mod pins;
+mod shown;
+
+pub(crate) use ask::confirm;
+pub(crate) use files::{Files, NONE, server_and_rest, variable};
+pub(crate) use hosting::{Hosted, Wanted, Which, with_host};
+pub(crate) use pins::PinFile;
+pub(crate) use shown::{Readiness, quoted, reach};

@@ -1,0 +1,131 @@
+//! The steps of a server at an address: what the address is, what its name stands for, and whether somebody listens.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use http::{HeaderName, HeaderValue};
+use switchboard::http::{Address, Secret};
+use switchboard::{Http, HttpWay};
+use tokio::net::{TcpStream, lookup_host};
+
+use crate::configured::variable;
+use crate::doctor::report::{Report, Stop, Trouble};
+use crate::failure::Status;
+use crate::sanitize::one_line;
+
+/// An address as a plan has it.
+pub(crate) struct Place<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) headers: &'a BTreeMap<String, Secret>,
+    pub(crate) sse: bool,
+    pub(crate) allow_plain: bool,
+}
+
+/// The endpoint, if somebody listens there.
+///
+/// # Errors
+/// The step that failed.
+pub(crate) async fn reach_address(
+    report: &mut Report,
+    place: &Place<'_>,
+    patience: Duration,
+) -> Result<Http, Stop> {
+    let began = Instant::now();
+    let parsed = if place.allow_plain { Http::new_allowing_plain(place.url) } else { Http::new(place.url) };
+    let mut http = match parsed {
+        Ok(http) => http.with_way(if place.sse { HttpWay::Sse } else { HttpWay::Auto }),
+        Err(error) => {
+            let trouble = Trouble::new(Status::Other, error.to_string(), "mend the `url` of its entry");
+            return Err(report.failed("address", began, trouble));
+        }
+    };
+    for (name, value) in place.headers {
+        let parsed =
+            HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value.expose()).ok());
+        let Some((header, mut value)) = parsed else {
+            let said = format!("the header {:?} cannot be sent", one_line(name));
+            let trouble = Trouble::new(Status::Other, said, "mend the `headers` of its entry");
+            return Err(report.failed("address", began, trouble));
+        };
+        value.set_sensitive(true);
+        http = http.with_header(header, value);
+    }
+    let address = http.address().clone();
+    let how = if address.is_secure() { "https" } else { "plain http" };
+    let names: Vec<String> = place.headers.keys().map(|name| one_line(name)).collect();
+    let sent = if names.is_empty() { String::new() } else { format!(", sending {}", names.join(", ")) };
+    _ = report.passed(
+        "address",
+        began.elapsed(),
+        format!("{}, port {}, over {how}{sent}", one_line(address.host()), address.port()),
+    );
+    if is_proxied(&address) {
+        _ = report.passed("proxy", began.elapsed(), "it is reached through the proxy of the environment");
+        return Ok(http);
+    }
+    let found = resolve(report, &address, patience).await?;
+    connect(report, &address, &found, patience).await?;
+    Ok(http)
+}
+
+async fn resolve(
+    report: &mut Report,
+    address: &Address,
+    patience: Duration,
+) -> Result<Vec<SocketAddr>, Stop> {
+    let began = Instant::now();
+    let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+    let looked = tokio::time::timeout(patience, lookup_host((host.as_str(), address.port()))).await;
+    let found: Vec<SocketAddr> = match looked {
+        Ok(Ok(found)) => found.collect(),
+        Ok(Err(error)) => return Err(unknown(report, began, &host, &error.to_string())),
+        Err(_) => return Err(unknown(report, began, &host, "no name server answered in time")),
+    };
+    if found.is_empty() {
+        return Err(unknown(report, began, &host, "the name stands for no address"));
+    }
+    let shown: Vec<String> = found.iter().take(4).map(|address| address.ip().to_string()).collect();
+    _ = report.passed("name", began.elapsed(), format!("{} is {}", one_line(&host), shown.join(", ")));
+    Ok(found)
+}
+
+fn unknown(report: &mut Report, began: Instant, host: &str, why: &str) -> Stop {
+    let said = format!("{} cannot be found: {why}", one_line(host));
+    let next =
+        "check the spelling of the host, and whether this machine is on the network (or the VPN) it needs";
+    report.failed("name", began, Trouble::new(Status::Unreachable, said, next))
+}
+
+async fn connect(
+    report: &mut Report,
+    address: &Address,
+    found: &[SocketAddr],
+    patience: Duration,
+) -> Result<(), Stop> {
+    let began = Instant::now();
+    let why = match tokio::time::timeout(patience, TcpStream::connect(found)).await {
+        Ok(Ok(stream)) => {
+            let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
+            _ = report.passed("connection", began.elapsed(), format!("{peer} accepts connections"));
+            return Ok(());
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("no answer in {} s", patience.as_secs_f32()),
+    };
+    let said = format!("nobody answers at port {}: {why}", address.port());
+    let next = match address.is_loopback() {
+        true => "start the server: nothing listens on this port of this machine",
+        false => "check the port, whether the server is up, and whether a firewall stands between",
+    };
+    Err(report.failed("connection", began, Trouble::new(Status::Unreachable, said, next)))
+}
+
+/// Whether requests may go through a proxy, so that our own way there says nothing.
+fn is_proxied(address: &Address) -> bool {
+    let names = if address.is_secure() { ["https_proxy", "all_proxy"] } else { ["http_proxy", "all_proxy"] };
+    let is_set = |name: &str| {
+        variable(name).or_else(|| variable(&name.to_uppercase())).is_some_and(|value| !value.is_empty())
+    };
+    !address.is_loopback() && names.into_iter().any(is_set)
+}

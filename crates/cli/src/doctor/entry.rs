@@ -1,0 +1,99 @@
+//! The steps before anything is started: is there an entry, may it be run, can it be.
+
+use std::time::Instant;
+
+use switchboard::host::config::{Approval, Configured, Entry, Off, Plan, Problem, Start};
+
+use crate::configured::{Files, NONE, quoted, reach, variable};
+use crate::doctor::report::{Report, Stop, Trouble};
+use crate::failure::Status;
+use crate::sanitize::one_line;
+
+/// What will be run, if that much is in order.
+///
+/// # Errors
+/// The step that is not.
+pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<Plan, Stop> {
+    let (server, entry) = written(report, files, name)?;
+    approved(report, server)?;
+    let plan = filled_in(report, server, entry)?;
+    if plan.start == Start::Off(Off::Disabled) {
+        let next = format!("switchboard enable {}", quoted(&one_line(name)));
+        return Err(wrong(report, "enabled", "its entry says that it is disabled", next));
+    }
+    Ok(plan)
+}
+
+fn written<'a>(
+    report: &mut Report,
+    files: &'a Files,
+    name: &str,
+) -> Result<(&'a Configured, &'a Entry), Stop> {
+    let began = Instant::now();
+    let Some(server) = files.resolved.server(name) else {
+        let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
+        let next = match (&files.resolved.faults[..], &names[..]) {
+            ([fault, ..], _) => format!("mend the file that cannot be read: {fault}"),
+            ([], []) => NONE.to_owned(),
+            ([], names) => format!("use one of those there are: {}", names.join(", ")),
+        };
+        return Err(wrong(report, "entry", format!("no file has a server {:?}", one_line(name)), next));
+    };
+    let Some(entry) = &server.entry else {
+        let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        return Err(wrong(report, "entry", fault, "mend its entry"));
+    };
+    let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
+    let hidden = files.resolved.shadowed.iter().filter(|other| other.name == name);
+    let hidden: String = hidden.map(|other| format!("; it hides one of the scope {}", other.scope)).collect();
+    let said = format!("{} in {file} (scope {}){hidden}", reach(entry), server.scope);
+    _ = report.passed("entry", began.elapsed(), said);
+    Ok((server, entry))
+}
+
+fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
+    let began = Instant::now();
+    let next = || format!("switchboard approve {}", quoted(&one_line(&server.name)));
+    let said = match &server.approval {
+        Some(Approval::New) => {
+            let said = "it comes from the project, and you have not approved it";
+            return Err(wrong(report, "approval", said, next()));
+        }
+        Some(Approval::Changed(_)) => {
+            return Err(wrong(report, "approval", "it is not what you approved any more", next()));
+        }
+        Some(Approval::Approved) => "you approved exactly this".to_owned(),
+        None => format!("none is needed in the scope {}", server.scope),
+    };
+    _ = report.passed("approval", began.elapsed(), said);
+    Ok(())
+}
+
+fn filled_in(report: &mut Report, server: &Configured, entry: &Entry) -> Result<Plan, Stop> {
+    let began = Instant::now();
+    let plan = match &server.plan {
+        Ok(plan) => plan.clone(),
+        Err(fault) => {
+            let (step, next) = match fault.problem() {
+                Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
+                _ => ("entry", "mend its entry".to_owned()),
+            };
+            return Err(wrong(report, step, fault.to_string(), next));
+        }
+    };
+    let names = entry.variables();
+    if !names.is_empty() {
+        let state = |name: &String| {
+            let how = if variable(name).is_some() { "set" } else { "not set, its default is used" };
+            format!("{} ({how})", one_line(name))
+        };
+        let said = names.iter().map(state).collect::<Vec<_>>().join(", ");
+        _ = report.passed("variables", began.elapsed(), said);
+    }
+    Ok(plan)
+}
+
+/// Something that the user has to put right.
+fn wrong(report: &mut Report, step: &'static str, said: impl Into<String>, next: impl Into<String>) -> Stop {
+    report.failed(step, Instant::now(), Trouble::new(Status::Other, said, next))
+}

@@ -1,0 +1,115 @@
+//! Why a server does not connect: the step that fails, its exit code and the next step, for every way it can.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, demo, script};
+use crate::stage::{Fake, Running, Web, wait};
+
+/// The steps of a report, by name and whether they went well.
+fn steps(report: &Value) -> Vec<(&str, bool)> {
+    report["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (step["step"].as_str().unwrap(), step["ok"].as_bool().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_program_that_connects_passes_every_step() {
+    let mut entry = demo();
+    entry["env"] = json!({"TOKEN": "hunter2", "PLACE": "${PLACE:-here}"});
+    let home = Home::with(json!({"good": entry}));
+    let ran = home.done(&["doctor", "good"]);
+    for line in ["✓ entry", "✓ approval", "✓ variables", "✓ program", "✓ start", "✓ handshake", "✓ tools"]
+    {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    assert!(ran.out.contains("it is given") && ran.out.contains("TOKEN"), "{}", ran.out);
+    assert!(ran.out.trim_end().ends_with("good connects"), "{}", ran.out);
+    assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}", ran.out);
+    let report = home.done(&["doctor", "good", "--json"]).json();
+    assert_eq!((&report["ok"], &report["next"]), (&json!(true), &Value::Null));
+    assert!(steps(&report).iter().all(|(_, ok)| *ok), "{report}");
+}
+
+#[test]
+fn a_server_at_an_address_passes_its_own_steps() {
+    let web = Web::start(&[]);
+    let home = Home::with(json!({"web": {"url": web.url}}));
+    let report = home.done(&["doctor", "web", "--json"]).json();
+    let names: Vec<&str> = steps(&report).into_iter().map(|(step, _)| step).collect();
+    assert_eq!(names, ["entry", "approval", "address", "name", "connection", "handshake", "tools"]);
+}
+
+#[test]
+fn the_step_that_fails_is_the_last_and_says_what_to_do() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = gone.local_addr().unwrap().port();
+    drop(gone);
+    let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer", "");
+    let lost = Fake::answering("404 Not Found\r\ncontent-type: text/plain", "nothing here");
+    let web = Web::start(&[]);
+    let home = Home::with(json!({
+        "plain": {"url": web.url.replace("http://", "https://")},
+        "missing": {"command": "no-such-program-anywhere"},
+        "unset": {"command": "sh", "args": ["${NOT_SET_ANYWHERE}"]},
+        "off": {"command": "sh", "disabled": true},
+        "dies": script("echo no such colour >&2; exit 3"),
+        "mute": script("cat > /dev/null"),
+        "gone": {"url": format!("http://127.0.0.1:{port}/mcp")},
+        "locked": {"url": locked.url},
+        "lost": {"url": lost.url},
+        "broken": {"command": 7},
+        "nowhere": {"command": "sh", "cwd": "/no/such/place"},
+        "inside": {"type": "sdk", "name": "x"},
+    }));
+    home.write("project/.mcp.json", &json!({"mcpServers": {"theirs": demo()}}));
+    let cases = [
+        ("missing", 4, "program", "install it"),
+        ("unset", 1, "variables", "export NOT_SET_ANYWHERE="),
+        ("off", 1, "enabled", "switchboard enable off"),
+        ("dies", 4, "handshake", "stderr"),
+        ("mute", 4, "handshake", "startupTimeout"),
+        ("gone", 4, "connection", "start the server"),
+        ("plain", 4, "tls", "certificate"),
+        ("locked", 3, "login", "Authorization"),
+        ("lost", 4, "http", "is the path right?"),
+        ("broken", 1, "entry", "mend its entry"),
+        ("nowhere", 4, "program", "cwd"),
+        ("inside", 1, "reach", "application"),
+        ("theirs", 1, "approval", "switchboard approve theirs"),
+        ("nobody", 1, "entry", "use one of those there are"),
+    ];
+    for (name, code, step, next) in cases {
+        // Only one that says nothing has to be given up.
+        let patience: &[&str] = if name == "mute" { &["--timeout", "1"] } else { &[] };
+        let ran = home.run(&[&["doctor", name, "--json"], patience].concat());
+        assert_eq!(ran.code, code, "{name}: {} {}", ran.out, ran.err);
+        let report = ran.json();
+        assert_eq!(steps(&report).last(), Some(&(step, false)), "{name}: {report}");
+        assert!(report["next"].as_str().unwrap().contains(next), "{name}: {report}");
+        assert!(steps(&report).iter().rev().skip(1).all(|(_, ok)| *ok), "{name}: {report}");
+    }
+    let told = home.run(&["doctor", "dies"]);
+    assert!(told.out.contains("✓ start") && told.out.contains("✗ handshake"), "{}", told.out);
+    assert!(told.out.contains("│ no such colour"), "{}", told.out);
+    assert!(told.out.trim_end().lines().last().unwrap().starts_with("next: "), "{}", told.out);
+    assert_eq!(told.err, "", "what is wrong was said once");
+}
+
+#[test]
+fn ctrl_c_ends_it() {
+    let home = Home::new();
+    let fifo = home.at("started");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let sleeper = script(&format!("echo $$ > {}; exec sleep 600", fifo.display()));
+    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"sleeper": sleeper}}));
+    let mut running = Running::start(home.command(&["doctor", "sleeper"]));
+    let child: i32 = std::fs::read_to_string(&fifo).unwrap().trim().parse().unwrap();
+    running.interrupt();
+    assert_eq!(wait(&mut running.child).code(), Some(130));
+    assert!(crate::stage::ends(rustix::process::Pid::from_raw(child).unwrap()));
+}

@@ -1,0 +1,90 @@
+//! A user with a home and a project of their own, so that no test comes near a real one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::stage::{Ran, SWITCHBOARD, run_command, switchboard};
+
+/// A home directory with a project in it.
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap() };
+        for folder in ["config/switchboard", "state", "project/.git"] {
+            std::fs::create_dir_all(home.at(folder)).unwrap();
+        }
+        home
+    }
+
+    /// With these servers in the user's file.
+    pub(crate) fn with(servers: Value) -> Self {
+        let home = Self::new();
+        home.write("config/switchboard/mcp.json", &json!({ "mcpServers": servers }));
+        home
+    }
+
+    /// A path below the home directory.
+    pub(crate) fn at(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    pub(crate) fn write(&self, below: &str, value: &Value) {
+        let path = self.at(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{value:#}\n")).unwrap();
+    }
+
+    pub(crate) fn read(&self, below: &str) -> String {
+        std::fs::read_to_string(self.at(below)).unwrap()
+    }
+
+    /// The servers a file has.
+    pub(crate) fn servers(&self, below: &str) -> Value {
+        serde_json::from_str::<Value>(&self.read(below)).unwrap()["mcpServers"].clone()
+    }
+
+    /// The program for this user, in the project.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = switchboard(args);
+        command
+            .env("HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.at("config"))
+            .env("XDG_STATE_HOME", self.at("state"))
+            .env("COLUMNS", "200")
+            .current_dir(self.at("project"));
+        command
+    }
+
+    /// Runs to the end, without a terminal.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        run_command(self.command(args), "")
+    }
+
+    /// Runs to the end, which must be a good one.
+    pub(crate) fn done(&self, args: &[&str]) -> Ran {
+        let ran = self.run(args);
+        assert_eq!(ran.code, 0, "{args:?}: {} {}", ran.out, ran.err);
+        ran
+    }
+}
+
+/// The demo server as an entry.
+pub(crate) fn demo() -> Value {
+    json!({ "command": SWITCHBOARD, "args": ["demo-server"] })
+}
+
+/// A program that is no server: a script.
+pub(crate) fn script(text: &str) -> Value {
+    json!({ "command": "sh", "args": ["-c", text] })
+}
+
+/// Whether others may read a file.
+pub(crate) fn is_private(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).unwrap().permissions().mode().trailing_zeros() >= 6
+}

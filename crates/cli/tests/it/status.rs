@@ -1,0 +1,151 @@
+//! How all servers are doing: in one look, live, one anew, and why a tool is not there.
+
+use serde_json::{Value, json};
+
+use crate::home::{Home, demo, script};
+use crate::stage::{Fake, Running, Terminal, Web, wait};
+
+fn of<'a>(statuses: &'a Value, name: &str) -> &'a Value {
+    statuses.as_array().unwrap().iter().find(|status| status["name"] == name).unwrap()
+}
+
+#[test]
+fn status_shows_every_server_with_its_word_and_the_next_step() {
+    let web = Web::start(&[]);
+    let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer scope=\"read\"", "");
+    let home = Home::with(json!({
+        "child": demo(),
+        "web": {"url": web.url},
+        "off": {"command": "x", "disabled": true},
+        "missing": {"command": "no-such-program-anywhere"},
+        "dies": script("echo bad colour >&2; exit 3"),
+        "unset": {"command": "x", "args": ["${NOT_SET_ANYWHERE}"]},
+        "locked": {"url": locked.url, "headers": {"X-Key": "hunter2"}},
+    }));
+    let ran = home.done(&["status", "--json"]);
+    let all = ran.json();
+    let words = |name| of(&all, name)["status"].as_str().unwrap().to_owned();
+    for (name, word) in [
+        ("child", "connected"),
+        ("web", "connected"),
+        ("off", "disabled"),
+        ("missing", "failed"),
+        ("dies", "failed"),
+        ("unset", "failed"),
+        ("locked", "needs-auth"),
+    ] {
+        assert_eq!(words(name), word, "{name}: {all}");
+    }
+    assert_eq!(of(&all, "child")["serverInfo"]["name"], "switchboard-demo");
+    assert_eq!(of(&all, "child")["tools"].as_array().unwrap().len(), 10);
+    assert!(of(&all, "unset")["error"].as_str().unwrap().contains("NOT_SET_ANYWHERE"));
+    assert!(!ran.out.contains("hunter2"), "{}", ran.out);
+    let table = home.done(&["status"]).out;
+    for line in [
+        "✔ connected",
+        "⊘ disabled",
+        "✘ failed",
+        "! needs-auth",
+        "switchboard enable off",
+        "switchboard doctor missing",
+    ] {
+        assert!(table.contains(line), "{line}: {table}");
+    }
+}
+
+#[test]
+fn without_servers_the_next_step_is_said() {
+    let home = Home::new();
+    let ran = home.done(&["status"]);
+    assert!(ran.err.contains("switchboard add"), "{}", ran.err);
+    assert_eq!(home.done(&["status", "--json"]).json(), json!([]));
+}
+
+#[test]
+fn watching_tells_each_change_and_follows_the_files() {
+    let home = Home::with(json!({"child": demo()}));
+    let mut running = Running::start(home.command(&["status", "--watch"]));
+    let at = running.out.wait_for("child connected, 10 tools", 0);
+    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"other": demo()}}));
+    running.out.wait_for("other connected, 10 tools", at);
+    running.out.wait_for("child removed", at);
+    running.interrupt();
+    assert_eq!(wait(&mut running.child).code(), Some(130));
+}
+
+#[test]
+fn watching_for_programs_is_an_object_a_line() {
+    let home = Home::with(json!({"child": demo()}));
+    let mut running = Running::start(home.command(&["status", "--watch", "--json"]));
+    let at = running.out.wait_for(r#""status":"connected""#, 0);
+    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {}}));
+    running.out.wait_for(r#"{"name":"child","removed":true}"#, at);
+    running.interrupt();
+    assert_eq!(wait(&mut running.child).code(), Some(130));
+    for line in running.out.all().lines() {
+        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["name"], "child");
+    }
+}
+
+#[test]
+fn watching_at_a_terminal_redraws_the_table() {
+    let home = Home::with(json!({"child": demo()}));
+    let mut command = home.command(&["status", "--watch"]);
+    command.env("NO_COLOR", "1").env_remove("COLUMNS");
+    let mut terminal = Terminal::start(command, 120);
+    terminal.see("connected");
+    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"other": demo()}}));
+    // Back to where the table begins, and down from there anew.
+    terminal.see("\u{1b}[2A\u{1b}[J");
+    terminal.see("other");
+    terminal.interrupt();
+    assert_eq!(terminal.end().0, 130);
+}
+
+#[test]
+fn reconnecting_says_how_it_went() {
+    let home = Home::with(json!({"child": demo(), "dies": script("echo bad colour >&2; exit 3")}));
+    let ran = home.done(&["reconnect", "child"]);
+    assert!(ran.out.contains("child connected, 10 tools, switchboard-demo"), "{}", ran.out);
+    let ran = home.run(&["reconnect", "dies"]);
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("bad colour") && ran.err.contains("switchboard doctor dies"), "{}", ran.err);
+    assert_eq!(home.run(&["reconnect", "nobody"]).code, 1);
+}
+
+#[test]
+fn why_says_what_keeps_a_tool_away() {
+    let mut careful = demo();
+    careful["denyTools"] = json!(["e*"]);
+    let home =
+        Home::with(json!({"open": demo(), "careful": careful, "off": {"command": "x", "disabled": true}}));
+    for (tool, said) in [
+        ("open/add", "mcp__open__add is there"),
+        ("careful/echo", "the rule \"e*\" denies it"),
+        ("mcp__careful__echo", "the rule \"e*\" denies it"),
+        ("no_such_tool", "\"off\" is disabled"),
+        ("mcp__open__ecko", "did you mean mcp__open__echo?"),
+    ] {
+        let ran = home.done(&["why", tool]);
+        assert!(ran.out.contains(said), "{tool}: {}", ran.out);
+    }
+    let told = home.done(&["why", "open/add", "--json"]).json();
+    assert_eq!((&told["shown"], &told["server"]), (&json!(true), &json!("open")));
+}
+
+#[test]
+fn ps_shows_servers_while_they_run() {
+    let home = Home::with(json!({"child": {"command": demo()["command"], "args": ["demo-server"]}}));
+    let mut running = Running::start(home.command(&["status", "--watch"]));
+    running.out.wait_for("child connected", 0);
+    let host = running.child.id();
+    let all = home.done(&["ps", "--json"]).json();
+    let ours = all.as_array().unwrap().iter().find(|process| process["host"] == host).unwrap();
+    assert_eq!(ours["servers"], json!(["child"]));
+    assert!(ours["pid"].as_u64().unwrap() > 1 && ours["uptimeSecs"].is_u64(), "{ours}");
+    assert!(home.done(&["ps"]).out.contains("child"));
+    running.interrupt();
+    wait(&mut running.child);
+    let all = home.done(&["ps", "--json"]).json();
+    assert!(!all.as_array().unwrap().iter().any(|process| process["host"] == host), "{all}");
+}
