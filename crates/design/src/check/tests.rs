@@ -1,0 +1,113 @@
+//! Designs with mistakes, and what is said about them.
+
+use serde_json::json;
+use switchboard_protocol::Role;
+
+use crate::ir::*;
+
+fn lines(design: &Design) -> Vec<String> {
+    design.check().err().iter().flatten().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_design_without_mistakes_passes() {
+    assert_eq!(lines(&crate::tests::sample::assistant()), [""; 0]);
+}
+
+#[test]
+fn all_mistakes_are_told_at_once_with_their_places() {
+    let text = |name: &str| ParamDef::new(name, ParamKind::Text);
+    let design = Design::new("", " ")
+        .with_protocols(["2025-06-18".to_owned(), "2025-06-18".into(), "tomorrow".into()])
+        .with_rpc("rpc")
+        .with_tools([
+            ToolDef::new("a b", "").with_rust_name("a"),
+            ToolDef::new("sum", "Adds")
+                .with_args(
+                    ArgsDef::new(json!({"type": "object", "properties": {"a": {}}, "required": ["a"]}))
+                        .unwrap(),
+                )
+                .with_example(json!({"b": 1})),
+            ToolDef::new("sum", "Adds again").with_rust_name("a").with_example(json!([])),
+            ToolDef::new("tree", "Grows").with_output(OutputDef::structured(json!({"$ref": "#/$defs/Tree"}))),
+        ])
+        .with_resources([
+            ResourceDef::new("list", "doc//list", "Lists"),
+            ResourceDef::new("one", "doc://{id}", "One"),
+            ResourceDef::new("two", "doc://{name}", "Two").with_params([
+                text("name").with_default("x"),
+                text("name"),
+                ParamDef::new("n", ParamKind::Integer).with_default("x"),
+            ]),
+        ])
+        .with_prompts([PromptDef::new("say", "Says")
+            .with_arguments([
+                text("words").with_repeated(true),
+                ParamDef::new("how", ParamKind::Choice { values: vec![] }),
+            ])
+            .with_body(PromptBody::Static { messages: vec![] })
+            .with_example(json!({"nothing": ""}))])
+        .with_watches([
+            WatchDef::new("one", "watch_one"),
+            WatchDef::new("none", "watch_none"),
+            WatchDef::new("one", "again"),
+        ])
+        .with_notifications([NotificationDef::new("told", " ", json!({"type": "object"}))]);
+    assert_eq!(
+        lines(&design),
+        [
+            "the design has no name",
+            "the design has no version",
+            "the design lists the protocol revision \"2025-06-18\" twice",
+            "the design accepts the protocol revision \"tomorrow\", which does not exist",
+            "the design has the endpoint \"rpc\", which is not a path beginning with `/`",
+            "tool `a b` may only have letters, digits, `_`, `-` and `.` in its name, and at most 128 of them",
+            "tool `a b` has no description: it is what a model chooses by",
+            "tool `sum` has an example that does not fit: /a: is missing (expected a value)",
+            "tool `sum` has an example that does not fit: /b: is not a known member (expected a)",
+            "tool `sum` is declared twice",
+            "tool `sum` is the method `a`, as another is",
+            "tool `sum` has an example that does not fit: is an array (expected object)",
+            "tool `tree` refers to the type `Tree`, which does not exist",
+            "resource `list` has the URI \"doc//list\": a URI begins with a scheme, like `doc://`",
+            "resource `one` has `{id}` in its URI, and no parameter of that name",
+            "resource `two`: `name` is declared twice",
+            "resource `two`: `n` has a default that does not fit it",
+            "resource `two`: `name` is in the path of the URI, so it is neither a list nor has it a default",
+            "resource `two` has the same URIs as the resource `one`",
+            "prompt `say`: `words` is a list, and arguments of prompts are single texts",
+            "prompt `say`: `how` is a choice without values",
+            "prompt `say` is static and has no messages",
+            "prompt `say` has an example that does not fit: /nothing: is not a known member (expected how, words)",
+            "watch of `one` watches a resource that is not marked as watchable",
+            "watch of `none` watches a resource that does not exist",
+            "watch of `one` watches a resource that is not marked as watchable",
+            "watch of `one` is declared twice",
+            "notification `told` has no description: it is what a model chooses by",
+        ]
+    );
+}
+
+#[test]
+fn an_unmapped_method_is_a_mistake_only_in_pure_mcp() {
+    let design = |scope| Design::new("d", "1").with_rpc_only([MethodDef::new("reindex").with_scope(scope)]);
+    assert_eq!(
+        lines(&design(MethodScope::Rpc)),
+        [
+            "method `reindex` has no role in MCP: give it one, mark it as internal, or give the design an RPC endpoint"
+        ]
+    );
+    assert_eq!(lines(&design(MethodScope::Rpc).with_rpc("/rpc")), [""; 0]);
+    assert_eq!(lines(&design(MethodScope::Internal)), [""; 0]);
+}
+
+#[test]
+fn arguments_that_are_not_an_object_are_a_mistake() {
+    let mut args = ArgsDef::none();
+    args.schema = json!({"type": "string"});
+    let design = Design::new("d", "1").with_tools([ToolDef::new("t", "Does").with_args(args)]);
+    assert_eq!(lines(&design).len(), 1);
+    let role = PromptText::new(Role::User, "hi");
+    let said = PromptDef::new("p", "Says").with_body(PromptBody::Static { messages: vec![role] });
+    assert_eq!(lines(&Design::new("d", "1").with_prompts([said])), [""; 0]);
+}

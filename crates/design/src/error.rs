@@ -1,0 +1,216 @@
+//! What can go wrong in a method of a service, the same on both sides of the wire.
+//!
+//! Says whose fault it is: the caller's arguments, the service's own business, the protocol, the link, or us. How each is
+//! told to the other side is [`ErrorRules`]; how it is read back is [`Error::from_rpc`] and [`Error::from_result`].
+
+mod answer;
+mod received;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use switchboard_protocol::{DecodeError, ErrorCode, RpcError};
+
+pub use answer::{Answer, ArgumentErrors, Asked, Details, ErrorPolicy, ErrorRules};
+
+use crate::check::ItemKind;
+use crate::repair::{Issue, Repair};
+
+/// The key in `_meta` of a failed call that has the name and the data of the service's own error.
+pub const ERROR_KEY: &str = "dev.switchboard/error";
+/// The key in `_meta` of a failed call whose arguments do not fit: it has the issues.
+pub const INVALID_PARAMS_KEY: &str = "dev.switchboard/invalidParams";
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a method of a service answers.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in a method of a service.
+///
+/// ```
+/// use switchboard_design::Error;
+///
+/// let error = Error::tool("not_found", "No such city");
+/// assert!(!error.is_retryable());
+/// assert!(Error::invalid_params("Missing required field: city").is_retryable());
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The arguments do not fit: the caller's fault, who may try again with others.
+    #[error("{0}")]
+    InvalidParams(InvalidParams),
+    /// The service's own error, for the model to read.
+    #[error("{0}")]
+    Tool(ToolError),
+    /// There is no tool, resource or prompt of that name.
+    #[error("Unknown {kind}: {name}")]
+    Unknown {
+        /// What was asked for.
+        kind: ItemKind,
+        /// Its name, or the URI of a resource.
+        name: String,
+    },
+    /// The peer has no such method.
+    #[error("Method not found: {method}")]
+    MethodNotFound {
+        /// The method.
+        method: String,
+    },
+    /// The method has no role in MCP, and there is no other way to call it.
+    #[error("{method} has no role in MCP and needs a fallback client")]
+    Unmapped {
+        /// The method of the service.
+        method: String,
+    },
+    /// The policy does not let this resource be read.
+    #[error("Resource not allowed: {uri}")]
+    Denied {
+        /// The resource.
+        uri: String,
+    },
+    /// The caller lacks scopes.
+    #[error("needs the scopes {}", scopes.join(", "))]
+    Unauthorised {
+        /// What the caller must be allowed.
+        scopes: Vec<String>,
+    },
+    /// Anything else the peer said.
+    #[error("{0}")]
+    Rpc(RpcError),
+    /// The link to the peer failed.
+    #[error("the connection failed")]
+    Transport(#[source] Source),
+    /// No answer in time.
+    #[error("timed out")]
+    Timeout,
+    /// The call was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// The peer's answer cannot be read.
+    #[error("the answer cannot be read")]
+    Malformed(#[source] DecodeError),
+    /// The client cannot do what the method needs of it.
+    #[error("the client lacks the capability {0}")]
+    MissingCapability(String),
+    /// Waiting for an answer of the user: the call is run again with it. Not a failure; pass it on.
+    #[error("waiting for the user")]
+    Suspended,
+    /// Our fault. The text is for logs; the caller sees it only when [`Details::Shown`].
+    #[error("internal error")]
+    Internal(#[source] Source),
+}
+
+/// Arguments that do not fit.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct InvalidParams {
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What is wrong, one by one.
+    pub issues: Vec<Issue>,
+    /// How to repair it, when that is known.
+    pub repair: Option<Box<Repair>>,
+}
+
+/// A service's own error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ToolError {
+    /// Which of the service's errors it is, like `not_found`. Survives the wire.
+    #[serde(rename = "name")]
+    pub code: String,
+    /// For the model to read.
+    #[serde(skip)]
+    pub message: String,
+    /// More, in a shape the code defines. Survives the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl ToolError {
+    /// An error without data.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), data: None }
+    }
+
+    /// The same error with data.
+    #[must_use]
+    pub fn with_data(mut self, data: impl Into<Value>) -> Self {
+        self.data = Some(data.into());
+        self
+    }
+}
+
+impl InvalidParams {
+    /// Arguments that do not fit, in one sentence.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), issues: Vec::new(), repair: None }
+    }
+
+    /// Arguments that do not fit, one by one; the sentence names them all.
+    pub fn from_issues(issues: Vec<Issue>) -> Self {
+        let lines: Vec<String> = issues.iter().map(ToString::to_string).collect();
+        Self { message: format!("Invalid arguments: {}", lines.join("; ")), issues, repair: None }
+    }
+
+    /// The same, with how to repair it.
+    #[must_use]
+    pub fn with_repair(mut self, repair: Repair) -> Self {
+        self.repair = Some(Box::new(repair));
+        self
+    }
+}
+
+impl Error {
+    /// The service's own error, for the model to read.
+    pub fn tool(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Tool(ToolError::new(code, message))
+    }
+
+    /// Arguments that do not fit.
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::InvalidParams(InvalidParams::new(message))
+    }
+
+    /// Our fault.
+    pub fn internal(source: impl Into<Source>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    /// The code it has when it is told as a JSON-RPC error, by the specification.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::InvalidParams(_) | Self::Unknown { .. } | Self::Denied { .. } => ErrorCode::INVALID_PARAMS,
+            Self::MethodNotFound { .. } | Self::Unmapped { .. } => ErrorCode::METHOD_NOT_FOUND,
+            Self::Unauthorised { .. } => ErrorCode::INVALID_REQUEST,
+            Self::MissingCapability(_) => ErrorCode::MISSING_CLIENT_CAPABILITY,
+            Self::Rpc(error) => error.code,
+            Self::Tool(_)
+            | Self::Transport(_)
+            | Self::Timeout
+            | Self::Cancelled
+            | Self::Malformed(_)
+            | Self::Suspended
+            | Self::Internal(_) => ErrorCode::INTERNAL_ERROR,
+        }
+    }
+
+    /// Whether the same call with other arguments may succeed. A broken link is never a matter of arguments.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::InvalidParams(_))
+    }
+
+    /// How to repair the arguments, when it is known.
+    pub fn repair(&self) -> Option<&Repair> {
+        match self {
+            Self::InvalidParams(invalid) => invalid.repair.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

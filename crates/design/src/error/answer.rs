@@ -1,0 +1,188 @@
+//! How an error is told to the caller.
+//!
+//! | what went wrong | [`ErrorPolicy::Specification`] | [`ErrorPolicy::Codes`] |
+//! |---|---|---|
+//! | arguments of a tool | by [`ArgumentErrors`]: failed result, or -32602 | -32602 |
+//! | arguments of anything else | -32602 | -32602 |
+//! | unknown tool, prompt, resource | -32602 | -32601 |
+//! | unknown method | -32601 | -32601 |
+//! | the service's own error, in a tool | failed result | -32602 for `invalid_params`, -32601 for `method_not_found`, else -32603 |
+//! | the service's own error, elsewhere | -32603 | as above |
+//! | denied resource | -32602 | -32602 |
+//! | missing scopes | -32600 | -32600 |
+//! | what a peer said | as it was said | as it was said |
+//! | anything else | -32603 | -32603 |
+//!
+//! An unknown resource is told with its URI as data, by which the protocol finds the code that older revisions have for
+//! it. Invariant: an answer depends on the error, the rules and what was asked, and on nothing else; streamed or not, it
+//! is the same.
+
+use serde::Serialize;
+use serde_json::json;
+use switchboard_protocol::{CallToolResult, ErrorCode, Meta, Raw, RpcError};
+
+use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, ToolError};
+use crate::check::ItemKind;
+
+/// Who is told what.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorRules {
+    /// Which table.
+    pub policy: ErrorPolicy,
+    /// How arguments of a tool that do not fit are told.
+    pub arguments: ArgumentErrors,
+    /// Whether the text of our own failures is told.
+    pub details: Details,
+}
+
+/// Which table of errors holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ErrorPolicy {
+    /// The specification's: what a model can do something about is a failed result.
+    #[default]
+    Specification,
+    /// Every error is a code of JSON-RPC, for callers that look at codes alone.
+    Codes,
+}
+
+/// How arguments of a tool that do not fit are told, under [`ErrorPolicy::Specification`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ArgumentErrors {
+    /// As a failed result, which the model reads.
+    #[default]
+    Result,
+    /// As -32602, for revisions that say so.
+    Code,
+}
+
+/// Whether callers see the text of failures that are not theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Details {
+    /// Only that something failed.
+    #[default]
+    Hidden,
+    /// What failed, to find out why.
+    Shown,
+}
+
+/// What was asked for when something went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Asked {
+    /// To call a tool, whose result can say that it failed.
+    Tool,
+    /// Anything else.
+    Other,
+}
+
+/// What the caller is told.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// A failed result of a tool.
+    Result(CallToolResult),
+    /// A JSON-RPC error.
+    Rpc(RpcError),
+}
+
+impl ErrorRules {
+    /// The rules of a policy.
+    pub fn new(policy: ErrorPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
+    /// The same, with arguments that do not fit told this way.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: ArgumentErrors) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// The same, with or without details.
+    #[must_use]
+    pub fn with_details(mut self, details: Details) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// What the caller is told.
+    pub fn answer(self, error: &Error, asked: Asked) -> Answer {
+        match (error, self.policy) {
+            (Error::InvalidParams(invalid), _) => self.invalid(invalid, asked),
+            (Error::Tool(own), ErrorPolicy::Specification) => match (own.code.as_str(), asked) {
+                ("invalid_params", _) => self.invalid(&InvalidParams::new(own.message.clone()), asked),
+                (_, Asked::Tool) => Answer::Result(failed(own)),
+                (_, Asked::Other) => Answer::Rpc(coded(ErrorCode::INTERNAL_ERROR, own)),
+            },
+            (Error::Tool(own), ErrorPolicy::Codes) => {
+                let code = match own.code.as_str() {
+                    "invalid_params" => ErrorCode::INVALID_PARAMS,
+                    "method_not_found" => ErrorCode::METHOD_NOT_FOUND,
+                    _ => ErrorCode::INTERNAL_ERROR,
+                };
+                Answer::Rpc(coded(code, own))
+            }
+            (Error::Unknown { .. }, ErrorPolicy::Codes) => {
+                Answer::Rpc(RpcError::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
+            }
+            (Error::Unknown { kind: ItemKind::Resource, name }, ErrorPolicy::Specification) => {
+                Answer::Rpc(RpcError::new(error.code(), error.to_string()).with_data(json!({"uri": name})))
+            }
+            (Error::Unauthorised { scopes }, _) => Answer::Rpc(
+                RpcError::new(error.code(), error.to_string()).with_data(json!({"scopes": scopes})),
+            ),
+            (Error::Rpc(error), _) => Answer::Rpc(error.clone()),
+            (Error::Internal(_) | Error::Transport(_) | Error::Malformed(_), _) => {
+                Answer::Rpc(RpcError::new(error.code(), self.told(error)))
+            }
+            (error, _) => Answer::Rpc(RpcError::new(error.code(), error.to_string())),
+        }
+    }
+
+    fn invalid(self, invalid: &InvalidParams, asked: Asked) -> Answer {
+        match (self.policy, self.arguments, asked) {
+            (ErrorPolicy::Specification, ArgumentErrors::Result, Asked::Tool) => {
+                let issues = json!({"issues": invalid.issues});
+                Answer::Result(
+                    CallToolResult::error(invalid.message.clone())
+                        .with_meta(meta(INVALID_PARAMS_KEY, &issues)),
+                )
+            }
+            _ => {
+                let error = RpcError::invalid_params(invalid.message.clone());
+                let issues = !invalid.issues.is_empty();
+                Answer::Rpc(if issues { error.with_data(json!({"issues": invalid.issues})) } else { error })
+            }
+        }
+    }
+
+    /// The text of a failure that is not the caller's.
+    fn told(self, error: &Error) -> String {
+        let source = std::error::Error::source(error);
+        match (self.details, source) {
+            (Details::Shown, Some(source)) => format!("{error}: {source}"),
+            (Details::Shown, None) => error.to_string(),
+            (Details::Hidden, _) => "Internal error".to_owned(),
+        }
+    }
+}
+
+fn failed(own: &ToolError) -> CallToolResult {
+    CallToolResult::error(own.message.clone()).with_meta(meta(ERROR_KEY, own))
+}
+
+fn coded(code: ErrorCode, own: &ToolError) -> RpcError {
+    match Raw::encode(own) {
+        Ok(data) => RpcError::new(code, own.message.clone()).with_data(data),
+        Err(_) => RpcError::new(code, own.message.clone()),
+    }
+}
+
+/// A `_meta` with one key. What is told here is always JSON; if it were not, the text alone would be told.
+fn meta<T: Serialize>(key: &str, value: &T) -> Meta {
+    let mut meta = Meta::new();
+    if let Ok(value) = Raw::encode(value) {
+        meta.insert(key, value);
+    }
+    meta
+}

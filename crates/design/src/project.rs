@@ -1,0 +1,276 @@
+//! What a design lists in the words of the protocol, in order of declaration.
+//!
+//! Knows no revision: what an older one does not have is taken out where the result is written. The one choice that is
+//! not a matter of leaving out is the caller's: [`OutputRule`].
+
+use switchboard_protocol::{
+    CacheHints, Implementation, ListCapability, Prompt, PromptArgument, Raw, Resource, ResourceTemplate,
+    ResourcesCapability, ServerCapabilities, TaskSupport, Tool, ToolExecution,
+};
+
+use crate::ir::{Design, OutputDef, ParamDef, ResourceDef, ToolDef};
+use crate::schema::{is_object, wrapped};
+use crate::uri::{Route, UriPolicy};
+
+/// What to list of a tool whose result is data, but not an object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OutputRule {
+    /// Its schema as it is: for revisions in which any JSON may be structured content.
+    AsIs,
+    /// No schema; the result is text only.
+    #[default]
+    ObjectsOnly,
+    /// The schema of an object with the member `result`, which the result must then be put into.
+    Wrapped,
+}
+
+impl OutputRule {
+    /// The schema to list for an output, self-contained but for shared types.
+    pub fn schema(self, output: &OutputDef) -> Option<serde_json::Value> {
+        let schema = output.schema()?;
+        match self {
+            _ if is_object(schema) => Some(schema.clone()),
+            Self::AsIs => Some(schema.clone()),
+            Self::ObjectsOnly => None,
+            Self::Wrapped => Some(wrapped(schema)),
+        }
+    }
+}
+
+impl Design {
+    /// The name and version, as told when a session opens.
+    pub fn implementation(&self) -> Implementation {
+        let implementation = Implementation::new(self.name.clone(), self.version.clone());
+        match &self.title {
+            Some(title) => implementation.with_title(title.clone()),
+            None => implementation,
+        }
+    }
+
+    /// What the service can do, as far as the design says it: what it has none of is not offered.
+    ///
+    /// Whether lists change while it runs, logging, completion and tasks are for whoever serves it to add.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.tools = (!self.tools.is_empty()).then(ListCapability::default);
+        capabilities.prompts = (!self.prompts.is_empty()).then(ListCapability::default);
+        capabilities.resources = (!self.resources.is_empty()).then(|| {
+            let watchable = self.resources.iter().any(|resource| resource.watch);
+            let resources = ResourcesCapability::default();
+            if watchable { resources.with_subscribe(true) } else { resources }
+        });
+        capabilities
+    }
+
+    /// The tools, as `tools/list` has them.
+    pub fn list_tools(&self, outputs: OutputRule) -> Vec<Tool> {
+        self.tools.iter().map(|tool| self.list_tool(tool, outputs)).collect()
+    }
+
+    /// One tool, as `tools/list` has it.
+    pub fn list_tool(&self, tool: &ToolDef, outputs: OutputRule) -> Tool {
+        let mut listed = Tool::new(tool.name.clone(), Raw::from(self.types.close(&tool.args.schema)));
+        listed.title.clone_from(&tool.title);
+        listed.description = Some(described(&tool.description, tool.deprecated.as_deref()));
+        listed.output_schema =
+            outputs.schema(&tool.output).map(|schema| Raw::from(self.types.close(&schema)));
+        listed.annotations.clone_from(&tool.annotations);
+        listed.execution = tool.task.then(|| ToolExecution::new(TaskSupport::Optional));
+        listed.icons = (!tool.icons.is_empty()).then(|| tool.icons.clone());
+        listed
+    }
+
+    /// The resources that can be read without arguments, as `resources/list` has them, but for those a policy hides.
+    ///
+    /// One whose URI is no pattern is left out; [`Design::check`] tells.
+    pub fn list_resources(&self, policy: &UriPolicy) -> Vec<Resource> {
+        let listed = |resource: &ResourceDef| {
+            let route = Route::new(resource).ok().filter(Route::is_plain)?;
+            let uri = route.pattern().fixed().filter(|_| policy.shows(route.pattern()))?;
+            let mut listed = Resource::new(uri, resource.name.clone());
+            listed.title.clone_from(&resource.title);
+            listed.description = Some(described(&resource.description, resource.deprecated.as_deref()));
+            listed.mime_type.clone_from(&resource.mime);
+            listed.icons = (!resource.icons.is_empty()).then(|| resource.icons.clone());
+            Some(listed)
+        };
+        self.resources.iter().filter_map(listed).collect()
+    }
+
+    /// The resources that take arguments, as `resources/templates/list` has them, but for those a policy hides.
+    ///
+    /// One whose URI is no pattern is left out; [`Design::check`] tells.
+    pub fn list_templates(&self, policy: &UriPolicy) -> Vec<ResourceTemplate> {
+        let listed = |resource: &ResourceDef| {
+            let pattern = resource.pattern().ok().filter(|pattern| policy.shows(pattern))?;
+            if pattern.fixed().is_some() && pattern.query_variables().next().is_none() {
+                return None;
+            }
+            let mut listed = ResourceTemplate::new(pattern.to_string(), resource.name.clone());
+            listed.title.clone_from(&resource.title);
+            listed.description = Some(described(&resource.description, resource.deprecated.as_deref()));
+            listed.mime_type.clone_from(&resource.mime);
+            listed.icons = (!resource.icons.is_empty()).then(|| resource.icons.clone());
+            Some(listed)
+        };
+        self.resources.iter().filter_map(listed).collect()
+    }
+
+    /// The prompts, as `prompts/list` has them.
+    pub fn list_prompts(&self) -> Vec<Prompt> {
+        let argument = |argument: &ParamDef| {
+            let mut listed = PromptArgument::new(argument.name.clone());
+            listed.title.clone_from(&argument.title);
+            listed.description.clone_from(&argument.description);
+            listed.required = Some(argument.required);
+            listed
+        };
+        let listed = |prompt: &crate::ir::PromptDef| {
+            let mut listed = Prompt::new(prompt.name.clone());
+            listed.title.clone_from(&prompt.title);
+            listed.description = Some(described(&prompt.description, prompt.deprecated.as_deref()));
+            listed.arguments =
+                (!prompt.arguments.is_empty()).then(|| prompt.arguments.iter().map(argument).collect());
+            listed.icons = (!prompt.icons.is_empty()).then(|| prompt.icons.clone());
+            listed
+        };
+        self.prompts.iter().map(listed).collect()
+    }
+}
+
+impl ResourceDef {
+    /// How long what is read stays fresh, and for whom.
+    pub fn hints(&self) -> CacheHints {
+        let mut hints = CacheHints::default();
+        (hints.ttl_ms, hints.cache_scope) = (self.ttl_ms, self.cache_scope);
+        hints
+    }
+}
+
+/// The description; of what should not be used any more, that comes first, where a model reads it.
+fn described(description: &str, deprecated: Option<&str>) -> String {
+    match deprecated {
+        Some(reason) => format!("Deprecated: {reason}\n\n{description}"),
+        None => description.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::tests::sample::assistant;
+
+    fn value<T: Serialize>(value: &T) -> Value {
+        serde_json::to_value(value).unwrap()
+    }
+
+    #[test]
+    fn tools_are_listed_in_order_with_schemas_that_stand_on_their_own() {
+        let listed = value(&assistant().list_tools(OutputRule::ObjectsOnly));
+        assert_eq!(
+            listed[0],
+            json!({
+                "name": "analyze_sentiment",
+                "description": "Analyze sentiment of text",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": {"text": {"type": "string", "minLength": 1, "description": "Input text to analyze"}},
+                    "required": ["text"],
+                    "additionalProperties": false,
+                },
+                "outputSchema": {
+                    "type": "object",
+                    "properties": {"sentiment": {"type": "string"}, "score": {"type": "number"}},
+                    "required": ["sentiment", "score"],
+                },
+                "annotations": {"readOnlyHint": true},
+            })
+        );
+        assert_eq!(listed[1]["name"], "search_knowledge");
+        assert_eq!(listed[1]["inputSchema"]["$defs"]["Filter"]["type"], "object");
+        assert_eq!(listed[1].get("outputSchema"), None);
+        assert_eq!(listed[2]["name"], "clear");
+        assert_eq!(listed[2]["execution"], json!({"taskSupport": "optional"}));
+        assert_eq!(
+            listed[2]["inputSchema"],
+            json!({"type": "object", "properties": {}, "additionalProperties": false})
+        );
+    }
+
+    #[test]
+    fn only_what_there_is_is_offered() {
+        let expected = json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}});
+        assert_eq!(value(&assistant().capabilities()), expected);
+        let resource = ResourceDef::new("r", "x://r", "Reads");
+        let plain = Design::new("d", "1").with_resources([resource]);
+        assert_eq!(value(&plain.capabilities()), json!({"resources": {}}));
+        assert_eq!(value(&plain.implementation()), json!({"name": "d", "version": "1"}));
+    }
+
+    #[test]
+    fn a_result_that_is_no_object_is_listed_by_the_rule() {
+        let design = assistant();
+        let schema = |rule| value(&design.list_tools(rule)[1]).get("outputSchema").cloned();
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        assert_eq!(schema(OutputRule::AsIs), Some(list.clone()));
+        assert_eq!(schema(OutputRule::ObjectsOnly), None);
+        let wrapped = json!({"type": "object", "properties": {"result": list}, "required": ["result"]});
+        assert_eq!(schema(OutputRule::Wrapped), Some(wrapped));
+    }
+
+    #[test]
+    fn a_resource_is_listed_where_it_can_be_read_without_arguments() {
+        let design = assistant();
+        let all = UriPolicy::default();
+        let uris: Vec<String> = design.list_resources(&all).into_iter().map(|listed| listed.uri).collect();
+        assert_eq!(uris, ["doc://list", "conversation://history", "status://system"]);
+        let templates: Vec<String> =
+            design.list_templates(&all).into_iter().map(|listed| listed.uri_template).collect();
+        assert_eq!(templates, ["doc://files/{id}", "conversation://history{?limit,flag,nums*}"]);
+        let fewer = UriPolicy::new([""; 0], ["doc://**"]).unwrap();
+        assert_eq!(design.list_resources(&fewer).len(), 2);
+        assert_eq!(design.list_templates(&fewer).len(), 1);
+    }
+
+    #[test]
+    fn prompts_are_listed_with_their_arguments() {
+        let listed = value(&assistant().list_prompts());
+        assert_eq!(
+            listed[1],
+            json!({
+                "name": "contextual_prompts",
+                "description": "Generate prompts based on context",
+                "arguments": [
+                    {"name": "context", "description": "Where we are", "required": true},
+                    {"name": "task", "required": false},
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_deprecated_says_so_first() {
+        let mut design = assistant();
+        design.tools[0].deprecated = Some("use `classify`".into());
+        let listed = design.list_tools(OutputRule::AsIs);
+        assert_eq!(
+            listed[0].description.as_deref(),
+            Some("Deprecated: use `classify`\n\nAnalyze sentiment of text")
+        );
+    }
+
+    #[test]
+    fn a_design_survives_being_written_and_its_schema_knows_it() {
+        let design = assistant();
+        let text = serde_json::to_string(&design).unwrap();
+        assert_eq!(serde_json::from_str::<Design>(&text).unwrap(), design);
+        let written: Value = serde_json::from_str(&text).unwrap();
+        let validator = jsonschema::validator_for(&Design::json_schema()).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&written).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [""; 0]);
+        assert!(!validator.is_valid(&json!({"name": "x"})));
+    }
+}

@@ -1,0 +1,234 @@
+//! What to tell whoever sent arguments that do not fit, so that the next try does.
+//!
+//! Two renderings of one value: text for a model ([`Repair::prompt`]) and data for a program ([`Repair::recovery`]).
+//! Invariant: the same repair is the same text, byte for byte.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::setter::setters;
+
+/// One thing that is wrong with arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Issue {
+    /// Where, as a JSON pointer; empty for the whole.
+    pub pointer: String,
+    /// What is wrong there.
+    pub message: String,
+    /// What would fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+}
+
+impl Issue {
+    /// Something is wrong at a JSON pointer.
+    pub fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into(), expected: None }
+    }
+
+    /// Something is wrong with the member of this name.
+    pub fn at(name: &str, message: impl Into<String>) -> Self {
+        Self::new(format!("/{}", name.replace('~', "~0").replace('/', "~1")), message)
+    }
+
+    /// The same, with what would fit.
+    #[must_use]
+    pub fn expecting(mut self, expected: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self
+    }
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.pointer.is_empty() {
+            write!(f, "{}: ", self.pointer)?;
+        }
+        f.write_str(&self.message)?;
+        match &self.expected {
+            Some(expected) => write!(f, " (expected {expected})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What was being done when arguments did not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Operation {
+    /// A tool was called.
+    CallTool(String),
+    /// A prompt was asked for.
+    GetPrompt(String),
+    /// A prompt was asked for without its name.
+    GetUnnamedPrompt,
+    /// A resource was read.
+    ReadResource(String),
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CallTool(name) => write!(f, "tools/call:{name}"),
+            Self::GetPrompt(name) => write!(f, "prompts/get:{name}"),
+            Self::GetUnnamedPrompt => f.write_str("prompts/get"),
+            Self::ReadResource(name) => write!(f, "resources/read:{name}"),
+        }
+    }
+}
+
+/// Everything needed to try again.
+///
+/// ```
+/// use serde_json::json;
+/// use switchboard_design::{Operation, Repair};
+///
+/// let repair = Repair::new(Operation::CallTool("sum".into()), "Missing required field: a", json!({"a": 1}));
+/// assert!(repair.prompt().ends_with("\nExample params: {\"a\":1}"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Repair {
+    /// What was being done.
+    pub operation: Operation,
+    /// What was wrong, in one sentence.
+    pub message: String,
+    /// Arguments that fit.
+    pub example: Value,
+    /// The schema that arguments must fit, when it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// What was wrong, one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<Issue>,
+    /// The arguments that did not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<Value>,
+}
+
+impl Repair {
+    /// What was being done, what was wrong, and arguments that fit.
+    pub fn new(operation: Operation, message: impl Into<String>, example: Value) -> Self {
+        Self { operation, message: message.into(), example, schema: None, issues: Vec::new(), prior: None }
+    }
+
+    /// The text that tells a model to try again. It begins with a new line, to be put after what was said before.
+    pub fn prompt(&self) -> String {
+        let schema = match &self.schema {
+            Some(schema) => format!("Schema: {schema}\n"),
+            None => String::new(),
+        };
+        format!(
+            "\nOperation: {}\n{schema}Error: {}\nRedo the operation now with valid parameters.\n\
+             Use only valid schema fields and ensure required fields and types/enums are valid.\n\
+             Example params: {}",
+            self.operation, self.message, self.example
+        )
+    }
+
+    /// The same as data.
+    pub fn recovery(&self) -> Recovery {
+        // Without a hint of what fits, another try would be a guess.
+        let fits = self.schema.is_some() || !self.example.is_null();
+        Recovery {
+            action: if fits { RecoveryAction::CorrectCall } else { RecoveryAction::Replan },
+            prior: self.prior.clone(),
+            example: self.example.clone(),
+            issues: self.issues.clone(),
+        }
+    }
+}
+
+setters!(Repair:
+    some with_schema schema Value;
+    set with_issues issues Vec<Issue>;
+    some with_prior prior Value;
+);
+
+/// What to do about arguments that did not fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Recovery {
+    /// What to do.
+    pub action: RecoveryAction,
+    /// The arguments that did not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<Value>,
+    /// Arguments that fit.
+    pub example: Value,
+    /// What was wrong, one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<Issue>,
+}
+
+/// What to do about arguments that did not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RecoveryAction {
+    /// Make the same call with other arguments.
+    CorrectCall,
+    /// Do something else: nothing is known of what would fit.
+    Replan,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn repair(operation: Operation) -> Repair {
+        Repair::new(operation, "Missing required field: text", json!({"text": "I love this new feature!"}))
+    }
+
+    #[test]
+    fn the_prompt_of_a_tool_is_byte_exact() {
+        let schema =
+            json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
+        let repair = repair(Operation::CallTool("analyze_sentiment".into()))
+            .with_schema(crate::schema::canonical(schema));
+        assert_eq!(
+            repair.prompt(),
+            "\nOperation: tools/call:analyze_sentiment\n\
+             Schema: {\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"],\"type\":\"object\"}\n\
+             Error: Missing required field: text\n\
+             Redo the operation now with valid parameters.\n\
+             Use only valid schema fields and ensure required fields and types/enums are valid.\n\
+             Example params: {\"text\":\"I love this new feature!\"}"
+        );
+    }
+
+    #[test]
+    fn the_prompt_of_a_prompt_has_no_schema() {
+        let rest = "\nError: Missing required field: text\n\
+             Redo the operation now with valid parameters.\n\
+             Use only valid schema fields and ensure required fields and types/enums are valid.\n\
+             Example params: {\"text\":\"I love this new feature!\"}";
+        let named = repair(Operation::GetPrompt("code_review".into()));
+        assert_eq!(named.prompt(), format!("\nOperation: prompts/get:code_review{rest}"));
+        let unnamed = repair(Operation::GetUnnamedPrompt);
+        assert_eq!(unnamed.prompt(), format!("\nOperation: prompts/get{rest}"));
+    }
+
+    #[test]
+    fn recovery_is_the_same_as_data() {
+        let issue = Issue::at("a/b", "is missing").expecting("text");
+        let repair = repair(Operation::CallTool("t".into())).with_issues([issue]).with_prior(json!({}));
+        assert_eq!(
+            serde_json::to_value(repair.recovery()).unwrap(),
+            json!({
+                "action": "correct_call",
+                "prior": {},
+                "example": {"text": "I love this new feature!"},
+                "issues": [{"pointer": "/a~1b", "message": "is missing", "expected": "text"}],
+            })
+        );
+        let guess = Repair::new(Operation::CallTool("t".into()), "no", Value::Null);
+        assert_eq!(guess.recovery().action, RecoveryAction::Replan);
+    }
+}

@@ -1,0 +1,21 @@
+//! Passes that make a JSON Schema one that every client can read.
+//!
+//! Clients are picky in different ways, and most drop all tools of a server for one schema they do not like. What comes
+//! out of [`input`] and [`output`] has none of what is known to break one: no `$schema`, no `$ref` or combination at the
+//! root, no `type` that is a list, no `const`, no boolean in the place of a schema, no foreign `format`.
+//!
+//! Invariants: a pass is idempotent; keys come out sorted, whatever features `serde_json` was built with; whatever fits
+//! the result of [`input`] fits the schema that was given, but for roots that are a choice, which are merged; whatever
+//! fits the schema given to [`output`] fits its result.
+
+mod canonical;
+mod defs;
+mod fit;
+mod passes;
+mod simplify;
+
+pub use canonical::canonical;
+pub use defs::Schemas;
+pub(crate) use defs::name_of as referred_name;
+pub use fit::misfits;
+pub use passes::{NotAnObject, input, is_object, output, wrapped};

@@ -1,0 +1,283 @@
+//! What goes into a pass and what comes out.
+
+use schemars::JsonSchema;
+use serde_json::json;
+
+use super::*;
+
+#[track_caller]
+fn check(given: Value, expected: Value) {
+    let listed = input(given).unwrap();
+    assert_eq!(listed, expected, "{listed:#}");
+    assert_eq!(input(listed.clone()).unwrap(), listed, "a second pass changes nothing");
+}
+
+/// As `check`, for one optional property.
+#[track_caller]
+fn check_property(given: Value, expected: Value) {
+    let around =
+        |inner: Value| json!({"type": "object", "properties": {"p": inner}, "additionalProperties": false});
+    check(around(given), around(expected));
+}
+
+#[test]
+fn the_root_is_a_plain_object() {
+    let empty = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    check(json!({"$schema": "x", "title": "Args", "type": "object"}), empty.clone());
+    check(json!({"$ref": "#/$defs/A", "$defs": {"A": {"type": "object"}, "B": {}}}), empty.clone());
+    check(json!({"type": ["object", "null"]}), empty.clone());
+    check(json!({"allOf": [{"type": "object"}]}), empty);
+    check(json!(true), json!({"type": "object", "properties": {}, "additionalProperties": true}));
+    let kept = json!({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}});
+    check(kept.clone(), kept);
+    for schema in
+        [json!({"type": "string"}), json!({"enum": ["a"]}), json!(false), json!({"type": ["array", "null"]})]
+    {
+        assert!(input(schema.clone()).is_err(), "{schema}");
+    }
+}
+
+#[test]
+fn a_root_that_is_a_choice_is_merged() {
+    check(
+        json!({"oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]},
+            {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]},
+        ]}),
+        json!({
+            "type": "object",
+            "properties": {
+                "kind": {"enum": ["a", "b"], "type": "string"},
+                "x": {"type": "string"},
+                "y": {"type": "integer"},
+            },
+            "required": ["kind"],
+            "additionalProperties": false,
+        }),
+    );
+}
+
+#[test]
+fn an_optional_null_is_left_out() {
+    check_property(json!({"type": ["string", "null"], "default": null}), json!({"type": "string"}));
+    check_property(
+        json!({"anyOf": [{"$ref": "#/$defs/X"}, {"type": "null"}], "description": "d"}),
+        json!({"$ref": "#/$defs/X", "description": "d"}),
+    );
+    check_property(json!({"enum": ["a", null]}), json!({"enum": ["a"], "type": "string"}));
+    check_property(json!({"type": "null"}), json!({"type": "null"}));
+    check_property(
+        json!({"type": "array", "items": {"type": ["integer", "null"], "minimum": 1}}),
+        json!({"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}}),
+    );
+}
+
+#[test]
+fn a_required_null_stays() {
+    let listed = input(json!({
+        "type": "object",
+        "properties": {"p": {"type": ["string", "null"], "description": "d"}},
+        "required": ["p"],
+    }));
+    let expected = json!({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"});
+    assert_eq!(listed.unwrap()["properties"]["p"], expected);
+}
+
+#[test]
+fn words_that_clients_refuse_are_written_plainly() {
+    check_property(json!({"const": "x"}), json!({"enum": ["x"], "type": "string"}));
+    check_property(json!(true), json!({}));
+    check_property(json!(false), json!({"not": {}}));
+    check_property(
+        json!({"type": "integer", "format": "uint32", "minimum": 0}),
+        json!({"type": "integer", "minimum": 0}),
+    );
+    check_property(
+        json!({"type": "string", "format": "date-time"}),
+        json!({"type": "string", "format": "date-time"}),
+    );
+    check_property(json!({"type": ["string"]}), json!({"type": "string"}));
+    check_property(
+        json!({"type": ["string", "integer"], "description": "d"}),
+        json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"}),
+    );
+    // Data is no schema: nothing in it is touched.
+    check_property(
+        json!({"default": {"const": 1}, "examples": [true]}),
+        json!({"default": {"const": 1}, "examples": [true]}),
+    );
+}
+
+#[test]
+fn a_documented_enum_is_one_enum() {
+    check_property(
+        json!({"description": "How.", "oneOf": [
+            {"type": "string", "enum": ["slow", "fast"]},
+            {"type": "string", "const": "off", "description": "Not at all."},
+        ]}),
+        json!({
+            "type": "string",
+            "enum": ["slow", "fast", "off"],
+            "description": "How.\n\n- `off`: Not at all.",
+        }),
+    );
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only their schemas are looked at")]
+struct Query {
+    /// What to look for.
+    text: String,
+    limit: Option<u32>,
+    language: Option<Language>,
+    nested: Nested,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Language {
+    Python,
+    Javascript,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Nested {
+    again: Option<Box<Nested>>,
+    tuple: (bool, f64),
+}
+
+#[test]
+fn a_type_becomes_a_schema_that_stands_on_its_own() {
+    let args = crate::ArgsDef::of::<Query>().unwrap();
+    assert_eq!(
+        args.schema,
+        json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": "What to look for."},
+                "limit": {"type": "integer", "minimum": 0},
+                "language": {"type": "string", "enum": ["python", "javascript"]},
+                "nested": {"$ref": "#/$defs/Nested"},
+            },
+            "required": ["text", "nested"],
+            "additionalProperties": false,
+            "$defs": {"Nested": {
+                "type": "object",
+                "properties": {
+                    "again": {"$ref": "#/$defs/Nested"},
+                    "tuple": {
+                        "type": "array",
+                        "prefixItems": [{"type": "boolean"}, {"type": "number"}],
+                        "minItems": 2,
+                        "maxItems": 2,
+                    },
+                },
+                "required": ["tuple"],
+            }},
+        }),
+        "{:#}",
+        args.schema
+    );
+    assert_eq!(input(args.schema.clone()).unwrap(), args.schema);
+    let recursive = crate::ArgsDef::of::<Nested>().unwrap().schema;
+    assert!(is_object(&recursive) && recursive.get("$ref").is_none(), "{recursive:#}");
+    assert_eq!(recursive["properties"]["again"]["$ref"], "#/$defs/Whole", "{recursive:#}");
+}
+
+/// What to do.
+#[derive(JsonSchema)]
+#[schemars(tag = "kind", rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Action {
+    /// Turns something on.
+    On {
+        id: u8,
+    },
+    Off {
+        id: u8,
+        reason: Option<String>,
+    },
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Flattened {
+    name: String,
+    #[schemars(flatten)]
+    action: Action,
+}
+
+#[test]
+fn arguments_may_be_a_tagged_enum_or_anything() {
+    let properties = json!({
+        "kind": {"type": "string", "enum": ["on", "off"]},
+        "id": {"type": "integer", "minimum": 0, "maximum": 255},
+        "reason": {"type": "string"},
+    });
+    let action = crate::ArgsDef::of::<Action>().unwrap().schema;
+    assert_eq!(
+        action,
+        json!({
+            "type": "object",
+            "description": "What to do.",
+            "properties": properties,
+            "required": ["kind", "id"],
+            "additionalProperties": false,
+        }),
+        "{action:#}"
+    );
+    let mut flattened = crate::ArgsDef::of::<Flattened>().unwrap().schema;
+    assert_eq!(flattened["required"], json!(["name", "kind", "id"]), "{flattened:#}");
+    assert_eq!(
+        flattened["properties"].as_object_mut().unwrap().remove("name"),
+        Some(json!({"type": "string"}))
+    );
+    assert_eq!(flattened["properties"], properties);
+    let anything = crate::ArgsDef::of::<Value>().unwrap().schema;
+    assert_eq!(anything, json!({"type": "object", "properties": {}, "additionalProperties": true}));
+    let nothing = crate::ArgsDef::of::<()>();
+    assert_eq!(nothing.unwrap_err().found, "a value of type null");
+}
+
+#[test]
+fn an_output_keeps_every_value_it_had() {
+    let tagged =
+        json!({"oneOf": [{"type": "object", "properties": {"a": {"const": 1}}}, {"type": "object"}]});
+    let listed = output(tagged);
+    assert_eq!(listed["type"], "object");
+    assert_eq!(listed["oneOf"][0]["properties"]["a"], json!({"enum": [1], "type": "integer"}));
+    let optional = output(json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}}));
+    assert_eq!(optional["properties"]["p"], json!({"anyOf": [{"type": "string"}, {"type": "null"}]}));
+    assert!(optional.get("additionalProperties").is_none());
+    assert!(!is_object(&output(json!({"type": ["object", "null"]}))));
+    assert!(!is_object(&output(json!({"type": "array", "items": {"type": "string"}}))));
+}
+
+#[test]
+fn a_wrapped_output_is_an_object_with_its_definitions_at_the_root() {
+    let list = output(json!({"type": "array", "items": {"$ref": "#"}, "title": "List"}));
+    assert_eq!(
+        wrapped(&list),
+        json!({
+            "type": "object",
+            "properties": {"result": {"type": "array", "items": {"$ref": "#/$defs/Whole"}}},
+            "required": ["result"],
+            "$defs": {"Whole": {"type": "array", "items": {"$ref": "#/$defs/Whole"}, "title": "List"}},
+        })
+    );
+}
+
+#[test]
+fn types_that_would_fill_pages_stay_references() {
+    let mut defs = Map::new();
+    for level in 0..20 {
+        let next = json!({"$ref": format!("#/$defs/L{}", level + 1)});
+        defs.insert(format!("L{level}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+    }
+    defs.insert("L20".into(), json!({"type": "string"}));
+    let listed = input(json!({"$ref": "#/$defs/L0", "$defs": defs})).unwrap();
+    assert_eq!(listed["properties"]["a"]["$ref"], "#/$defs/L1");
+    assert!(listed.to_string().len() < 10_000);
+}

@@ -1,0 +1,150 @@
+//! Which resources may be read at all.
+//!
+//! Invariants: denying wins; an empty allow list allows all; a URI is denied if *any* reading of it is, and allowed only
+//! if *every* reading of it is. No request can widen a policy: it has no input but the URI.
+
+use super::address::ResourceUri;
+use super::glob::{Forms, GlobError};
+use super::pattern::UriPattern;
+
+/// Which resources may be read, by globs over their base URIs.
+///
+/// `*` is anything within a segment and `**` anything at all; queries do not count. Denying `x/**` denies `x` as well.
+///
+/// ```
+/// use switchboard_design::UriPolicy;
+///
+/// let policy = UriPolicy::new(["doc://**"], ["doc://private/**"])?;
+/// assert!(policy.allows(&"doc://a/b?limit=3".parse().expect("a URI")));
+/// assert!(!policy.allows(&"doc://a/%2e%2e%2fprivate/b".parse().expect("a URI")));
+/// # Ok::<(), switchboard_design::GlobError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UriPolicy {
+    allow: Vec<Forms>,
+    deny: Vec<Forms>,
+}
+
+impl UriPolicy {
+    /// What is denied, is; of the rest, what is allowed, or everything when nothing is listed.
+    ///
+    /// # Errors
+    /// Names the first text that is not a glob over URIs.
+    pub fn new<A: AsRef<str>, D: AsRef<str>>(
+        allow: impl IntoIterator<Item = A>,
+        deny: impl IntoIterator<Item = D>,
+    ) -> Result<Self, GlobError> {
+        Ok(Self {
+            allow: allow.into_iter().map(|glob| Forms::of_glob(glob.as_ref())).collect::<Result<_, _>>()?,
+            deny: deny.into_iter().map(|glob| Forms::of_glob(glob.as_ref())).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Whether this resource may be read.
+    pub fn allows(&self, uri: &ResourceUri) -> bool {
+        if self.allow.is_empty() && self.deny.is_empty() {
+            return true;
+        }
+        let uri = Forms::of_uri(uri);
+        let denied = self.deny.iter().any(|glob| glob.covers_either(&uri));
+        let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.covers_both(&uri));
+        !denied && allowed
+    }
+
+    /// Whether a resource of this pattern may be shown in a list: some URI of it may be readable.
+    pub fn shows(&self, pattern: &UriPattern) -> bool {
+        let pattern = Forms::of_pattern(pattern);
+        let denied = self.deny.iter().any(|glob| glob.covers_either(&pattern));
+        let allowed = self.allow.is_empty() || self.allow.iter().any(|glob| glob.meets(&pattern));
+        !denied && allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn allows(allow: &[&str], deny: &[&str], uri: &str) -> bool {
+        UriPolicy::new(allow, deny).unwrap().allows(&uri.parse().unwrap())
+    }
+
+    #[test]
+    fn deny_wins_and_an_empty_allow_list_allows_all() {
+        for (allow, deny, uri, expected) in [
+            (&[][..], &[][..], "doc://a", true),
+            (&["doc://a"], &[], "doc://a", true),
+            (&["doc://a"], &[], "doc://a?x=1", true),
+            (&["doc://a"], &[], "doc://b", false),
+            (&[], &["doc://a"], "doc://a", false),
+            (&[], &["doc://a"], "doc://a?x=1", false),
+            (&[], &["doc://a"], "doc://b", true),
+            (&["doc://a"], &["doc://a"], "doc://a", false),
+            (&["doc://**"], &["doc://a"], "doc://a", false),
+            (&["doc://*"], &[], "doc://a/b", false),
+            (&["doc://**"], &[], "doc://a/b", true),
+        ] {
+            assert_eq!(allows(allow, deny, uri), expected, "{allow:?} {deny:?} {uri}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_slips_through() {
+        for uri in [
+            "file:///etc/passwd",
+            "FILE:///etc/passwd",
+            "file:///%65tc/passwd",
+            "file:///pub/../etc/passwd",
+            "file:///pub/%2e%2E/etc/passwd",
+            "file:///pub/..%2Fetc/passwd",
+            "file:///pub%2f..%2fetc%2fpasswd",
+            "file:///pub/..%5Cetc/passwd",
+            "file:////etc//passwd",
+            "file:///./etc/passwd/",
+            "file://etc/passwd",
+            "file:etc/passwd",
+            "file:///etc/passwd?x=1",
+        ] {
+            assert!(!allows(&[], &["file:///etc/**"], uri), "{uri} is denied");
+            assert!(!allows(&["file:///pub/**"], &[], uri), "{uri} is not allowed");
+        }
+        assert!(allows(&["file:///pub/**"], &["file:///etc/**"], "file:///pub/a%20b"));
+        // Decoded once, as a handler would: this is a file with a strange name.
+        assert!(allows(&[], &["file:///etc/**"], "file:///%252e%252e/etc"));
+    }
+
+    #[test]
+    fn lists_show_what_may_be_readable() {
+        let policy = UriPolicy::new(["doc://pub/*", "doc://list"], ["doc://pub/hidden", "log://**"]).unwrap();
+        let shows = |text: &str| policy.shows(&text.parse().unwrap());
+        assert!(shows("doc://list"));
+        assert!(shows("doc://pub/{id}"));
+        assert!(shows("doc://{area}/{id}"));
+        assert!(!shows("doc://pub/hidden"));
+        assert!(!shows("doc://other/{id}"));
+        assert!(!shows("log://{id}"));
+    }
+
+    #[test]
+    fn what_is_no_glob_is_refused() {
+        for text in ["doc", "doc://a?x", "doc://a/../b", "doc://%zz"] {
+            assert_eq!(UriPolicy::new([text], [""; 0]).unwrap_err().glob, text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn encoding_more_never_opens(path in "([a-c.]{1,3}/?){0,4}", escaped in proptest::collection::vec(any::<bool>(), 16)) {
+            let spelled: String = path
+                .chars()
+                .zip(escaped)
+                .map(|(letter, escape)| if escape { format!("%{:02x}", u32::from(letter)) } else { letter.into() })
+                .collect();
+            let plain = format!("x:///{path}").parse::<ResourceUri>().unwrap();
+            let spelled = format!("x:///{spelled}").parse::<ResourceUri>().unwrap();
+            let policy = UriPolicy::new([""; 0], ["x:///a/**", "x:///b"]).unwrap();
+            prop_assert!(policy.allows(&plain) || !policy.allows(&spelled));
+        }
+    }
+}
