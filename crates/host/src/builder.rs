@@ -14,6 +14,7 @@ use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Vali
 use crate::event::Announcer;
 use crate::host::{Host, Inner};
 use crate::registry::name::NameLimit;
+use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
 use crate::slot::{Logins, Surroundings, TokenSource, Ways};
 
@@ -108,6 +109,13 @@ impl HostBuilder {
     pub fn with_name_limit(mut self, limit: NameLimit) -> Self {
         self.naming = Naming { limit };
         self
+    }
+
+    /// For the models of a provider: names are as long as it takes. [`Catalog::for_models`] gives the schemas.
+    ///
+    /// [`Catalog::for_models`]: crate::Catalog::for_models
+    pub fn with_profile(self, profile: Profile) -> Self {
+        self.with_name_limit(profile.name_limit())
     }
 
     /// Definitions as they were first seen, from an earlier run; and what happens to one that is another now.

@@ -68,12 +68,7 @@ impl Plan {
 
     /// A server at an address.
     pub fn http(url: impl Into<String>) -> Self {
-        Self::new(Reach::Http {
-            url: url.into(),
-            headers: BTreeMap::new(),
-            sse: false,
-            allow_plain: false,
-        })
+        Self::new(Reach::Http { url: url.into(), headers: BTreeMap::new(), sse: false, allow_plain: false })
     }
 
     /// A server in this program, by the name it is registered under.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use switchboard_host::profile::Profile;
 use switchboard_host::{Event, Host, OnDrift, OwnTool, Pins, Run, Status, Why, Withheld};
 use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
 use switchboard_session::Offer;
@@ -28,6 +29,7 @@ crate::trials![
     trial the_application_has_tools_of_its_own,
     trial two_tools_of_one_name_are_both_withheld,
     trial names_that_need_changing_are_called_all_the_same,
+    trial tools_are_given_as_a_provider_takes_them,
 ];
 
 async fn a_changed_list_changes_the_catalogue_in_both_eras() {
@@ -300,6 +302,29 @@ async fn names_that_need_changing_are_called_all_the_same() {
         assert_eq!(handle.listed().server(), tool.server());
         let said = handle.execute(json!({"to": tool.tool().name})).await;
         assert_eq!(said.text(), json!({"to": tool.tool().name}).to_string());
+    }
+    host.close().await;
+}
+
+async fn tools_are_given_as_a_provider_takes_them() {
+    let toy = Toy::new(&["plain"]);
+    let choice = json!({"oneOf": [
+        {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}},
+        {"type": "object", "required": ["b"], "properties": {"b": {"type": "integer"}}},
+    ]});
+    toy.tools.lock().push(Tool::new("choice", choice).with_description("Either."));
+    toy.tools.lock().push(Tool::new("odd", json!({"type": "string"})));
+    let builder = Host::builder().with_profile(Profile::Gemini);
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    for profile in [Profile::OpenAi, Profile::Anthropic, Profile::Gemini] {
+        let given = host.catalog().for_models(profile);
+        let names: Vec<&str> = given.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["mcp__toy__plain", "mcp__toy__choice"], "{profile:?}");
+        let choice = &given.tools[1];
+        assert_eq!(choice.input_schema["type"].as_str().map(str::to_lowercase).as_deref(), Some("object"));
+        assert!(choice.input_schema.get("oneOf").is_none(), "{profile:?}: {}", choice.input_schema);
+        assert!(choice.description.starts_with("Either. "), "what was lost is said: {}", choice.description);
+        assert_eq!(&*given.left_out[0].0, "mcp__toy__odd", "{profile:?}");
     }
     host.close().await;
 }
