@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{Elements, Fields, Glances};
 use crate::json;
-use crate::jsonrpc::scan;
+use crate::jsonrpc::{Fault, scan};
 use crate::path;
 
 /// The deepest nesting of arrays and objects that is accepted, counted from the whole message.
@@ -354,7 +354,7 @@ pub enum DecodeKind {
 }
 
 impl DecodeError {
-    pub(crate) fn syntax(fault: &scan::Fault) -> Self {
+    pub(crate) fn syntax(fault: &Fault) -> Self {
         Self { path: ".".into(), kind: DecodeKind::Syntax { reason: fault.to_string() } }
     }
 

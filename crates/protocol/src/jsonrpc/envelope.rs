@@ -12,10 +12,11 @@ use serde::de::IgnoredAny;
 use crate::fields::Fields;
 use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::familiar::Familiar;
+use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
-use crate::jsonrpc::scan::{self, Fault, FaultKind, Members, Top};
+use crate::jsonrpc::scan::{self, Members, Top};
 use crate::raw::Raw;
 
 /// The longest method name that is accepted, in bytes.

@@ -3,6 +3,7 @@
 mod code;
 mod envelope;
 mod familiar;
+mod fault;
 mod id;
 mod outline;
 mod salvage;
@@ -14,7 +15,8 @@ pub use envelope::{
     parse, parse_after,
 };
 pub use familiar::Familiar;
+pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use outline::Outline;
 pub use salvage::{Salvaged, Salvager, salvage};
-pub use scan::{Fault, FaultKind, MAX_BATCH};
+pub use scan::MAX_BATCH;
