@@ -10,6 +10,7 @@ mod everything;
 mod http_client;
 mod http_servers;
 mod listening;
+mod many;
 mod node_host;
 mod peer;
 mod servers;
@@ -32,6 +33,7 @@ fn main() {
         node_host::TESTS,
         http_servers::TESTS,
         http_client::TESTS,
+        many::TESTS,
     ]
     .concat();
     let trials =
