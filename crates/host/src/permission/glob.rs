@@ -34,27 +34,32 @@ impl Glob {
 
     /// Whether the whole text fits.
     pub fn matches(&self, text: &str) -> bool {
-        let (mut pattern, mut rest) = (self.0.chars(), text.chars());
-        // The last star, and the text it has not taken yet.
-        let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
-        loop {
-            let (mut next, mut left) = (pattern.clone(), rest.clone());
-            match (next.next(), left.next()) {
-                (Some('*'), _) => {
-                    star = Some((next.clone(), rest.clone()));
-                    pattern = next;
+        fits(&self.0, text)
+    }
+}
+
+/// Whether the whole text fits a pattern.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let (mut pattern, mut rest) = (pattern.chars(), text.chars());
+    // The last star, and the text it has not taken yet.
+    let mut star: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
+    loop {
+        let (mut next, mut left) = (pattern.clone(), rest.clone());
+        match (next.next(), left.next()) {
+            (Some('*'), _) => {
+                star = Some((next.clone(), rest.clone()));
+                pattern = next;
+            }
+            (Some('?'), Some(_)) => (pattern, rest) = (next, left),
+            (Some(wanted), Some(found)) if wanted == found => (pattern, rest) = (next, left),
+            (None, None) => return true,
+            // Does not fit: the last star takes one more, if there is one and there is more.
+            _ => {
+                let Some((after, taken)) = &mut star else { return false };
+                if taken.next().is_none() {
+                    return false;
                 }
-                (Some('?'), Some(_)) => (pattern, rest) = (next, left),
-                (Some(wanted), Some(found)) if wanted == found => (pattern, rest) = (next, left),
-                (None, None) => return true,
-                // Does not fit: the last star takes one more, if there is one and there is more.
-                _ => {
-                    let Some((after, taken)) = &mut star else { return false };
-                    if taken.next().is_none() {
-                        return false;
-                    }
-                    (pattern, rest) = (after.clone(), taken.clone());
-                }
+                (pattern, rest) = (after.clone(), taken.clone());
             }
         }
     }

@@ -11,7 +11,7 @@
 mod approver;
 mod definition;
 mod gate;
-mod glob;
+pub(crate) mod glob;
 mod known;
 mod ledger;
 mod rule;

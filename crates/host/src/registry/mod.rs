@@ -6,7 +6,6 @@
 //! ```
 
 mod catalog;
-mod glob;
 mod listed;
 pub mod name;
 mod offered;

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::registry::glob;
+use crate::permission::glob::fits;
 
 /// Why a tool is listed by its server and yet not shown, nor called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,18 +71,18 @@ impl Rules {
 
     /// Why a tool is withheld, if it is. Deny wins.
     pub(crate) fn decide(&self, tool: &str) -> Option<Withheld> {
-        let denies = |rule: &&Arc<str>| rule.as_ref() == tool || glob::matches(rule, tool);
+        let denies = |rule: &&Arc<str>| rule.as_ref() == tool || fits(rule, tool);
         if let Some(rule) = self.deny.iter().chain(&self.denied).find(denies) {
             return Some(Withheld::Denied { rule: Arc::clone(rule) });
         }
-        let is_allowed = self.allow.is_empty() || self.allow.iter().any(|rule| glob::matches(rule, tool));
+        let is_allowed = self.allow.is_empty() || self.allow.iter().any(|rule| fits(rule, tool));
         (!is_allowed).then_some(Withheld::NotAllowed)
     }
 
     /// The rules that match none of these tools: likely misspelt.
     pub(crate) fn idle<'a>(&self, tools: impl Iterator<Item = &'a str> + Clone) -> Vec<Arc<str>> {
         let all = self.allow.iter().chain(&self.deny).chain(&self.denied);
-        all.filter(|rule| !tools.clone().any(|tool| rule.as_ref() == tool || glob::matches(rule, tool)))
+        all.filter(|rule| !tools.clone().any(|tool| rule.as_ref() == tool || fits(rule, tool)))
             .cloned()
             .collect()
     }

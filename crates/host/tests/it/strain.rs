@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard_host::Host;
-use switchboard_host::config::{Approval, Approvals, Entry};
+use switchboard_host::config::{Approvals, Entry, Locations, Off, Resolved, Start};
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
@@ -32,12 +32,17 @@ async fn f154_an_approval_that_cannot_be_stored_is_none() {
     // A file where a folder would have to be: what is written below it fails for everybody, root included.
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
-    let at = blocked.join("approvals.json");
+    let project = folder.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join(".mcp.json"), r#"{"mcpServers": {"s": {"command": "true"}}}"#).unwrap();
+    let at = Locations::under(&project, &folder.path().join("config"), &blocked)
+        .with_managed_file(folder.path().join("managed.json"));
     let entry: Entry = serde_json::from_value(json!({"command": "true"})).unwrap();
-    // Either says that it cannot be kept; neither counts as approved.
-    let Ok(mut approvals) = Approvals::open(&at) else { return };
-    assert!(approvals.approve(folder.path(), "s", &entry).is_err());
-    assert_ne!(approvals.of(folder.path(), "s", &entry), Approval::Approved);
+    let stored = Approvals::open(&at.approvals).and_then(|mut kept| kept.approve(&project, "s", &entry));
+    assert!(stored.is_err(), "nothing can be kept there");
+    let files = Resolved::read(&at, &[], &|_| None);
+    let start = files.server("s").unwrap().plan.as_ref().unwrap().start;
+    assert_eq!(start, Start::Off(Off::Unapproved));
 }
 
 async fn f156_starved_of_time_every_answer_still_finds_its_call() {
