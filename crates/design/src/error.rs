@@ -4,6 +4,7 @@
 //! told to the other side is [`ErrorRules`]; how it is read back is [`Error::from_rpc`] and [`Error::from_result`].
 
 mod answer;
+mod any;
 mod received;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use serde_json::Value;
 use switchboard_protocol::{DecodeError, ErrorCode, RpcError};
 
 pub use answer::{Answer, ArgumentErrors, Asked, Details, ErrorPolicy, ErrorRules};
+pub use any::ServiceError;
 
 use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
@@ -27,6 +29,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong in a method of a service.
 ///
+/// Any other error becomes one by `?`: an internal one, whose text the caller does not see.
+///
 /// ```
 /// use switchboard_design::Error;
 ///
@@ -34,17 +38,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert!(!error.is_retryable());
 /// assert!(Error::invalid_params("Missing required field: city").is_retryable());
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The arguments do not fit: the caller's fault, who may try again with others.
-    #[error("{0}")]
     InvalidParams(InvalidParams),
     /// The service's own error, for the model to read.
-    #[error("{0}")]
     Tool(ToolError),
     /// There is no tool, resource or prompt of that name.
-    #[error("Unknown {kind}: {name}")]
     Unknown {
         /// What was asked for.
         kind: ItemKind,
@@ -52,53 +53,41 @@ pub enum Error {
         name: String,
     },
     /// The peer has no such method.
-    #[error("Method not found: {method}")]
     MethodNotFound {
         /// The method.
         method: String,
     },
     /// The method has no role in MCP, and there is no other way to call it.
-    #[error("{method} has no role in MCP and needs a fallback client")]
     Unmapped {
         /// The method of the service.
         method: String,
     },
     /// The policy does not let this resource be read.
-    #[error("Resource not allowed: {uri}")]
     Denied {
         /// The resource.
         uri: String,
     },
     /// The caller lacks scopes.
-    #[error("needs the scopes {}", scopes.join(", "))]
     Unauthorised {
         /// What the caller must be allowed.
         scopes: Vec<String>,
     },
     /// Anything else the peer said.
-    #[error("{0}")]
     Rpc(RpcError),
     /// The link to the peer failed.
-    #[error("the connection failed")]
-    Transport(#[source] Source),
+    Transport(Source),
     /// No answer in time.
-    #[error("timed out")]
     Timeout,
     /// The call was cancelled.
-    #[error("cancelled")]
     Cancelled,
     /// The peer's answer cannot be read.
-    #[error("the answer cannot be read")]
-    Malformed(#[source] DecodeError),
+    Malformed(DecodeError),
     /// The client cannot do what the method needs of it.
-    #[error("the client lacks the capability {0}")]
     MissingCapability(String),
     /// Waiting for an answer of the user: the call is run again with it. Not a failure; pass it on.
-    #[error("waiting for the user")]
     Suspended,
     /// Our fault. The text is for logs; the caller sees it only when [`Details::Shown`].
-    #[error("internal error")]
-    Internal(#[source] Source),
+    Internal(Source),
 }
 
 /// Arguments that do not fit.

@@ -47,7 +47,7 @@ mod uri;
 pub use check::{Fault, ItemKind, Mistake, Mistakes, Place};
 pub use error::{
     Answer, ArgumentErrors, Asked, Details, ERROR_KEY, Error, ErrorPolicy, ErrorRules, INVALID_PARAMS_KEY,
-    InvalidParams, Result, ToolError,
+    InvalidParams, Result, ServiceError, ToolError,
 };
 pub use example::{Example, ExampleOrigin, example};
 pub use ir::{

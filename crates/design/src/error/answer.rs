@@ -158,7 +158,7 @@ impl ErrorRules {
 
     /// The text of a failure that is not the caller's.
     fn told(self, error: &Error) -> String {
-        let source = std::error::Error::source(error);
+        let source = error.source();
         match (self.details, source) {
             (Details::Shown, Some(source)) => format!("{error}: {source}"),
             (Details::Shown, None) => error.to_string(),
