@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{MethodDef, NotificationDef, PromptDef, ResourceDef, ToolDef, WatchDef};
+use super::{CompletionDef, MethodDef, NotificationDef, PromptDef, ResourceDef, ToolDef, WatchDef};
 use crate::schema::{self, Schemas};
 use crate::setter::setters;
 
@@ -49,6 +49,9 @@ pub struct Design {
     /// The events it publishes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<NotificationDef>,
+    /// The methods that complete arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub completions: Vec<CompletionDef>,
     /// The methods without a role in MCP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rpc_only: Vec<MethodDef>,
@@ -82,6 +85,7 @@ impl Design {
             prompts: Vec::new(),
             watches: Vec::new(),
             notifications: Vec::new(),
+            completions: Vec::new(),
             rpc_only: Vec::new(),
             types: Schemas::new(),
         }
@@ -133,6 +137,7 @@ setters!(Design:
     set with_prompts prompts Vec<PromptDef>;
     set with_watches watches Vec<WatchDef>;
     set with_notifications notifications Vec<NotificationDef>;
+    set with_completions completions Vec<CompletionDef>;
     set with_rpc_only rpc_only Vec<MethodDef>;
     set with_types types Schemas;
 );

@@ -54,4 +54,6 @@ impl NotificationDef {
     }
 }
 
-setters!(NotificationDef: set with_rust_name rust_name String;);
+setters!(NotificationDef:
+    set with_name name String;
+    set with_rust_name rust_name String;);

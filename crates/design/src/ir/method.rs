@@ -56,6 +56,7 @@ impl MethodDef {
 }
 
 setters!(MethodDef:
+    set with_name name String;
     set with_rust_name rust_name String;
     some with_description description String;
     set with_args args ArgsDef;

@@ -4,6 +4,7 @@
 //! is checked while building: [`Design::check`](crate::Design::check) tells all mistakes at once.
 
 mod args;
+mod completion;
 mod design;
 mod event;
 mod method;
@@ -14,6 +15,7 @@ mod resource;
 mod tool;
 
 pub use args::ArgsDef;
+pub use completion::{CompletionDef, CompletionOf};
 pub use design::Design;
 pub use event::{NotificationDef, WatchDef};
 pub use method::{MethodDef, MethodScope};

@@ -130,6 +130,7 @@ impl PromptDef {
 }
 
 setters!(PromptDef:
+    set with_name name String;
     set with_rust_name rust_name String;
     some with_title title String;
     set with_arguments arguments Vec<ParamDef>;

@@ -97,6 +97,7 @@ impl ResourceDef {
 }
 
 setters!(ResourceDef:
+    set with_name name String;
     set with_rust_name rust_name String;
     some with_title title String;
     some with_mime mime String;

@@ -84,6 +84,7 @@ impl ToolDef {
 }
 
 setters!(ToolDef:
+    set with_name name String;
     set with_rust_name rust_name String;
     some with_title title String;
     set with_args args ArgsDef;

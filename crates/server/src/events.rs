@@ -1,0 +1,207 @@
+//! The events of a streaming tool: sent while it works, typed on both sides.
+//!
+//! An [`Events`] is a parameter of the method. On the server it leads to the caller; a caller makes a pair with
+//! [`Events::channel`] and keeps the receiving end.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use switchboard_design::{Error, OutputDef};
+use switchboard_protocol::{Content, Raw, ResourceBody, ResourceContents};
+use tokio::sync::mpsc;
+
+use crate::Contents;
+
+/// How content items of streaming tools hold JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum StreamJson {
+    /// Items of text that hold JSON.
+    #[default]
+    Text,
+    /// Items of type `resource` with `application/json`.
+    Resource,
+    /// Items of text with `"mimeType": "application/json"`.
+    TypedText,
+}
+
+/// What can be sent as an event: any data, or [`Contents`].
+pub trait Event: Sized + Send + 'static {
+    /// What it is, for the design.
+    fn describe() -> Value;
+
+    /// As content items.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error>;
+
+    /// From content items, however they hold JSON.
+    ///
+    /// # Errors
+    /// When they hold something else.
+    fn from_items(items: Vec<Content>) -> Result<Self, Error>;
+}
+
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Event for T {
+    fn describe() -> Value {
+        OutputDef::of::<T>().schema().cloned().unwrap_or(Value::Bool(true))
+    }
+
+    fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error> {
+        Ok(vec![json.item(&Raw::encode(self)?)?])
+    }
+
+    fn from_items(items: Vec<Content>) -> Result<Self, Error> {
+        crate::output::from_text(items.iter().find_map(held_text).unwrap_or("null"))
+    }
+}
+
+impl Event for Contents {
+    fn describe() -> Value {
+        Value::Bool(true)
+    }
+
+    fn to_items(&self, _: StreamJson) -> Result<Vec<Content>, Error> {
+        Ok(self.blocks.clone())
+    }
+
+    fn from_items(items: Vec<Content>) -> Result<Self, Error> {
+        Ok(Self::new(items))
+    }
+}
+
+/// The text that an item holds, if it is one that can hold JSON.
+pub(crate) fn held_text(item: &Content) -> Option<&str> {
+    match item {
+        Content::Text(text) => Some(&text.text),
+        Content::Resource(embedded) => match &embedded.resource.body {
+            ResourceBody::Text(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl StreamJson {
+    /// An item that holds this JSON.
+    ///
+    /// # Errors
+    /// When the item cannot be written, which JSON always can.
+    pub fn item(self, json: &Raw) -> Result<Content, Error> {
+        Ok(match self {
+            Self::Text => Content::text(json.as_str()),
+            Self::Resource => Content::resource(
+                ResourceContents::text("data:application/json,", json.as_str())
+                    .with_mime_type("application/json"),
+            ),
+            Self::TypedText => {
+                let item = serde_json::json!({"type": "text", "mimeType": "application/json", "text": json.as_str()});
+                Content::Unknown(Raw::encode(&item)?)
+            }
+        })
+    }
+}
+
+/// Where the events of one call go, whatever their type: to the wire, or nowhere.
+#[derive(Clone, Default)]
+pub struct EventSink {
+    send: Option<Arc<dyn Fn(Vec<Content>) -> Result<(), Error> + Send + Sync>>,
+}
+
+impl EventSink {
+    /// Nobody hears them.
+    pub fn nowhere() -> Self {
+        Self::default()
+    }
+
+    /// They go here, each as its content items.
+    pub fn new(send: impl Fn(Vec<Content>) -> Result<(), Error> + Send + Sync + 'static) -> Self {
+        Self { send: Some(Arc::new(send)) }
+    }
+}
+
+impl fmt::Debug for EventSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.send.is_some() { "EventSink(heard)" } else { "EventSink(nowhere)" })
+    }
+}
+
+/// The events of one call of a streaming tool. As a parameter it makes the tool a streaming one.
+pub struct Events<T> {
+    way: Way<T>,
+}
+
+enum Way<T> {
+    Wire { sink: EventSink, json: StreamJson, _event: PhantomData<fn(T)> },
+    Channel(mpsc::Sender<Result<T, Error>>),
+}
+
+impl<T: Event> Events<T> {
+    /// A pair for a caller: the events arrive at the other end, in order, and an error in the stream as one.
+    pub fn channel(capacity: usize) -> (Self, EventReceiver<T>) {
+        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        (Self { way: Way::Channel(sender) }, EventReceiver { receiver })
+    }
+
+    /// Events that nobody hears.
+    pub fn nowhere() -> Self {
+        Self::to_sink(EventSink::nowhere(), StreamJson::default())
+    }
+
+    /// Events that go to a sink.
+    pub fn to_sink(sink: EventSink, json: StreamJson) -> Self {
+        Self { way: Way::Wire { sink, json, _event: PhantomData } }
+    }
+
+    /// Sends one event. Waits while whoever hears it is behind.
+    ///
+    /// # Errors
+    /// When it cannot be written, or nobody will hear it any more.
+    pub async fn send(&self, event: T) -> Result<(), Error> {
+        match &self.way {
+            Way::Wire { sink, json, .. } => match &sink.send {
+                Some(send) => send(event.to_items(*json)?),
+                None => Ok(()),
+            },
+            Way::Channel(sender) => sender.send(Ok(event)).await.map_err(|_| Error::Cancelled),
+        }
+    }
+
+    /// A sink that decodes what comes over the wire into these events: what a typed client hears with. What does not
+    /// decode arrives as an error.
+    pub fn into_sink(self) -> EventSink {
+        match self.way {
+            Way::Wire { sink, .. } => sink,
+            Way::Channel(sender) => EventSink::new(move |items| {
+                sender.try_send(T::from_items(items)).map_err(|_| Error::Cancelled)
+            }),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Events<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Events")
+    }
+}
+
+/// Receives the events of one call.
+#[derive(Debug)]
+pub struct EventReceiver<T> {
+    receiver: mpsc::Receiver<Result<T, Error>>,
+}
+
+impl<T> EventReceiver<T> {
+    /// The next event; none once the call is over.
+    ///
+    /// # Errors
+    /// What the server said instead of an event, or an event that is not of this type.
+    pub async fn recv(&mut self) -> Result<Option<T>, Error> {
+        self.receiver.recv().await.transpose()
+    }
+}

@@ -1,0 +1,35 @@
+//! A Rust trait is the design of an MCP service: what runs it, serves it and calls it.
+//!
+//! The story of a call: a session's request reaches the adapter, which finds the tool, resource or prompt in the
+//! [`Design`], checks policy and scopes, and hands the call by number to the service's [`Dispatch`], which the macro
+//! wrote: it decodes the arguments, runs the author's method, and turns what it returns into a result.
+//!
+//! **Invariants.** The [`Design`] is the only source of what is listed and decoded. Everything generic in the author's
+//! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
+
+mod builder;
+mod changes;
+#[cfg(feature = "client")]
+pub mod client;
+mod contents;
+mod cx;
+mod dispatch;
+mod events;
+mod form;
+mod output;
+mod prompt;
+mod publish;
+#[doc(hidden)]
+pub mod rt;
+
+pub use builder::ServiceBuilder;
+pub use changes::Changes;
+pub use contents::Contents;
+pub use cx::{CallOptions, Cx};
+pub use dispatch::{Call, Dispatch, Working};
+pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
+pub use form::{Answer, Form};
+pub use output::{FromOutput, IntoOutput, SUCCESS};
+pub use prompt::Prompt;
+pub use publish::{EventFeed, EventsHandle};
+pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};

@@ -1,0 +1,168 @@
+//! What methods return, as results of the protocol, and back.
+//!
+//! Data of any type that has a schema is structured; [`Contents`] is content. Decided by the type alone: an alias
+//! changes nothing.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use switchboard_design::{Error, OutputDef};
+use switchboard_protocol::{CallToolResult, Content, Raw};
+
+use crate::Contents;
+
+/// What a tool without a result says.
+pub const SUCCESS: &str = r#"{"status":"success"}"#;
+
+/// What a method may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a method",
+    label = "not something that can be written as a result",
+    note = "derive `serde::Serialize` and `schemars::JsonSchema` for it, or return `Contents`",
+    note = "if it derives them already, check that `serde` and `schemars` are of the versions Switchboard uses"
+)]
+pub trait IntoOutput: Sized + Send {
+    /// What it is, for the design.
+    fn describe() -> OutputDef;
+
+    /// As the result of a tool.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn into_result(self) -> Result<CallToolResult, Error>;
+
+    /// As the contents of a resource.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn into_contents(self) -> Result<Contents, Error>;
+
+    /// As JSON, for the plain endpoint.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn into_json(self) -> Result<Raw, Error>;
+}
+
+impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
+    fn describe() -> OutputDef {
+        let output = OutputDef::of::<T>();
+        match output.schema().and_then(|schema| schema.get("type")).and_then(Value::as_str) {
+            Some("null") => OutputDef::Nothing,
+            Some("string") if output.schema().is_some_and(|schema| schema.get("enum").is_none()) => {
+                OutputDef::Text
+            }
+            _ => output,
+        }
+    }
+
+    fn into_result(self) -> Result<CallToolResult, Error> {
+        let json = Raw::encode(&self)?;
+        Ok(match json.as_str().as_bytes().first() {
+            Some(b'n') => CallToolResult::new([Content::text(SUCCESS)]),
+            Some(b'"') => CallToolResult::new([Content::text(json.decode::<String>()?)]),
+            _ => {
+                let mut result = CallToolResult::new([Content::text(json.as_str())]);
+                result.structured_content = Some(json);
+                result
+            }
+        })
+    }
+
+    fn into_contents(self) -> Result<Contents, Error> {
+        let json = Raw::encode(&self)?;
+        Ok(match json.as_str().as_bytes().first() {
+            Some(b'"') => Contents::text(json.decode::<String>()?),
+            _ => Contents::text(json.as_str()),
+        })
+    }
+
+    fn into_json(self) -> Result<Raw, Error> {
+        Ok(Raw::encode(&self)?)
+    }
+}
+
+impl IntoOutput for Contents {
+    fn describe() -> OutputDef {
+        OutputDef::Content
+    }
+
+    fn into_result(self) -> Result<CallToolResult, Error> {
+        Ok(CallToolResult::new(self.blocks))
+    }
+
+    fn into_contents(self) -> Result<Contents, Error> {
+        Ok(self)
+    }
+
+    fn into_json(self) -> Result<Raw, Error> {
+        Ok(Raw::encode(&self.blocks)?)
+    }
+}
+
+/// What a typed client gets back from a method.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a result",
+    note = "derive `serde::Deserialize` and `schemars::JsonSchema` for it, or return `Contents`"
+)]
+pub trait FromOutput: Sized + Send {
+    /// From the result of a tool that did not fail.
+    ///
+    /// # Errors
+    /// When it is something else.
+    fn from_result(result: CallToolResult) -> Result<Self, Error>;
+
+    /// From the contents of a resource.
+    ///
+    /// # Errors
+    /// When they are something else.
+    fn from_contents(contents: Contents) -> Result<Self, Error>;
+
+    /// From JSON.
+    ///
+    /// # Errors
+    /// When it is something else.
+    fn from_json(json: &Raw) -> Result<Self, Error>;
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
+    fn from_result(result: CallToolResult) -> Result<Self, Error> {
+        match &result.structured_content {
+            Some(json) => json.decode().map_err(Error::Malformed),
+            None => from_text(&result.text()),
+        }
+    }
+
+    fn from_contents(contents: Contents) -> Result<Self, Error> {
+        from_text(contents.blocks.iter().find_map(crate::events::held_text).unwrap_or("null"))
+    }
+
+    fn from_json(json: &Raw) -> Result<Self, Error> {
+        json.decode().map_err(Error::Malformed)
+    }
+}
+
+/// Data in a text: JSON; else a string as it is; nothing from what says nothing.
+pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+    let as_json = Raw::parse(text.to_owned()).and_then(|json| json.decode());
+    as_json.or_else(|error| {
+        serde_json::from_value(Value::String(text.to_owned()))
+            .or_else(|_| serde_json::from_value(Value::Null))
+            .map_err(|_| Error::Malformed(error))
+    })
+}
+
+impl FromOutput for Contents {
+    fn from_result(result: CallToolResult) -> Result<Self, Error> {
+        Ok(Self::new(result.content))
+    }
+
+    fn from_contents(contents: Contents) -> Result<Self, Error> {
+        Ok(contents)
+    }
+
+    fn from_json(json: &Raw) -> Result<Self, Error> {
+        Ok(Self::new(json.decode::<Vec<Content>>().map_err(Error::Malformed)?))
+    }
+}
