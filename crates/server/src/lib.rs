@@ -21,6 +21,7 @@ mod prompt;
 mod publish;
 #[doc(hidden)]
 pub mod rt;
+pub mod wire;
 
 pub use builder::ServiceBuilder;
 pub use changes::Changes;
