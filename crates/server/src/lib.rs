@@ -17,6 +17,7 @@ mod dispatch;
 mod events;
 mod form;
 mod output;
+mod piece;
 mod prompt;
 mod publish;
 #[doc(hidden)]
@@ -30,6 +31,7 @@ pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
 pub use form::{Answer, Form};
 pub use output::{FromOutput, IntoOutput, SUCCESS};
+pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
