@@ -19,6 +19,8 @@ mod form;
 mod output;
 mod prompt;
 mod publish;
+#[cfg(feature = "rpc")]
+pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
 

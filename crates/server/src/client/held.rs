@@ -45,15 +45,20 @@ fn is_nothing(result: &CallToolResult, schema: &Value, design: &Design) -> bool 
     result.text() == SUCCESS && misfits(&design.types.close(schema), &Value::Null).is_empty()
 }
 
-/// Whether a schema describes a string, or a string or nothing.
+/// Whether a schema describes a string, or a string or nothing: then text stands for itself.
 fn is_text(schema: &Value) -> bool {
+    let is = |kind: &Value, known: &str| kind.as_str() == Some(known);
+    if let Some(Value::Array(members)) = schema.get("anyOf") {
+        let is_nothing = |member: &Value| member.get("type").is_some_and(|kind| is(kind, "null"));
+        return members.iter().any(is_text) && members.iter().all(|one| is_text(one) || is_nothing(one));
+    }
     match schema.get("type") {
-        Some(Value::String(kind)) => kind == "string",
         Some(Value::Array(kinds)) => {
-            kinds.iter().all(|kind| kind == "string" || kind == "null")
-                && kinds.iter().any(|kind| kind == "string")
+            kinds.iter().any(|kind| is(kind, "string"))
+                && kinds.iter().all(|kind| is(kind, "string") || is(kind, "null"))
         }
-        _ => false,
+        Some(kind) => is(kind, "string"),
+        None => false,
     }
 }
 
@@ -120,7 +125,7 @@ mod tests {
         for looks in ["plain", "007", "null", "\"quoted\"", "{\"a\":1}", ""] {
             assert_eq!(read::<String>(text(looks), &OutputDef::Text), looks);
         }
-        let optional = OutputDef::structured(json!({"type": ["string", "null"]}));
+        let optional = OutputDef::of::<Option<String>>();
         assert_eq!(read::<Option<String>>(text("\"quoted\""), &optional).unwrap(), "\"quoted\"");
         assert_eq!(read::<Option<String>>(text(SUCCESS), &optional), None);
         read::<()>(text(SUCCESS), &OutputDef::Nothing);
