@@ -23,6 +23,7 @@ mod publish;
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
+pub mod wire;
 
 pub use builder::ServiceBuilder;
 pub use changes::Changes;
