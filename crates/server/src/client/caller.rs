@@ -10,7 +10,7 @@ use switchboard_protocol::{CallToolResult, Raw};
 use switchboard_session::ClientSession;
 
 use super::failure::{Called, failed};
-use super::{Arguments, CallStream, held};
+use super::{Arguments, CallStream, held, stream};
 use crate::{Cx, Event, EventSink, FromOutput, Working};
 
 /// Calls the methods of a service over a session. Cheap to clone.
@@ -85,7 +85,9 @@ impl Caller {
                 call = call.on_progress(move |progress| tell(progress));
             }
         }
-        let _ = events;
+        if let Some(events) = events {
+            call = call.on_note(stream::hearing(events));
+        }
         let (design, name) = (Arc::clone(&self.design), tool.name.clone());
         Box::pin(async move {
             let called = Called::Tool(&name);

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod caller;
+mod declare;
 mod failure;
 mod held;
 mod reading;
@@ -11,5 +12,6 @@ mod watching;
 
 pub use arguments::Arguments;
 pub use caller::Caller;
+pub use declare::client;
 pub use repair::{call_with_repair, get_prompt_with_repair};
 pub use stream::{CallStream, Item};

@@ -14,12 +14,13 @@ use switchboard_http::{
     Address, Authorizer, Body, HttpClient, HttpError, HttpOptions, PlainHttp, Request, Response, Timeouts,
 };
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
-use switchboard_protocol::{Content, DecodeError, ErrorCode, Raw, RequestId, RpcError};
+use switchboard_protocol::{DecodeError, ErrorCode, Raw, RequestId, RpcError};
 use switchboard_transport::sse::{Decoder, Item};
 
 use super::method::Method;
 use super::refusal::Refused;
 use crate::client::Arguments;
+use crate::wire::{STREAM_NOTE, StreamNote};
 use crate::{Cx, EventSink, FromOutput};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -291,5 +292,41 @@ impl RpcCaller {
                 None => return Err(Error::Transport(Box::new(Refused::new(200, "the stream broke off")))),
             }
         }
+    }
+}
+
+/// Hands an event of this call on.
+fn pass_on(method: &str, params: &Raw, id: &RequestId, events: &EventSink) {
+    if method != STREAM_NOTE {
+        return;
+    }
+    let heard = match params.decode::<StreamNote>() {
+        Ok(note) if note.request_id != *id => return,
+        Ok(note) => Ok(note.content),
+        Err(error) => Err(Error::Malformed(error)),
+    };
+    // Whoever does not hear events any more still wants the result.
+    let _ = events.tell(heard);
+}
+
+fn is_events(response: &Response) -> bool {
+    let media = response.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("text/event-stream"))
+}
+
+fn broken(error: HttpError) -> Error {
+    match error {
+        HttpError::Timeout { .. } => Error::Timeout,
+        other => Error::Transport(Box::new(other)),
+    }
+}
+
+fn malformed(reason: impl Into<String>) -> Error {
+    Error::Malformed(DecodeError::mismatch("", reason))
+}
+
+impl std::fmt::Debug for RpcCaller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RpcCaller").field("address", &self.address).finish_non_exhaustive()
     }
 }

@@ -62,7 +62,8 @@ impl<'a> Method<'a> {
 
     /// Adds what parameters that are not given stand for. Arguments of tools have their defaults where they are decoded.
     pub(crate) fn fill_in(self, given: &mut Map<String, Value>) {
-        for param in self.params().iter().filter(|param| !given.contains_key(&param.name)).collect::<Vec<_>>() {
+        for param in self.params().iter().filter(|param| !given.contains_key(&param.name)).collect::<Vec<_>>()
+        {
             let value = match &param.default {
                 Some(default) => default.clone(),
                 None if param.required && param.repeated => json!([]),
