@@ -219,8 +219,7 @@ impl ServiceBuilder {
         };
         let offer = offer.map_err(BuildError::Protocol)?;
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
-        let (hints, keys, limits) =
-            (options.hints, options.state_keys.clone(), options.limits.clone());
+        let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
         let instructions = options.instructions.clone().or_else(|| design.instructions.clone());
         let adapter = Adapter::new(service, policy, options)?;
         let mut builder = Server::builder(info, adapter.capabilities()).offer(offer);

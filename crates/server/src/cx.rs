@@ -235,7 +235,11 @@ impl Cx {
     ///
     /// # Errors
     /// As [`Self::elicit`].
-    pub async fn sample(&self, key: &str, request: CreateMessageParams) -> Result<CreateMessageResult, Error> {
+    pub async fn sample(
+        &self,
+        key: &str,
+        request: CreateMessageParams,
+    ) -> Result<CreateMessageResult, Error> {
         match &self.side {
             Side::Serving(cx) => cx.sample(key, request).await.map_err(|error| not_answered(error, key)),
             Side::Calling(options) => options.sample(key, request).await,

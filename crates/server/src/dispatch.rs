@@ -62,7 +62,13 @@ pub struct Call {
 impl Call {
     /// A call with these arguments whose events nobody hears.
     pub fn new(cx: Cx, args: Raw) -> Self {
-        Self { cx, args, events: EventSink::nowhere(), stream_json: StreamJson::default(), shape: Shape::default() }
+        Self {
+            cx,
+            args,
+            events: EventSink::nowhere(),
+            stream_json: StreamJson::default(),
+            shape: Shape::default(),
+        }
     }
 
     /// The events of the call, typed.

@@ -46,8 +46,12 @@ impl Shape {
                 return Ok(CallToolResult::new([Content::text(json.decode::<String>()?)]));
             }
             Data::ByLooks | Data::AsIs => json,
-            Data::TextOnly => return Ok(CallToolResult::new([self.items.unwrap_or_default().item(&json)?])),
-            Data::Wrapped => Raw::parse(format!(r#"{{"result":{}}}"#, json.as_str())).map_err(Error::Malformed)?,
+            Data::TextOnly => {
+                return Ok(CallToolResult::new([self.items.unwrap_or_default().item(&json)?]));
+            }
+            Data::Wrapped => {
+                Raw::parse(format!(r#"{{"result":{}}}"#, json.as_str())).map_err(Error::Malformed)?
+            }
         };
         let mut result = CallToolResult::new([self.items.unwrap_or_default().item(&json)?]);
         result.structured_content = Some(json);

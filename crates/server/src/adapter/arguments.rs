@@ -221,7 +221,8 @@ mod tests {
 
     #[test]
     fn unknown_arguments_are_refused_or_left_out() {
-        let plain = json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}});
+        let plain =
+            json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}});
         let refusing = arguments(plain.clone(), &[], UnknownArguments::Refuse);
         assert_eq!(issues(&refusing, json!({"a": "x", "b": 1})), ["/b: is not a known member (expected a)"]);
         let ignoring = arguments(plain, &["a"], UnknownArguments::Ignore);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use switchboard_design::Design;
 use switchboard_protocol::{
-    CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PageParams,
-    Prompt, Resource, ResourceTemplate, RpcError, ServerResult, Tool,
+    CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PageParams, Prompt, Resource, ResourceTemplate, RpcError, ServerResult, Tool,
 };
 use switchboard_session::answering::{self, Handled, Kept};
 
@@ -190,11 +190,8 @@ impl Core {
     /// Answers with a page of a list.
     pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &answering::Cx) -> Handled {
         let log = Logged::begin(&self.options, About::just(list.method), None);
-        let pages = if list.scopes.is_empty() {
-            Arc::clone(&list.everybody)
-        } else {
-            list.pages(self.access(cx))
-        };
+        let pages =
+            if list.scopes.is_empty() { Arc::clone(&list.everybody) } else { list.pages(self.access(cx)) };
         let handled = match pages.page(params.cursor.as_deref()) {
             Some(page) => Handled::kept(page),
             None => Handled::error(RpcError::invalid_params(

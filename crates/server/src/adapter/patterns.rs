@@ -14,10 +14,17 @@ impl Patterns {
     #[cfg(feature = "validate")]
     pub(crate) fn of(schema: &Value) -> Self {
         let validator = has_any(schema).then(|| {
-            jsonschema::options().with_draft(jsonschema::Draft::Draft202012).should_validate_formats(true).build(schema)
+            jsonschema::options()
+                .with_draft(jsonschema::Draft::Draft202012)
+                .should_validate_formats(true)
+                .build(schema)
         });
         let validator = validator.and_then(|built| {
-            built.inspect_err(|error| tracing::error!(%error, "a schema cannot be checked; its patterns are not")).ok()
+            built
+                .inspect_err(
+                    |error| tracing::error!(%error, "a schema cannot be checked; its patterns are not"),
+                )
+                .ok()
         });
         Self { validator }
     }
@@ -98,7 +105,10 @@ mod tests {
         told.sort();
         assert_eq!(
             told,
-            ["/code: does not fit (expected text that matches ^[a-z]+$)", "/mail: does not fit (expected the format email)"]
+            [
+                "/code: does not fit (expected text that matches ^[a-z]+$)",
+                "/mail: does not fit (expected the format email)"
+            ]
         );
         assert!(Patterns::of(&json!({"type": "object", "examples": [{"pattern": "x"}]})).is_empty());
     }

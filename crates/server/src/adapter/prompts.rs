@@ -46,8 +46,9 @@ impl Core {
         let payload = || Raw::encode(&given).ok();
         let payload = self.options.log_payloads.then(payload).flatten();
         let log = Logged::begin(&self.options, About::named("prompts/get", &name), payload.as_ref());
-        let found =
-            self.find_prompt(&name, &cx).and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &given)?)));
+        let found = self
+            .find_prompt(&name, &cx)
+            .and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &given)?)));
         let (prompt, args) = match found {
             Ok(found) => found,
             Err(error) => {
@@ -106,9 +107,12 @@ impl Core {
             let known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
             let names: Vec<&str> = def.arguments.iter().map(|argument| argument.name.as_str()).collect();
             let expected = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
-            issues.extend(given.keys().filter(|name| !known(name)).map(|name| {
-                Issue::at(name, "is not a known argument").expecting(expected.as_str())
-            }));
+            issues.extend(
+                given
+                    .keys()
+                    .filter(|name| !known(name))
+                    .map(|name| Issue::at(name, "is not a known argument").expecting(expected.as_str())),
+            );
         }
         let given = || Raw::encode(given).unwrap_or_else(|_| Raw::empty_object());
         if issues.is_empty() {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, ItemKind, Operation, PatternError, Repair, ResourceUri, Route, UriPolicy,
+    Asked, Design, Error, InvalidParams, ItemKind, Operation, PatternError, Repair, ResourceUri, Route,
+    UriPolicy,
 };
 use switchboard_protocol::{
     Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents, RpcError,

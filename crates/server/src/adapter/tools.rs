@@ -30,7 +30,8 @@ struct Tool {
 
 impl Tools {
     pub(crate) fn new(design: &Design, options: &Options) -> Self {
-        let by_name = design.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place)).collect();
+        let by_name =
+            design.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place)).collect();
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
             let schema = design.types.close(&tool.args.schema);

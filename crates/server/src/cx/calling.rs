@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 use switchboard_design::Error;
 use switchboard_protocol::{
-    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Meta, ProgressParams, Raw, RequestId,
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Meta, ProgressParams, Raw,
+    RequestId,
 };
 use switchboard_session::client::{Abilities, Answers, Asker};
 
@@ -91,9 +92,11 @@ impl CallOptions {
         if let Some(canned) = self.canned.get(key) {
             return Ok(Raw::from(canned.clone()).decode()?);
         }
-        let capability = if matches!(request, ElicitParams::Url(_)) { "elicitation.url" } else { "elicitation" };
+        let capability =
+            if matches!(request, ElicitParams::Url(_)) { "elicitation.url" } else { "elicitation" };
         let answers = self.answers.as_ref().ok_or_else(|| super::nobody(capability, key))?;
-        let refused = |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
+        let refused =
+            |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
         answers.elicit(request, &Asker::new(None)).await.map_err(refused)
     }
 
@@ -106,7 +109,8 @@ impl CallOptions {
             return Ok(Raw::from(canned.clone()).decode()?);
         }
         let answers = self.answers.as_ref().ok_or_else(|| super::nobody("sampling", key))?;
-        let refused = |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
+        let refused =
+            |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
         answers.sample(request, &Asker::new(None)).await.map_err(refused)
     }
 }

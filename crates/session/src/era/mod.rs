@@ -11,7 +11,7 @@ mod legacy;
 mod modern;
 mod terms;
 
-pub(crate) use belongs::{Whose, belongs};
+pub(crate) use belongs::{Whose, belongs, is_extension_note};
 pub(crate) use classify::{Classified, LastStated, Look, look};
 pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
 pub(crate) use ladder::{Opened, Opening, Stash, climb};

@@ -43,7 +43,10 @@ pub struct Revisions(u8);
 
 impl Revisions {
     fn has(self, revision: Revision) -> bool {
-        Revision::ALL.into_iter().position(|known| known == revision).is_some_and(|at| self.0 & (1 << at) != 0)
+        Revision::ALL
+            .into_iter()
+            .position(|known| known == revision)
+            .is_some_and(|at| self.0 & (1 << at) != 0)
     }
 }
 
