@@ -17,10 +17,14 @@ mod cx;
 mod dispatch;
 mod events;
 mod form;
+mod lane;
 mod options;
 mod output;
+mod piece;
 mod prompt;
 mod publish;
+#[cfg(feature = "rpc")]
+pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
 pub mod wire;
@@ -33,8 +37,10 @@ pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
 pub use form::{Answer, Form};
+pub use lane::LostEvents;
 pub use options::{UnknownArguments, VersionPolicy};
 pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
+pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
