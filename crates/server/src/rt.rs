@@ -14,8 +14,11 @@ use switchboard_design::{
 use switchboard_protocol::{CallToolResult, Raw};
 
 pub use crate::__if_client as if_client;
+pub use crate::__if_rpc as if_rpc;
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
+#[cfg(feature = "rpc")]
+pub use crate::rpc::RpcCaller;
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
     FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
@@ -34,6 +37,22 @@ macro_rules! __if_client {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_client {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
@@ -103,8 +122,7 @@ pub fn tool_result<T: IntoOutput, E: ServiceError>(
     returned: Result<T, E>,
     call: &Call,
 ) -> Result<CallToolResult, Error> {
-    let _ = call;
-    returned.map_err(ServiceError::into_error)?.into_result()
+    returned.map_err(ServiceError::into_error)?.into_shaped(call.shape)
 }
 
 /// What a resource returned, as its contents.

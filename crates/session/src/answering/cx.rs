@@ -93,12 +93,6 @@ impl Cx {
         self.inner.footing.revision()
     }
 
-    /// Whether arguments that do not fit are told in the result of a tool, for the model to read and try again, not as
-    /// an error of the protocol.
-    pub fn arguments_fail_as_results(&self) -> bool {
-        self.inner.footing.arguments_fail_as_results()
-    }
-
     /// Whether structured content may be any JSON; where not, it is an object.
     pub fn any_structured(&self) -> bool {
         self.inner.footing.any_structured()
@@ -132,6 +126,12 @@ impl Cx {
     /// What the client declared it can be asked.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.footing.capabilities()
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
+    /// have an error for it.
+    pub fn tells_misfits_in_results(&self) -> bool {
+        self.inner.footing.tells_misfits_in_results()
     }
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.

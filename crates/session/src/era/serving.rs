@@ -98,11 +98,6 @@ impl Footing {
         }
     }
 
-    /// Whether arguments that do not fit are told in the result of a tool, for the model to read, not as an error.
-    pub(crate) fn arguments_fail_as_results(&self) -> bool {
-        self.revision() >= Revision::V2025_11_25
-    }
-
     /// Whether structured content may be any JSON; before, it is an object.
     pub(crate) fn any_structured(&self) -> bool {
         self.revision() >= Revision::V2026_07_28
@@ -137,6 +132,11 @@ impl Footing {
             // Without a level in the request, nothing may be sent.
             Self::Modern(alone) => alone.stated.log_level.is_some_and(|least| level >= least),
         }
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    pub(crate) fn tells_misfits_in_results(&self) -> bool {
+        self.revision() >= Revision::V2025_11_25
     }
 
     /// Asks the client, and gives its answer as text.

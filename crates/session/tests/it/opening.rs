@@ -22,7 +22,7 @@ impl Handler for Verbs {
         let ServerRequest::CallTool(_) = request else {
             return Handled::error(RpcError::method_not_found(request.method()));
         };
-        let verbs = [cx.has_output_schemas(), cx.arguments_fail_as_results(), cx.any_structured()];
+        let verbs = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
         let said = verbs.map(|verb| if verb { "yes" } else { "no" }).join(" ");
         Handled::now(CallToolResult::new([Content::text(said)]))
     }
