@@ -7,6 +7,7 @@
 //! **Invariants.** The [`Design`] is the only source of what is listed and decoded. Everything generic in the author's
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
+mod args;
 mod builder;
 mod changes;
 #[cfg(feature = "client")]
@@ -21,7 +22,9 @@ mod prompt;
 mod publish;
 #[doc(hidden)]
 pub mod rt;
+mod run;
 
+pub use args::Argument;
 pub use builder::ServiceBuilder;
 pub use changes::Changes;
 pub use contents::Contents;
@@ -32,4 +35,6 @@ pub use form::{Answer, Form};
 pub use output::{FromOutput, IntoOutput, SUCCESS};
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
+#[doc(hidden)]
+pub use rt as __rt;
 pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
