@@ -8,6 +8,7 @@
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
 mod adapter;
+mod args;
 mod builder;
 mod changes;
 #[cfg(feature = "client")]
@@ -27,9 +28,11 @@ mod publish;
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
+mod run;
 pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
+pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
 pub use contents::Contents;
@@ -43,4 +46,6 @@ pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
 pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
+#[doc(hidden)]
+pub use rt as __rt;
 pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
