@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use switchboard_design::{Answer, Asked, Error, ErrorRules, Mistakes, OutputRule, UriPolicy};
+use switchboard_design::{Answer, Asked, Design, Error, ErrorRules, Mistakes, OutputRule, UriPolicy};
 use switchboard_protocol::{
     CallToolParams, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     Raw, RpcError,
@@ -22,6 +22,11 @@ impl ServiceBuilder {
     /// A server of this service.
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
         Self { service }
+    }
+
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        self.service.design()
     }
 
     /// Where what the service tells unasked comes from.

@@ -9,6 +9,8 @@
 
 mod builder;
 mod changes;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 mod contents;

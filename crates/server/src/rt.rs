@@ -13,13 +13,18 @@ use switchboard_design::{
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
+pub use crate::__if_cli as if_cli;
 pub use crate::__if_client as if_client;
+#[cfg(feature = "cli")]
+pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
     FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
+#[cfg(feature = "cli")]
+pub use clap;
 
 /// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
 #[cfg(feature = "client")]
@@ -34,6 +39,22 @@ macro_rules! __if_client {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_client {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has command lines, else nothing.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no command lines.
+#[cfg(not(feature = "cli"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
     ($($tokens:tt)*) => {};
 }
 
