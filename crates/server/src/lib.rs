@@ -11,6 +11,8 @@ mod adapter;
 mod args;
 mod builder;
 mod changes;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 mod contents;

@@ -14,6 +14,8 @@ use switchboard_design::{
 use switchboard_protocol::{CallToolResult, Raw};
 
 pub use crate::args::{Args, Argument, Given};
+#[cfg(feature = "cli")]
+pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
 #[cfg(feature = "rpc")]
@@ -24,6 +26,8 @@ pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
     FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
+#[cfg(feature = "cli")]
+pub use clap;
 
 /// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
 #[cfg(feature = "client")]
@@ -57,7 +61,16 @@ macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields nothing: this crate has no command line.
+/// Yields its input when this crate has command lines, else nothing.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no command lines.
+#[cfg(not(feature = "cli"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
