@@ -16,6 +16,7 @@ mod contents;
 mod cx;
 mod dispatch;
 mod events;
+mod field;
 mod form;
 mod output;
 mod prompt;
@@ -23,6 +24,7 @@ mod publish;
 #[doc(hidden)]
 pub mod rt;
 mod run;
+mod variant;
 
 pub use args::Argument;
 pub use builder::ServiceBuilder;
@@ -31,6 +33,7 @@ pub use contents::Contents;
 pub use cx::{CallOptions, Cx};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
+pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
 pub use output::{FromOutput, IntoOutput, SUCCESS};
 pub use prompt::Prompt;
