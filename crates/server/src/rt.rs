@@ -4,12 +4,13 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 pub use switchboard_design as design;
+pub use switchboard_design::{Error, InvalidParams};
 pub use switchboard_protocol as protocol;
 pub use switchboard_session::ClientSession;
 
 use schemars::JsonSchema;
 use switchboard_design::{
-    ArgsDef, Error, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
+    ArgsDef, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
@@ -18,13 +19,15 @@ pub use crate::args::{Args, Argument, Given};
 pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
+pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
+pub use crate::variant::Variant;
 pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc};
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
-    FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
+    Form, FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
 #[cfg(feature = "cli")]
 pub use clap;

@@ -25,7 +25,7 @@
 //! ```
 
 pub use serde_json::json;
-pub use switchboard_macros::service;
+pub use switchboard_macros::{Form, FormChoice, ServiceError, service};
 pub use switchboard_server::rt::schemars::JsonSchema;
 pub use switchboard_server::rt::serde::{Deserialize, Serialize};
 pub use switchboard_server::{
