@@ -7,7 +7,7 @@ use switchboard_design::{
     ArgumentErrors, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
-use switchboard_session::answering::{Server, ServerLimits};
+use switchboard_session::answering::{Publisher, Server, ServerLimits};
 use switchboard_session::{Offer, StateKeys};
 
 use crate::adapter::Adapter;
@@ -221,8 +221,9 @@ impl ServiceBuilder {
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
         let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
         let instructions = options.instructions.clone().or_else(|| design.instructions.clone());
-        let adapter = Adapter::new(service, policy, options)?;
-        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer);
+        let publisher = Publisher::default();
+        let adapter = Adapter::new(service, policy, options, publisher.clone())?;
+        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer).publisher(publisher);
         if let Some(instructions) = instructions {
             builder = builder.instructions(instructions);
         }

@@ -288,7 +288,7 @@ impl Cx {
 
     /// Where the events of a streaming tool go.
     pub(crate) fn stream(&self) -> EventSink {
-        EventSink::nowhere()
+        self.served().map_or_else(EventSink::nowhere, crate::adapter::streaming)
     }
 }
 

@@ -41,7 +41,7 @@ impl Resources {
     }
 
     /// The resource that a URI is of.
-    fn find(&self, uri: &ResourceUri) -> Option<usize> {
+    pub(crate) fn find(&self, uri: &ResourceUri) -> Option<usize> {
         let fixed = self.fixed.get(uri.base()).copied();
         fixed.or_else(|| self.routes.iter().position(|route| route.pattern().captures(uri).is_some()))
     }

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::{Notification, Request};
-use switchboard_protocol::{Raw, ResourceUpdated, RpcError};
+use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
@@ -77,6 +77,14 @@ impl Server {
                     tracing::error!("the handler panicked on changed roots");
                 }
             }
+            other if surface::find(other).next().is_none() => {
+                let heard = catch_unwind(AssertUnwindSafe(|| {
+                    self.handler().heard(other, note.params.as_ref());
+                }));
+                if heard.is_err() {
+                    tracing::error!(method = other, "the handler panicked on a notification");
+                }
+            }
             other => tracing::trace!(method = other, "a notification needs nothing done"),
         }
     }
@@ -85,6 +93,12 @@ impl Server {
     pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe(uri)))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
+    }
+
+    /// Whether a method of an extension is answered by a stream that goes on until the client ends it.
+    pub fn listens(&self, method: &str) -> bool {
+        surface::find(method).next().is_none()
+            && catch_unwind(AssertUnwindSafe(|| self.handler().listens(method))).unwrap_or_default()
     }
 
     /// The input schema of a tool whose arguments are mirrored.
@@ -107,6 +121,7 @@ impl Server {
 
     /// Tells a session of changes from now on, through `back`.
     pub fn tell(self: &Arc<Self>, session: &Arc<ServerSession>, back: Arc<dyn Back>) -> Told {
+        session.attach(self.handler());
         let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
         Told { _registered: self.publisher.register(Arc::new(listener)) }
     }

@@ -37,6 +37,28 @@ pub trait Handler: Send + Sync + 'static {
 
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
+
+    /// Somebody subscribed to a resource that may be subscribed to. Every time is followed by [`Self::unsubscribed`],
+    /// at the latest when the connection ends.
+    fn subscribed(&self, uri: &str) {
+        let _ = uri;
+    }
+
+    /// A subscription is over.
+    fn unsubscribed(&self, uri: &str) {
+        let _ = uri;
+    }
+
+    /// A client sent a notification that no revision knows.
+    fn heard(&self, method: &str, params: Option<&Raw>) {
+        let _ = (method, params);
+    }
+
+    /// Whether a method of an extension is answered by a stream that goes on until the client ends it.
+    fn listens(&self, method: &str) -> bool {
+        let _ = method;
+        false
+    }
 }
 
 impl<H: Handler + ?Sized> Handler for Arc<H> {
@@ -54,6 +76,22 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn roots_changed(&self) {
         (**self).roots_changed();
+    }
+
+    fn subscribed(&self, uri: &str) {
+        (**self).subscribed(uri);
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        (**self).unsubscribed(uri);
+    }
+
+    fn heard(&self, method: &str, params: Option<&Raw>) {
+        (**self).heard(method, params);
+    }
+
+    fn listens(&self, method: &str) -> bool {
+        (**self).listens(method)
     }
 }
 

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 use crate::answering::answer::Outcome;
 use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Server, Subscribed};
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
 
@@ -37,6 +37,7 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(&cancel);
     let future = Box::pin(async move {
         let mut ended = server.publisher.ended();
+        let subscribed = accepted.resource_subscriptions.clone();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
         let stream =
@@ -47,6 +48,9 @@ pub(crate) fn listen(
                 back.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
+        let handler = server.handler();
+        let _subscribed: Vec<Subscribed> =
+            subscribed.iter().map(|uri| Subscribed::new(handler, uri)).collect();
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.

@@ -167,8 +167,13 @@ impl Inner {
                 }
                 says => stateful::answer(self, headers, accept, request, says).await,
             },
-            Envelope::Notification(_) if self.is_alone(headers) || !headers.contains_key(SESSION_ID) => {
-                // Requests that stand alone are cancelled by hanging up; there is nothing else to hear.
+            ref envelope @ Envelope::Notification(_)
+                if self.is_alone(headers) || !headers.contains_key(SESSION_ID) =>
+            {
+                // Requests that stand alone are cancelled by hanging up; only extensions have more to say.
+                if let Envelope::Notification(note) = &envelope {
+                    self.server.hear(note);
+                }
                 reply::bare(StatusCode::ACCEPTED)
             }
             Envelope::Notification(note) => stateful::hear(self, headers, note).await,

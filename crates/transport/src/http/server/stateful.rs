@@ -89,9 +89,16 @@ async fn in_session(
     says: Says,
 ) -> Reply {
     let id = request.id.clone();
-    let wants_stream =
-        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
-    let streams = accept.names_events || accept.only_events();
+    let streams_on = inner.server.listens(&request.method);
+    if streams_on && !accept.events {
+        return reply::turned(Turned::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "this request is answered by an event stream; accept text/event-stream",
+        ));
+    }
+    let wants_stream = streams_on
+        || inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
+    let streams = accept.names_events || accept.only_events() || streams_on;
     let lane = Arc::new(Lane::new(session, streams));
     match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn Back>) {
         Answered::Refused(error) => whole(session, &lane, accept, &id, &Err(error)),

@@ -38,7 +38,8 @@ pub(crate) async fn answer(
     if let Err(error) = check_mirror(headers, version, &request, schema) {
         return refused(error);
     }
-    let listens = &*request.method == "subscriptions/listen";
+    let streams_on = inner.server.listens(&request.method);
+    let listens = streams_on || &*request.method == "subscriptions/listen";
     if listens && !accept.events {
         return reply::turned(crate::http::server::guard::Turned::new(
             StatusCode::NOT_ACCEPTABLE,
@@ -46,8 +47,8 @@ pub(crate) async fn answer(
         ));
     }
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
-    let wants_stream =
-        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
+    let wants_stream = streams_on
+        || inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
     let back = Arc::new(Upgrade {
         feed: OnceLock::new(),
         stream_bytes: inner.options.stream_bytes,
@@ -160,6 +161,10 @@ impl Back for Upgrade {
         self.feed().push(event(None, &note_text(method, params.map(Raw::as_str))), weight);
         self.upgraded.store(true, Ordering::Release);
         self.told.notify_waiters();
+    }
+
+    fn is_behind(&self) -> bool {
+        self.feed.get().is_some_and(|feed| feed.is_behind())
     }
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
