@@ -151,7 +151,7 @@ impl Handler for Adapter {
         self.core.heard(method, params);
     }
 
-    fn listens(&self, method: &str) -> bool {
+    fn is_long_lived(&self, method: &str) -> bool {
         self.core.streams_events(method)
     }
 }

@@ -95,18 +95,26 @@ impl Server {
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
-    /// Whether a method of an extension is answered by a stream that goes on until the client ends it.
-    pub fn listens(&self, method: &str) -> bool {
-        surface::find(method).next().is_none()
-            && catch_unwind(AssertUnwindSafe(|| self.handler().listens(method))).unwrap_or_default()
-    }
-
     /// The input schema of a tool whose arguments are mirrored.
     pub fn input_schema(&self, tool: &str) -> Option<Raw> {
         catch_unwind(AssertUnwindSafe(|| self.handler().input_schema(tool))).unwrap_or_else(|_| {
             tracing::error!("the handler panicked on the schema of a tool");
             None
         })
+    }
+
+    /// Whether a session that is open can be opened no second time.
+    pub fn opens_once(&self) -> bool {
+        self.opening().once
+    }
+
+    /// Whether a request of this method is answered only at its end, and says what it has to say before: a binding
+    /// gives it a stream of its own at once. For methods of extensions.
+    pub fn is_long_lived(&self, method: &str) -> bool {
+        if method == "tools/call" {
+            return false;
+        }
+        catch_unwind(AssertUnwindSafe(|| self.handler().is_long_lived(method))).unwrap_or(false)
     }
 
     /// Whether sessions are served at all.
