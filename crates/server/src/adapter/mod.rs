@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{self, Handled, Handler, Publisher, ServerRequest};
+use switchboard_session::answering::{self, Caller, Handled, Handler, Publisher, ServerRequest};
 
 use self::board::Board;
 use self::listing::Lists;
@@ -136,7 +136,11 @@ impl Handler for Adapter {
     }
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        self.core.may_subscribe(uri)
+        self.core.may_subscribe(uri, None)
+    }
+
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        self.core.may_subscribe(uri, caller)
     }
 
     fn subscribed(&self, uri: &str) {

@@ -3,6 +3,7 @@
 //! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
 //! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::tell`].
 
+use std::any::TypeId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Caller, Server};
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, is_modern_name, look};
 
@@ -90,8 +91,9 @@ impl Server {
     }
 
     /// Whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe(uri)))
+    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn Back) -> Result<(), RpcError> {
+        let caller = back.extension(TypeId::of::<Caller>()).and_then(|caller| caller.downcast_ref());
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, caller)))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 

@@ -8,7 +8,7 @@ use switchboard_protocol::{
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
-use crate::answering::{Cx, Kept};
+use crate::answering::{Caller, Cx, Kept};
 use crate::link::BoxFuture;
 
 /// What a handler says: a result, or an error for the protocol.
@@ -26,6 +26,15 @@ pub trait Handler: Send + Sync + 'static {
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         let _ = uri;
         Ok(())
+    }
+
+    /// Whether this caller may subscribe to a resource; unless said otherwise, whoever may.
+    ///
+    /// # Errors
+    /// What the client is told when not.
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        let _ = caller;
+        self.may_subscribe(uri)
     }
 
     /// The input schema of a tool, where some of its arguments are marked to be mirrored (`x-mcp-header`): over HTTP
@@ -69,6 +78,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         (**self).may_subscribe(uri)
+    }
+
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        (**self).may_subscribe_as(uri, caller)
     }
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {

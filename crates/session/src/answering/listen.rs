@@ -24,7 +24,7 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let accepted = match accept(server, footing, wanted) {
+    let accepted = match accept(server, footing, wanted, &**back) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -67,7 +67,12 @@ pub(crate) fn listen(
 }
 
 /// The part of a filter that this server can honour.
-fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
+fn accept(
+    server: &Server,
+    footing: &Footing,
+    wanted: ListenFilter,
+    back: &dyn Back,
+) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
     let changes = |flag: Option<bool>| flag == Some(true);
@@ -79,7 +84,7 @@ fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<Li
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.may_subscribe(uri)?;
+            server.may_subscribe(uri, back)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
