@@ -24,6 +24,12 @@ impl ServiceBuilder {
         Self { service }
     }
 
+    /// The service.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn service(&self) -> &Arc<dyn Dispatch> {
+        &self.service
+    }
+
     /// Where what the service tells unasked comes from.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
