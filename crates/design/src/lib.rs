@@ -52,7 +52,8 @@ pub use error::{
 pub use example::{Example, ExampleOrigin, example};
 pub use ir::{
     ArgsDef, CompletionDef, CompletionOf, Design, MethodDef, MethodScope, NotFlat, NotificationDef,
-    OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, ToolDef, WatchDef,
+    OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, TaskRule, ToolDef,
+    WatchDef,
 };
 pub use lock::{Change, Class, Lock, LockError, diff};
 pub use project::OutputRule;

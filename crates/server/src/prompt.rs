@@ -3,7 +3,7 @@
 use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, FromRaw, GetPromptResult, PromptMessage, Raw, Role};
 
-use crate::{Contents, FromOutput, IntoOutput};
+use crate::{Contents, FromOutput, IntoOutput, Shape};
 
 /// The messages of a prompt, as a method gives them and a typed client gets them.
 ///
@@ -75,7 +75,7 @@ impl IntoOutput for Prompt {
         OutputDef::Content
     }
 
-    fn into_result(self) -> Result<CallToolResult, Error> {
+    fn into_shaped(self, _: Shape) -> Result<CallToolResult, Error> {
         Ok(CallToolResult::new(self.into_contents()?.blocks))
     }
 

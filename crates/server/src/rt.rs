@@ -122,8 +122,7 @@ pub fn tool_result<T: IntoOutput, E: ServiceError>(
     returned: Result<T, E>,
     call: &Call,
 ) -> Result<CallToolResult, Error> {
-    let _ = call;
-    returned.map_err(ServiceError::into_error)?.into_result()
+    returned.map_err(ServiceError::into_error)?.into_shaped(call.shape)
 }
 
 /// What a resource returned, as its contents.

@@ -107,6 +107,12 @@ impl Cx {
         self.inner.footing.capabilities()
     }
 
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
+    /// have an error for it.
+    pub fn tells_misfits_in_results(&self) -> bool {
+        self.inner.footing.tells_misfits_in_results()
+    }
+
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(token) = &self.inner.progress_token else { return };

@@ -18,7 +18,7 @@ pub(crate) use ladder::{Opened, Opening, Stash, climb};
 pub(crate) use legacy::is_modern_name;
 pub use modern::StateKeys;
 pub(crate) use modern::{Questions, may_ask};
-pub use terms::{Offer, Terms, Verdict};
+pub use terms::{Offer, Revisions, Terms, Verdict};
 
 pub(crate) mod serving;
 

@@ -124,6 +124,11 @@ impl Footing {
         }
     }
 
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    pub(crate) fn tells_misfits_in_results(&self) -> bool {
+        self.revision() >= Revision::V2025_11_25
+    }
+
     /// Asks the client, and gives its answer as text.
     pub(crate) async fn ask(
         &self,
