@@ -52,10 +52,10 @@ impl ServiceBuilder {
         self
     }
 
-    /// The service.
+    /// The service, and what was chosen for it.
     #[cfg(feature = "rpc")]
-    pub(crate) fn service(&self) -> &Arc<dyn Dispatch> {
-        &self.service
+    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &Options) {
+        (&self.service, &self.options)
     }
 
     /// Where what the service tells unasked comes from.
