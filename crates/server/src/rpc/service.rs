@@ -10,17 +10,18 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use hyper::body::Incoming;
+use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_transport::http::server::{Endpoint, Entry, HttpOptions, Posted, ReplyBody, event};
 
-use super::desk::Desk;
+use super::desk::{Desk, Visit};
 use super::message;
 use super::queue::Queue;
 use super::stream::{Answering, Stream};
 use crate::wire::{STREAM_NOTE, StreamNote};
-use crate::{EventSink, ServiceBuilder};
+use crate::{Cx, EventSink, ServiceBuilder};
 
 /// Calls in one batch.
 pub const MAX_CALLS: usize = 100;
@@ -44,10 +45,13 @@ struct Inner {
 impl RpcService {
     /// Serves what this builder serves over MCP, at the path of its design, `/rpc` if it names none. The options are those
     /// of HTTP; what they say of sessions has no part here.
-    pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Self {
-        let desk = Desk::new(Arc::clone(builder.service()));
+    ///
+    /// # Errors
+    /// When what the builder allows or denies is no glob over URIs.
+    pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Result<Self, GlobError> {
+        let desk = Desk::new(builder)?;
         options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
-        Self { inner: Arc::new(Inner { desk, entry: Entry::new(options) }) }
+        Ok(Self { inner: Arc::new(Inner { desk, entry: Entry::new(options) }) })
     }
 
     /// The path it is at.
@@ -66,8 +70,8 @@ impl RpcService {
         };
         let takes = Takes { json: posted.takes_json, events: posted.names_events };
         match jsonrpc::parse(posted.body.clone()) {
-            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, &posted).await,
-            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &posted).await,
+            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(&posted)).await,
+            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(&posted)).await,
             Err(malformed) => {
                 let (id, error) = unreadable(&malformed);
                 whole(StatusCode::BAD_REQUEST, takes, message::answer(id.as_ref(), &Err(error)))
@@ -85,15 +89,15 @@ struct Takes {
 }
 
 impl Inner {
-    async fn single(&self, envelope: Envelope, takes: Takes, posted: &Posted) -> Response<ReplyBody> {
+    async fn single(&self, envelope: Envelope, takes: Takes, visit: Visit) -> Response<ReplyBody> {
         if let Envelope::Request(request) = &envelope
             && request.version == Version::Two
             && takes.events
             && self.desk.streams(&request.method)
         {
-            return self.streamed(&request.id, &request.method, request.params.as_ref(), posted);
+            return self.streamed(visit, request);
         }
-        match self.one(Ok(envelope), posted).await {
+        match self.one(Ok(envelope), visit).await {
             Some(answer) => whole(StatusCode::OK, takes, answer),
             None => bare(StatusCode::NO_CONTENT),
         }
@@ -103,7 +107,7 @@ impl Inner {
         &self,
         elements: Vec<Result<Envelope, Malformed>>,
         takes: Takes,
-        posted: &Posted,
+        visit: &Visit,
     ) -> Response<ReplyBody> {
         let refused = match elements.len() {
             0 => Some("the batch is empty".to_owned()),
@@ -115,8 +119,8 @@ impl Inner {
             return whole(StatusCode::OK, takes, message::answer(None, &Err(error)));
         }
         // All at the same time, answered in the order they were asked.
-        let mut working: Vec<_> =
-            elements.into_iter().map(|element| Working::Yet(Box::pin(self.one(element, posted)))).collect();
+        let begin = |element| Working::Yet(Box::pin(self.one(element, visit.clone())));
+        let mut working: Vec<_> = elements.into_iter().map(begin).collect();
         std::future::poll_fn(|cx| {
             let mut is_done = true;
             for work in &mut working {
@@ -133,7 +137,7 @@ impl Inner {
     }
 
     /// The answer to one message; nothing when it wants none.
-    async fn one(&self, message: Result<Envelope, Malformed>, _posted: &Posted) -> Option<String> {
+    async fn one(&self, message: Result<Envelope, Malformed>, visit: Visit) -> Option<String> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
                 (Some(request.id), request.method, request.params, request.version)
@@ -152,25 +156,25 @@ impl Inner {
             let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
             return Some(message::answer(id.as_ref(), &Err(error)));
         }
-        let outcome = self.desk.call(&method, params.as_ref(), EventSink::nowhere()).await;
+        let outcome = self.desk.call(visit, &method, params.as_ref(), EventSink::nowhere()).await;
         id.map(|id| message::answer(Some(&id), &outcome))
     }
 
     /// A call whose events are told before its answer.
-    fn streamed(
-        &self,
-        id: &RequestId,
-        method: &str,
-        params: Option<&switchboard_protocol::Raw>,
-        _posted: &Posted,
-    ) -> Response<ReplyBody> {
+    fn streamed(&self, visit: Visit, request: &jsonrpc::Request) -> Response<ReplyBody> {
         let options = self.entry.options();
         let queue = Queue::new(options.stream_bytes);
-        let outcome = self.desk.call(method, params, sink(queue.clone(), id.clone()));
-        let id = id.clone();
+        let sink = sink(queue.clone(), request.id.clone());
+        let outcome = self.desk.call(visit, &request.method, request.params.as_ref(), sink);
+        let id = request.id.clone();
         let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
         events(Stream::new(queue, work, options.keep_alive))
     }
+}
+
+/// Who calls.
+fn visit(_posted: &Posted) -> Visit {
+    Visit { cx: Cx::call().build() }
 }
 
 /// Where the events of a call go.

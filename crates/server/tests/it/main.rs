@@ -6,5 +6,8 @@ mod bench;
 #[allow(dead_code, reason = "the contract has more than is used here")]
 #[path = "../by_hand.rs"]
 mod by_hand;
+mod open;
+mod repair;
 #[cfg(feature = "rpc")]
 mod rpc;
+mod typed;

@@ -10,7 +10,7 @@ use switchboard_transport::http::server::{HttpOptions, ReplyBody};
 use crate::bench;
 
 fn service() -> RpcService {
-    RpcService::new(&bench::builder(), HttpOptions::default())
+    RpcService::new(&bench::builder(), HttpOptions::default()).unwrap()
 }
 
 fn request(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
@@ -68,7 +68,8 @@ async fn every_method_is_called_by_its_name_in_rust() {
     }
     let prompt = call("review", json!({"code": "x = 1", "depth": 2})).await;
     assert_eq!(prompt["messages"][0]["role"], "user");
-    let said: Value = serde_json::from_str(prompt["messages"][0]["content"]["text"].as_str().unwrap()).unwrap();
+    let said: Value =
+        serde_json::from_str(prompt["messages"][0]["content"]["text"].as_str().unwrap()).unwrap();
     assert_eq!(said, json!({"code": "x = 1", "depth": 2, "options": null}));
 }
 
@@ -102,7 +103,7 @@ async fn every_failure_has_its_code() {
         // A tool is called by the name of its method.
         ("shout_loud", json!({"times": 1}), -32601, "Method not found: shout_loud"),
         ("fail", json!({}), -32602, "Invalid arguments: /kind: is missing (expected string)"),
-        ("fail", json!({"kind": 1}), -32602, "Invalid arguments: /kind: is a number (expected string)"),
+        ("fail", json!({"kind": 1}), -32602, "Invalid arguments: /kind: is 1 (expected string)"),
         ("numbers", json!(7), -32602, "Invalid arguments: the parameters are neither an object nor an array"),
     ] {
         let error = call(method, params.clone()).await;
@@ -111,8 +112,12 @@ async fn every_failure_has_its_code() {
     let own = call("fail", kind("own")).await;
     assert_eq!(own["data"], json!({"name": "not_found", "data": {"kind": "own"}}));
     let many = call("shout", json!({"times": 0, "loud": true})).await;
-    let pointers: Vec<&str> =
-        many["data"]["issues"].as_array().unwrap().iter().map(|issue| issue["pointer"].as_str().unwrap()).collect();
+    let pointers: Vec<&str> = many["data"]["issues"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|issue| issue["pointer"].as_str().unwrap())
+        .collect();
     assert_eq!(pointers.len(), 2, "{many}");
     assert!(pointers.contains(&"/times") && pointers.contains(&"/loud"), "{many}");
 }
@@ -214,7 +219,7 @@ async fn the_door_is_the_one_of_mcp() {
     assert_eq!(status(elsewhere).await, 404);
     let mut options = HttpOptions::default();
     options.body_bytes = 100;
-    let small = RpcService::new(&bench::builder(), options);
+    let small = RpcService::new(&bench::builder(), options).unwrap();
     assert_eq!(small.handle(request(vec![b' '; 101])).await.status(), 413);
 }
 
@@ -255,11 +260,44 @@ async fn an_error_in_a_stream_is_the_same_as_without_one() {
     let plain = text(service().handle(request(asked)).await).await;
     assert_eq!(messages[1], plain);
     let error: Value = serde_json::from_str(&plain).unwrap();
-    assert_eq!((&error["error"]["code"], &error["error"]["message"]), (&json!(-32603), &json!("The voice is gone")));
+    assert_eq!(
+        (&error["error"]["code"], &error["error"]["message"]),
+        (&json!(-32603), &json!("The voice is gone"))
+    );
 
     // What needs no stream is one all the same for who takes nothing else.
     let mut only = request(r#"{"jsonrpc":"2.0","id":1,"method":"numbers"}"#);
     only.headers_mut().insert("accept", "text/event-stream".parse().unwrap());
     let whole = text(service().handle(only).await).await;
     assert_eq!(whole, "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[1,2]}\n\n");
+}
+
+#[tokio::test]
+async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
+    let builder = bench::builder()
+        .deny_resources(["item://secret*"])
+        .error_mapper(|error| match error {
+            switchboard_server::Error::Internal(_) => switchboard_server::Error::tool("busy", "Try later"),
+            other => other,
+        })
+        .call_timeout(std::time::Duration::from_millis(20));
+    let service = RpcService::new(&builder, HttpOptions::default()).unwrap();
+    let call = async |method: &str, params: Value| -> Value {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let response = service.handle(request(asked.to_string())).await;
+        serde_json::from_str(&text(response).await).unwrap()
+    };
+    assert_eq!(call("item", json!({"id": "open"})).await["result"]["id"], "open");
+    for id in ["secret", "secrets", ""] {
+        let denied = call("item", json!({"id": id})).await;
+        assert_eq!(denied["error"]["code"], -32602, "{denied}");
+        assert!(
+            denied["error"]["message"].as_str().unwrap().starts_with("Resource not allowed: "),
+            "{denied}"
+        );
+    }
+    let mapped = call("fail", json!({"kind": "internal"})).await;
+    assert_eq!(mapped["error"], json!({"code": -32603, "message": "Try later", "data": {"name": "busy"}}));
+    let late = call("slow", json!({"ms": 60_000})).await;
+    assert_eq!(late["error"], json!({"code": -32603, "message": "timed out"}));
 }
