@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_design::{
-    ArgumentErrors, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
+    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::answering::{Server, ServerLimits};
@@ -50,6 +50,11 @@ impl ServiceBuilder {
     fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
         set(&mut self.options);
         self
+    }
+
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        self.service.design()
     }
 
     /// The service, and what was chosen for it.
@@ -220,10 +225,10 @@ impl ServiceBuilder {
         design.check()?;
         let policy = UriPolicy::new(&options.allow, &options.deny)?;
         let offer = match &options.version_override {
-            Some(only) => Offer::named([only]),
-            None => Offer::named(&design.protocols),
+            Some(only) => Offer::from_names([only]),
+            None => Offer::from_names(&design.protocols),
         };
-        let offer = offer.map_err(BuildError::Protocol)?;
+        let offer = offer.map_err(|unknown| BuildError::Protocol(unknown.0))?;
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
         let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
         let instructions = options.instructions.clone().or_else(|| design.instructions.clone());

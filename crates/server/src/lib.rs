@@ -8,8 +8,11 @@
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
 mod adapter;
+mod args;
 mod builder;
 mod changes;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 mod contents;
@@ -27,9 +30,11 @@ mod publish;
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
+mod run;
 pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
+pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
 pub use contents::Contents;
@@ -43,4 +48,6 @@ pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
 pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
+#[doc(hidden)]
+pub use rt as __rt;
 pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};

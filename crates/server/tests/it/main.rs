@@ -1,13 +1,11 @@
-//! A service from the outside: its typed client, and its plain endpoint.
+//! The server half, seen from a client: both eras, through a service written by hand.
 
-#![allow(clippy::unwrap_used, missing_docs, unreachable_pub, reason = "tests")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
-mod bench;
-#[allow(dead_code, reason = "the contract has more than is used here")]
-#[path = "../by_hand.rs"]
-mod by_hand;
-mod open;
-mod repair;
-#[cfg(feature = "rpc")]
-mod rpc;
-mod typed;
+mod errors;
+mod lists;
+mod logging;
+mod prompts;
+mod resources;
+mod stage;
+mod tools;
