@@ -57,6 +57,12 @@ impl ServiceBuilder {
         self.service.design()
     }
 
+    /// The service, and what was chosen for it.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &Options) {
+        (&self.service, &self.options)
+    }
+
     /// Where what the service tells unasked comes from.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
