@@ -54,7 +54,8 @@ pub use example::{Example, ExampleOrigin, example};
 pub use flags::{Flag, FlagKind, shell_line, shell_word};
 pub use ir::{
     ArgsDef, CompletionDef, CompletionOf, Design, MethodDef, MethodScope, NotFlat, NotificationDef,
-    OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, ToolDef, WatchDef,
+    OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, TaskRule, ToolDef,
+    WatchDef,
 };
 pub use lock::{Change, Class, Lock, LockError, diff};
 pub use project::OutputRule;

@@ -15,10 +15,13 @@ use switchboard_protocol::{CallToolResult, Raw};
 
 pub use crate::__if_cli as if_cli;
 pub use crate::__if_client as if_client;
+pub use crate::__if_rpc as if_rpc;
 #[cfg(feature = "cli")]
 pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
+#[cfg(feature = "rpc")]
+pub use crate::rpc::RpcCaller;
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
     FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
@@ -55,6 +58,22 @@ macro_rules! __if_cli {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
@@ -124,8 +143,7 @@ pub fn tool_result<T: IntoOutput, E: ServiceError>(
     returned: Result<T, E>,
     call: &Call,
 ) -> Result<CallToolResult, Error> {
-    let _ = call;
-    returned.map_err(ServiceError::into_error)?.into_result()
+    returned.map_err(ServiceError::into_error)?.into_shaped(call.shape)
 }
 
 /// What a resource returned, as its contents.

@@ -190,7 +190,8 @@ fn hand_over(
         Questions::default()
     };
     let logs = server.capabilities().logging.is_some();
-    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs };
+    let of_extension = matches!(request, ServerRequest::Other { .. });
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
     let cx = Cx::new(id, footing.clone(), progress, back, asking, questions);
     let cancel = cx.cancel();
     let own = cx.clone();

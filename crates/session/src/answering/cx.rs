@@ -15,8 +15,8 @@ use switchboard_protocol::{
 use tokio::sync::Notify;
 
 use crate::answering::Back;
-use crate::era::Questions;
 use crate::era::serving::Footing;
+use crate::era::{Questions, is_extension_note};
 
 /// What a handler knows of its request. Cheap to clone.
 #[derive(Clone)]
@@ -35,6 +35,7 @@ struct Inner {
     may_ask: bool,
     ask_within: Duration,
     logs: bool,
+    of_extension: bool,
 }
 
 struct Told {
@@ -48,6 +49,8 @@ pub(crate) struct Asking {
     pub(crate) ask_within: Duration,
     /// Whether the server declares that it logs.
     pub(crate) logs: bool,
+    /// Whether the request is one of an extension.
+    pub(crate) of_extension: bool,
 }
 
 /// Progress is told at most this often, but for its end.
@@ -62,7 +65,7 @@ impl Cx {
         asking: Asking,
         questions: Questions,
     ) -> Self {
-        let Asking { may_ask, ask_within, logs } = asking;
+        let Asking { may_ask, ask_within, logs, of_extension } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
         let inner = Inner {
             id,
@@ -75,6 +78,7 @@ impl Cx {
             may_ask,
             ask_within,
             logs,
+            of_extension,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -101,6 +105,12 @@ impl Cx {
     /// What the client declared it can be asked.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.footing.capabilities()
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
+    /// have an error for it.
+    pub fn tells_misfits_in_results(&self) -> bool {
+        self.inner.footing.tells_misfits_in_results()
     }
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
@@ -209,10 +219,18 @@ impl Cx {
     }
 
     /// Sends any notification that belongs to this request, where the revision has it.
+    ///
+    /// One of an extension, `notifications/<prefix>/…`, is sent where the client declared an extension with that prefix;
+    /// in answer to a request of an extension always. Its parameters say by `requestId` whose it is.
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
-        if self.inner.footing.may_tell(method) {
+        if self.may_notify(method) {
             self.note(method, params);
         }
+    }
+
+    /// Whether [`Self::notify`] sends a notification of this name.
+    pub fn may_notify(&self, method: &str) -> bool {
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.footing.may_tell(method)
     }
 
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.

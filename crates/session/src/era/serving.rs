@@ -14,7 +14,7 @@ use crate::answering::{AskError, Back, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, unsupported_version};
+use crate::era::{Classified, Look, is_extension_note, unsupported_version};
 use crate::link::BoxFuture;
 
 /// On which footing a request stands.
@@ -124,6 +124,11 @@ impl Footing {
         }
     }
 
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    pub(crate) fn tells_misfits_in_results(&self) -> bool {
+        self.revision() >= Revision::V2025_11_25
+    }
+
     /// Asks the client, and gives its answer as text.
     pub(crate) async fn ask(
         &self,
@@ -166,10 +171,17 @@ impl Footing {
     }
 
     /// Whether the revision has a message of this name from server to client. What no revision knows is an
-    /// extension's, and that is between the two sides.
+    /// extension's, and that is between the two sides; where its name says which extensions it is of, as in
+    /// `notifications/com.example/event`, the client must have declared one of them.
     pub(crate) fn may_tell(&self, method: &str) -> bool {
-        surface::find(method).next().is_none()
-            || surface::exists(method, self.revision(), Direction::ServerToClient)
+        if !is_extension_note(method) {
+            return surface::exists(method, self.revision(), Direction::ServerToClient);
+        }
+        let of = method.strip_prefix("notifications/").and_then(|name| name.split_once('/'));
+        // Prefixes of extensions are names of domains.
+        let Some((prefix, _)) = of.filter(|(prefix, _)| prefix.contains('.')) else { return true };
+        let is_of = |id: &str| id.split_once('/').is_some_and(|(own, _)| own == prefix);
+        self.capabilities().extensions.as_ref().is_some_and(|declared| declared.keys().any(is_of))
     }
 
     /// Whether the request may use an extension: in the modern era it must have declared it itself.

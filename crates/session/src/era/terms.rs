@@ -33,9 +33,37 @@ pub enum Offer {
     LegacyOnly,
     /// This revision and no other.
     Only(Revision),
+    /// These revisions; see [`Offer::named`].
+    These(Revisions),
+}
+
+/// A set of revisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Revisions(u8);
+
+impl Revisions {
+    fn has(self, revision: Revision) -> bool {
+        Revision::ALL
+            .into_iter()
+            .position(|known| known == revision)
+            .is_some_and(|at| self.0 & (1 << at) != 0)
+    }
 }
 
 impl Offer {
+    /// The revisions of these names and no others; all of them when there is no name.
+    ///
+    /// # Errors
+    /// Gives back the first name that no revision has.
+    pub fn named<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> Result<Self, String> {
+        let mut these = Revisions::default();
+        for name in names {
+            let at = Revision::ALL.into_iter().position(|known| known.as_str() == name.as_ref());
+            these.0 |= 1 << at.ok_or_else(|| name.as_ref().to_owned())?;
+        }
+        Ok(if these == Revisions::default() { Self::Any } else { Self::These(these) })
+    }
+
     /// The revisions of the modern era in this offer, newest first.
     pub(crate) fn modern(self) -> Vec<Revision> {
         self.of_era(switchboard_protocol::Era::Modern)
@@ -61,6 +89,7 @@ impl Offer {
             Self::ModernOnly => revision.era() == Modern,
             Self::LegacyOnly => revision.era() == Legacy,
             Self::Only(only) => revision == only,
+            Self::These(these) => these.has(revision),
         }
     }
 

@@ -9,6 +9,8 @@ mod accept;
 mod body;
 mod crowd;
 mod door;
+mod endpoint;
+mod entry;
 mod guard;
 mod lane;
 mod listener;
@@ -25,6 +27,8 @@ mod timed_io;
 
 pub use body::ReplyBody;
 pub use door::HttpService;
+pub use endpoint::Endpoint;
+pub use entry::{Entry, Posted, event};
 pub use listener::{HttpListener, ListenerLimits};
 pub use options::{HttpOptions, LegacySse};
 pub use store::{MemoryStore, SessionStore};
