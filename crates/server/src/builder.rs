@@ -219,10 +219,10 @@ impl ServiceBuilder {
         design.check()?;
         let policy = UriPolicy::new(&options.allow, &options.deny)?;
         let offer = match &options.version_override {
-            Some(only) => Offer::named([only]),
-            None => Offer::named(&design.protocols),
+            Some(only) => Offer::from_names([only]),
+            None => Offer::from_names(&design.protocols),
         };
-        let offer = offer.map_err(BuildError::Protocol)?;
+        let offer = offer.map_err(|unknown| BuildError::Protocol(unknown.0))?;
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
         let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
         let instructions = options.instructions.clone().or_else(|| design.instructions.clone());

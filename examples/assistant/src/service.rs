@@ -124,7 +124,7 @@ impl Assistant for InMemory {
     async fn rebuild_index(&self, cx: &Cx, steps: u32) -> Result<Rebuilt> {
         for step in 0..steps {
             tokio::time::sleep(Duration::from_millis(10)).await;
-            cx.progress(f64::from(step + 1), Some(f64::from(steps)), Some("rebuilding"));
+            cx.report(f64::from(step + 1), Some(f64::from(steps)), Some("rebuilding"));
         }
         Ok(Rebuilt { steps })
     }

@@ -82,7 +82,7 @@ fn call(rt: &TokenStream, method: &Method) -> TokenStream {
         }
         Role::Prompt(_) => {
             let (cx, args) = (context(method), arguments(rt, method));
-            quote!(self.0.prompt(#rust_name, #args, #cx))
+            quote!(self.0.method(#rust_name, #args, #cx))
         }
         _ => {
             let names = passed(method);

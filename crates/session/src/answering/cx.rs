@@ -1,5 +1,6 @@
 //! What a handler knows of its request, and how it talks back: progress, log messages, questions.
 
+use std::any::TypeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use switchboard_protocol::{
 };
 use tokio::sync::Notify;
 
-use crate::answering::Back;
+use crate::answering::{Back, Caller};
 use crate::era::serving::Footing;
 use crate::era::{Questions, is_extension_note};
 
@@ -92,6 +93,16 @@ impl Cx {
         self.inner.footing.revision()
     }
 
+    /// Whether structured content may be any JSON; where not, it is an object.
+    pub fn any_structured(&self) -> bool {
+        self.inner.footing.any_structured()
+    }
+
+    /// Whether tools declare the schema of their output and results hold structured content.
+    pub fn has_output_schemas(&self) -> bool {
+        self.inner.footing.has_output_schemas()
+    }
+
     /// The id of the request.
     pub fn request_id(&self) -> &RequestId {
         &self.inner.id
@@ -100,6 +111,16 @@ impl Cx {
     /// Who the client says it is. For display only.
     pub fn client(&self) -> Option<Implementation> {
         self.inner.footing.client()
+    }
+
+    /// On whose behalf the request is made, where the binding found that out.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.extension()
+    }
+
+    /// What the binding knows of the request beside its message, by its type.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.inner.back.extension(TypeId::of::<T>())?.downcast_ref()
     }
 
     /// What the client declared it can be asked.

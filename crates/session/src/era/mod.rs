@@ -9,6 +9,7 @@ mod dialect;
 mod ladder;
 mod legacy;
 mod modern;
+mod opening;
 mod terms;
 
 pub(crate) use belongs::{Whose, belongs, is_extension_note};
@@ -18,7 +19,8 @@ pub(crate) use ladder::{Opened, Opening, Stash, climb};
 pub(crate) use legacy::is_modern_name;
 pub use modern::StateKeys;
 pub(crate) use modern::{Questions, may_ask};
-pub use terms::{Offer, Revisions, Terms, Verdict};
+pub use opening::{OpeningPolicy, VersionPolicy};
+pub use terms::{Listed, Offer, Terms, Verdict};
 
 pub(crate) mod serving;
 

@@ -10,7 +10,7 @@ use switchboard_protocol::{
 
 use switchboard_protocol::surface::{self, Declared, Direction};
 
-use crate::answering::{AskError, Back, News, Reply, Server};
+use crate::answering::{AskError, Back, Caller, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
@@ -84,7 +84,7 @@ fn admit_legacy(
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
         "server/discover" => Err(unsupported_version(server, "")),
-        _ => Err(RpcError::invalid_params("Not initialized: send initialize first")),
+        _ => Err(server.opening().early()),
     }
 }
 
@@ -96,6 +96,16 @@ impl Footing {
             }
             Self::Modern(alone) => alone.revision,
         }
+    }
+
+    /// Whether structured content may be any JSON; before, it is an object.
+    pub(crate) fn any_structured(&self) -> bool {
+        self.revision() >= Revision::V2026_07_28
+    }
+
+    /// Whether tools declare the schema of their output, and results hold structured content.
+    pub(crate) fn has_output_schemas(&self) -> bool {
+        self.revision() >= Revision::V2025_06_18
     }
 
     pub(crate) fn client(&self) -> Option<Implementation> {
@@ -214,13 +224,14 @@ impl Footing {
     /// # Errors
     /// When the state it hands back was changed, is for something else, or is too old.
     pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
-        let Resume { method, params, responses, state } = round;
+        let Resume { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
             return Ok(Questions::default());
         }
         let carried = match state {
             Some(state) => {
-                let bound = Bound::new(&server.info().name, None, method, params);
+                let principal = caller.map(Caller::principal);
+                let bound = Bound::new(&server.info().name, principal, method, params);
                 Some(modern::open(server.state_keys(), &bound, state)?)
             }
             None => None,
@@ -232,8 +243,7 @@ impl Footing {
     pub(crate) fn run(
         &self,
         server: &Arc<Server>,
-        method: &str,
-        params: Raw,
+        (method, params, principal): (&str, Raw, Option<String>),
         handler: BoxFuture<'static, Reply>,
         owner: impl AsRef<Questions> + Send + Unpin + 'static,
     ) -> BoxFuture<'static, Reply> {
@@ -244,7 +254,8 @@ impl Footing {
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;
-                    modern::finish(&server, || Bound::new(&server.info().name, None, &method, &params), run)
+                    let bound = || Bound::new(&server.info().name, principal, &method, &params);
+                    modern::finish(&server, bound, run)
                 })
             }
         }
@@ -278,6 +289,7 @@ pub(crate) struct Resume<'a> {
     pub(crate) params: &'a Raw,
     pub(crate) responses: Option<&'a switchboard_protocol::InputResponses>,
     pub(crate) state: Option<&'a str>,
+    pub(crate) caller: Option<&'a Caller>,
 }
 
 /// Lists and resources say how long they may be kept.

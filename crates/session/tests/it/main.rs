@@ -2,4 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod callers;
 mod notes;
+mod opening;

@@ -6,6 +6,7 @@
 //! ```
 
 mod accept;
+mod authenticate;
 mod body;
 mod crowd;
 mod door;
@@ -24,7 +25,10 @@ mod stateless;
 mod store;
 mod stream;
 mod timed_io;
+mod visitor;
 
+pub use accept::AcceptPolicy;
+pub use authenticate::{Authenticate, Refused};
 pub use body::ReplyBody;
 pub use door::HttpService;
 pub use endpoint::Endpoint;
@@ -32,3 +36,4 @@ pub use entry::{Entry, Posted, event};
 pub use listener::{HttpListener, ListenerLimits};
 pub use options::{HttpOptions, LegacySse};
 pub use store::{MemoryStore, SessionStore};
+pub use visitor::RequestHead;
