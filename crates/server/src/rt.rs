@@ -48,22 +48,6 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate has the plain endpoint, else nothing.
-#[cfg(feature = "rpc")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Yields nothing: this crate has no plain endpoint.
-#[cfg(not(feature = "rpc"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => {};
-}
-
 /// Yields its input when this crate has command lines, else nothing.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -77,6 +61,22 @@ macro_rules! __if_cli {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
