@@ -152,6 +152,17 @@ fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef)
     ToolDef::new(rust_name, description).with_args(args).with_output(output)
 }
 
+/// Arguments whose schema was written by hand: listed as it is.
+///
+/// # Panics
+/// When it is not JSON.
+pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+    match serde_json::from_str(schema) {
+        Ok(schema) => ArgsDef::written(schema),
+        Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
+    }
+}
+
 /// A resource; its name is the method's unless it is set.
 pub fn resource<A: JsonSchema, O: IntoOutput>(
     rust_name: &str,
