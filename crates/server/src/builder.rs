@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_design::{
-    ArgumentErrors, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
+    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::answering::{Publisher, Server, ServerLimits};
@@ -50,6 +50,17 @@ impl ServiceBuilder {
     fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
         set(&mut self.options);
         self
+    }
+
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        self.service.design()
+    }
+
+    /// The service, and what was chosen for it.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &Options) {
+        (&self.service, &self.options)
     }
 
     /// Where what the service tells unasked comes from.

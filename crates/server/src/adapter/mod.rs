@@ -3,12 +3,12 @@
 //! Made once from the design when a server is built. Nothing of the design is copied for a call.
 
 mod access;
-mod arguments;
+pub(crate) mod arguments;
 mod board;
 mod completion;
 mod failing;
 mod listing;
-mod logging;
+pub(crate) mod logging;
 mod patterns;
 mod prompts;
 mod resources;
