@@ -5,7 +5,7 @@
 
 use switchboard_protocol::{
     CacheHints, Implementation, ListCapability, Prompt, PromptArgument, Raw, Resource, ResourceTemplate,
-    ResourcesCapability, ServerCapabilities, TaskSupport, Tool, ToolExecution,
+    ResourcesCapability, ServerCapabilities, Tool, ToolExecution,
 };
 
 use crate::ir::{Design, OutputDef, ParamDef, ResourceDef, ToolDef};
@@ -75,7 +75,7 @@ impl Design {
         listed.output_schema =
             outputs.schema(&tool.output).map(|schema| Raw::from(self.types.close(&schema)));
         listed.annotations.clone_from(&tool.annotations);
-        listed.execution = tool.task.then(|| ToolExecution::new(TaskSupport::Optional));
+        listed.execution = tool.task.support().map(ToolExecution::new);
         listed.icons = (!tool.icons.is_empty()).then(|| tool.icons.clone());
         listed
     }

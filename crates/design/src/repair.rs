@@ -67,6 +67,8 @@ pub enum Operation {
     GetUnnamedPrompt,
     /// A resource was read.
     ReadResource(String),
+    /// A method was called over the plain endpoint.
+    CallMethod(String),
 }
 
 impl fmt::Display for Operation {
@@ -76,6 +78,7 @@ impl fmt::Display for Operation {
             Self::GetPrompt(name) => write!(f, "prompts/get:{name}"),
             Self::GetUnnamedPrompt => f.write_str("prompts/get"),
             Self::ReadResource(name) => write!(f, "resources/read:{name}"),
+            Self::CallMethod(name) => f.write_str(name),
         }
     }
 }

@@ -1,103 +1,254 @@
 //! A server being put together from a service.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use switchboard_design::{Answer, Asked, Error, ErrorRules, Mistakes, OutputRule, UriPolicy};
-use switchboard_protocol::{
-    CallToolParams, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    Raw, RpcError,
+use switchboard_design::{
+    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
-use switchboard_session::answering::{self, Handled, Handler, Reply, Server, ServerRequest};
+use switchboard_protocol::{CacheHints, Implementation};
+use switchboard_session::answering::{Server, ServerLimits};
+use switchboard_session::{Offer, StateKeys};
 
-use crate::{Call, Cx, Dispatch, EventFeed};
+use crate::adapter::Adapter;
+use crate::options::Options;
+use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, UnknownArguments, VersionPolicy};
 
 /// A server being put together.
 #[derive(Clone)]
 pub struct ServiceBuilder {
     service: Arc<dyn Dispatch>,
+    options: Options,
+}
+
+/// Why a server cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The design has mistakes.
+    #[error("{0}")]
+    Design(#[from] Mistakes),
+    /// What is allowed or denied is no glob over URIs.
+    #[error("in the resources that are allowed or denied: {0}")]
+    Policy(#[from] GlobError),
+    /// The protocol has no such revision.
+    #[error("the protocol has no revision {0:?}; a revision is named by its date")]
+    Protocol(String),
+    /// A URI of the design is not a pattern.
+    #[error("in the URI of a resource: {0}")]
+    Pattern(#[from] switchboard_design::PatternError),
 }
 
 impl ServiceBuilder {
     /// A server of this service.
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
-        Self { service }
+        // What is listed as data must be given as data; older revisions take both out.
+        let options = Options { outputs: OutputRule::AsIs, ..Options::default() };
+        Self { service, options }
+    }
+
+    fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
+        set(&mut self.options);
+        self
+    }
+
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        self.service.design()
     }
 
     /// Where what the service tells unasked comes from.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
-        let _ = feed;
-        self
+        self.with(|options| options.feed = Some(feed))
+    }
+
+    /// Hears of every request and how it ended. What they carry is not in it; see [`Self::log_payloads`].
+    #[must_use]
+    pub fn logger(self, logger: impl Fn(&AdapterEvent) + Send + Sync + 'static) -> Self {
+        self.with(|options| options.logger = Some(Arc::new(logger)))
+    }
+
+    /// Whether the logger gets what requests and answers carry: arguments and results are often secret.
+    #[must_use]
+    pub fn log_payloads(self, yes: bool) -> Self {
+        self.with(|options| options.log_payloads = yes)
+    }
+
+    /// Turns errors of the service into others before they are told. Asked once for each error.
+    #[must_use]
+    pub fn error_mapper(self, mapper: impl Fn(Error) -> Error + Send + Sync + 'static) -> Self {
+        self.with(|options| options.mapper = Some(Arc::new(mapper)))
+    }
+
+    /// Which table of errors holds: the specification's unless set.
+    #[must_use]
+    pub fn error_policy(self, policy: ErrorPolicy) -> Self {
+        self.with(|options| options.rules.policy = policy)
+    }
+
+    /// How arguments of a tool that do not fit are told: as the revision says unless set.
+    #[must_use]
+    pub fn argument_errors(self, told: ArgumentErrors) -> Self {
+        self.with(|options| options.argument_errors = Some(told))
+    }
+
+    /// Whether callers see the text of our own failures.
+    #[must_use]
+    pub fn debug_errors(self, yes: bool) -> Self {
+        self.with(|options| options.rules.details = if yes { Details::Shown } else { Details::Hidden })
+    }
+
+    /// Lets only these resources be listed, read and subscribed to: globs over URIs, as in [`UriPolicy`]. None allows
+    /// all. What is denied stays so.
+    #[must_use]
+    pub fn allow_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
+        self.with(|options| options.allow.extend(globs.into_iter().map(Into::into)))
+    }
+
+    /// Keeps these resources from being listed, read and subscribed to, whatever else allows them.
+    #[must_use]
+    pub fn deny_resources<G: Into<String>>(self, globs: impl IntoIterator<Item = G>) -> Self {
+        self.with(|options| options.deny.extend(globs.into_iter().map(Into::into)))
+    }
+
+    /// How content items of streaming tools hold JSON.
+    #[must_use]
+    pub fn structured_stream_json(self, json: StreamJson) -> Self {
+        self.with(|options| options.stream_json = json)
+    }
+
+    /// What becomes of arguments that a tool or prompt does not have: refused unless set.
+    #[must_use]
+    pub fn unknown_arguments(self, rule: UnknownArguments) -> Self {
+        self.with(|options| options.unknown = rule)
+    }
+
+    /// How results that are data but no objects are told: as they are, in revisions that have that, unless set.
+    #[must_use]
+    pub fn output_rule(self, rule: OutputRule) -> Self {
+        self.with(|options| options.outputs = rule)
+    }
+
+    /// How many items a page of a list has: all of them unless set.
+    #[must_use]
+    pub fn page_size(self, items: usize) -> Self {
+        self.with(|options| options.page_size = Some(items))
+    }
+
+    /// How long clients may keep lists, and resources that do not say so themselves.
+    #[must_use]
+    pub fn cache_hints(self, hints: CacheHints) -> Self {
+        self.with(|options| options.hints = Some(hints))
+    }
+
+    /// Whether clients are told that lists may change: when there are [`Self::events`], unless set.
+    #[must_use]
+    pub fn list_changed(self, yes: bool) -> Self {
+        self.with(|options| options.list_changed = Some(yes))
+    }
+
+    /// Whether a caller without the scopes of a thing is told so. Unless set, it is as if there were no such thing.
+    #[must_use]
+    pub fn reveal_scopes(self, yes: bool) -> Self {
+        self.with(|options| options.reveal_scopes = yes)
+    }
+
+    /// What callers without an identity may do, such as the one at the other end of stdio: nothing that needs scopes,
+    /// unless set.
+    #[must_use]
+    pub fn anonymous_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.with(|options| options.anonymous_scopes.extend(scopes.into_iter().map(Into::into)))
+    }
+
+    /// Whether clients may publish events of the design to all who listen: `notify_<name>`.
+    #[must_use]
+    pub fn accept_notifications(self, yes: bool) -> Self {
+        self.with(|options| options.accept_notifications = yes)
+    }
+
+    /// How long one call may take: then it is dropped and told to have timed out. No limit unless set.
+    #[must_use]
+    pub fn call_timeout(self, timeout: Duration) -> Self {
+        self.with(|options| options.timeout = Some(timeout))
+    }
+
+    /// What happens when a client asks for a revision that is not served.
+    #[must_use]
+    pub fn version_policy(self, policy: VersionPolicy) -> Self {
+        self.with(|options| options.version_policy = policy)
+    }
+
+    /// Serves this revision and no other, whatever the design says: to test with it.
+    #[must_use]
+    pub fn protocol_version_override(self, revision: impl Into<String>) -> Self {
+        self.with(|options| options.version_override = Some(revision.into()))
+    }
+
+    /// The keys that seal the state of questions, shared by replicas; one random key unless set.
+    #[must_use]
+    pub fn state_keys(self, keys: StateKeys) -> Self {
+        self.with(|options| options.state_keys = Some(keys))
+    }
+
+    /// How much one connection may hold.
+    #[must_use]
+    pub fn limits(self, limits: ServerLimits) -> Self {
+        self.with(|options| options.limits = Some(limits))
+    }
+
+    /// What the server tells the model about itself, instead of what the design says.
+    #[must_use]
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        self.with(|options| options.instructions = Some(instructions.into()))
+    }
+
+    /// Who the server says it is, instead of what the design says.
+    #[must_use]
+    pub fn info(self, info: Implementation) -> Self {
+        self.with(|options| options.info = Some(info))
     }
 
     /// The server.
     ///
     /// # Errors
-    /// All mistakes of the design at once.
-    pub fn build(self) -> Result<Arc<Server>, Mistakes> {
-        let design = self.service.design();
+    /// All mistakes of the design at once, or an option that is none.
+    pub fn build(self) -> Result<Arc<Server>, BuildError> {
+        let Self { service, options } = self;
+        let design = Arc::clone(service.design());
         design.check()?;
-        let mut builder = Server::builder(design.implementation(), design.capabilities());
-        if let Some(instructions) = &design.instructions {
+        let policy = UriPolicy::new(&options.allow, &options.deny)?;
+        let offer = match &options.version_override {
+            Some(only) => Offer::from_names([only]),
+            None => Offer::from_names(&design.protocols),
+        };
+        let offer = offer.map_err(|unknown| BuildError::Protocol(unknown.0))?;
+        let info = options.info.clone().unwrap_or_else(|| design.implementation());
+        let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
+        let instructions = options.instructions.clone().or_else(|| design.instructions.clone());
+        let adapter = Adapter::new(service, policy, options)?;
+        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer);
+        if let Some(instructions) = instructions {
             builder = builder.instructions(instructions);
         }
-        Ok(builder.build(Adapter::new(self.service)))
+        if let Some(hints) = hints {
+            builder = builder.cache_hints(hints);
+        }
+        if let Some(keys) = keys {
+            builder = builder.state_keys(keys);
+        }
+        if let Some(limits) = limits {
+            builder = builder.limits(limits);
+        }
+        Ok(builder.build(adapter))
     }
 }
 
 impl std::fmt::Debug for ServiceBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServiceBuilder").field("design", &self.service.design().name).finish_non_exhaustive()
-    }
-}
-
-struct Adapter {
-    service: Arc<dyn Dispatch>,
-    tools: HashMap<String, usize>,
-}
-
-impl Adapter {
-    fn new(service: Arc<dyn Dispatch>) -> Self {
-        let tools = service.design().tools.iter().enumerate();
-        let tools = tools.map(|(place, tool)| (tool.name.clone(), place)).collect();
-        Self { service, tools }
-    }
-
-    fn call_tool(&self, params: CallToolParams, cx: answering::Cx) -> Handled {
-        let Some(&tool) = self.tools.get(&params.name) else {
-            return Handled::error(RpcError::invalid_params(format!("Unknown tool: {}", params.name)));
-        };
-        let args = params.arguments.unwrap_or_else(Raw::empty_object);
-        let work = self.service.call_tool(tool, Call::new(Cx::serving(cx), args));
-        Handled::later(async move { work.await.map(Into::into).or_else(|error| told(&error)) })
-    }
-}
-
-fn told(error: &Error) -> Reply {
-    match ErrorRules::default().answer(error, Asked::Tool) {
-        Answer::Result(result) => Ok(result.into()),
-        Answer::Rpc(error) => Err(error),
-        _ => Err(RpcError::internal("Internal error")),
-    }
-}
-
-impl Handler for Adapter {
-    fn handle(&self, request: ServerRequest, cx: answering::Cx) -> Handled {
-        let design = self.service.design();
-        match request {
-            ServerRequest::ListTools(_) => {
-                Handled::now(ListToolsResult::new(design.list_tools(OutputRule::ObjectsOnly)))
-            }
-            ServerRequest::CallTool(params) => self.call_tool(params, cx),
-            ServerRequest::ListResources(_) => {
-                Handled::now(ListResourcesResult::new(design.list_resources(&UriPolicy::default())))
-            }
-            ServerRequest::ListResourceTemplates(_) => {
-                Handled::now(ListResourceTemplatesResult::new(design.list_templates(&UriPolicy::default())))
-            }
-            ServerRequest::ListPrompts(_) => Handled::now(ListPromptsResult::new(design.list_prompts())),
-            other => Handled::error(RpcError::method_not_found(other.method())),
-        }
+        f.debug_struct("ServiceBuilder")
+            .field("design", &self.service.design().name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }

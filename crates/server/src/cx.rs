@@ -1,118 +1,99 @@
 //! What a method knows of its call, the same type on both sides of the wire.
 //!
 //! On the server it is made for each request and talks back to the caller. A caller makes one with [`Cx::call`] to set
-//! a deadline or hear progress.
+//! a deadline or hear progress, a test with [`Cx::test`]. Nothing here says in which era the call is made.
 
+mod calling;
+mod extract;
+mod progress;
+mod test;
+
+pub use calling::CallOptions;
+pub use extract::FromCx;
+pub use progress::Progress;
+pub use test::TestCx;
+
+use std::any::TypeId;
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_design::Error;
 use switchboard_protocol::{
-    ElicitAction, ElicitParams, Implementation, Level, Meta, ProgressParams, Raw, Revision,
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult,
+    Implementation, Level, Meta, Raw, RequestId, Revision, Root,
 };
 use switchboard_session::answering::{self, AskError};
-use switchboard_session::client::Answers;
 
-use crate::{Answer, Form};
+use crate::{Answer, EventSink, Form};
 
 /// What a method knows of its call. Cheap to clone.
 #[derive(Clone)]
 pub struct Cx {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
     side: Side,
+    meta: Option<Meta>,
+    deadline: Option<Instant>,
 }
 
+#[derive(Clone)]
 enum Side {
     /// A request that is being served.
     Serving(answering::Cx),
-    /// A call that is being made.
-    Calling(CallOptions),
-}
-
-/// How a call is made.
-#[derive(Default)]
-#[non_exhaustive]
-pub struct CallOptions {
-    /// How long it may take in all.
-    pub timeout: Option<Duration>,
-    /// What else travels in `_meta`.
-    pub meta: Option<Meta>,
-    /// Who answers what the server asks within this call.
-    pub answers: Option<Arc<dyn Answers>>,
-    /// Who is told of progress.
-    pub progress: Option<Arc<dyn Fn(ProgressParams) + Send + Sync>>,
-}
-
-impl fmt::Debug for CallOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOptions").field("timeout", &self.timeout).finish_non_exhaustive()
-    }
-}
-
-impl CallOptions {
-    /// How long it may take in all.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
-        self
-    }
-
-    /// What else travels in `_meta`.
-    #[must_use]
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// Who answers what the server asks within this call.
-    #[must_use]
-    pub fn answers(mut self, answers: Arc<dyn Answers>) -> Self {
-        self.answers = Some(answers);
-        self
-    }
-
-    /// Who is told of progress.
-    #[must_use]
-    pub fn progress(mut self, tell: impl Fn(ProgressParams) + Send + Sync + 'static) -> Self {
-        self.progress = Some(Arc::new(tell));
-        self
-    }
-
-    /// To call with.
-    pub fn build(self) -> Cx {
-        Cx { inner: Arc::new(Inner { side: Side::Calling(self) }) }
-    }
+    /// A call that is being made, or is made directly.
+    Calling(Arc<CallOptions>),
+    /// Work for nobody in particular, such as watching a resource.
+    Alone,
 }
 
 impl Cx {
+    fn of(side: Side) -> Self {
+        Self { side, meta: None, deadline: None }
+    }
+
     /// How a call is made, to be set up.
     pub fn call() -> CallOptions {
         CallOptions::default()
     }
 
+    /// For a test of a method.
+    pub fn test() -> TestCx {
+        TestCx::default()
+    }
+
     /// For a request that is being served.
     pub fn serving(cx: answering::Cx) -> Self {
-        Self { inner: Arc::new(Inner { side: Side::Serving(cx) }) }
+        Self::of(Side::Serving(cx))
+    }
+
+    /// For work that no request asked for.
+    pub(crate) fn alone() -> Self {
+        Self::of(Side::Alone)
+    }
+
+    pub(crate) fn with_meta(mut self, meta: Option<Meta>) -> Self {
+        self.meta = meta;
+        self
+    }
+
+    pub(crate) fn within(mut self, timeout: Option<Duration>) -> Self {
+        self.deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self
     }
 
     /// How the call is made, when this is the caller's side.
     pub fn options(&self) -> Option<&CallOptions> {
-        match &self.inner.side {
+        match &self.side {
             Side::Calling(options) => Some(options),
-            Side::Serving(_) => None,
+            Side::Serving(_) | Side::Alone => None,
         }
     }
 
-    fn served(&self) -> Option<&answering::Cx> {
-        match &self.inner.side {
+    pub(crate) fn served(&self) -> Option<&answering::Cx> {
+        match &self.side {
             Side::Serving(cx) => Some(cx),
-            Side::Calling(_) => None,
+            Side::Calling(_) | Side::Alone => None,
         }
     }
 
@@ -126,10 +107,61 @@ impl Cx {
         self.served().and_then(answering::Cx::client)
     }
 
-    /// Reports progress. Does nothing when the caller did not ask for it, or when it goes backwards.
-    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        if let Some(cx) = self.served() {
-            cx.progress(progress, total, message);
+    /// What the client declared it can be asked.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
+        self.served().map_or(&NONE, answering::Cx::capabilities)
+    }
+
+    /// The id of the request.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        self.served().map(answering::Cx::request_id)
+    }
+
+    /// What else the caller said of the request.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.meta.as_ref().or_else(|| self.options()?.meta.as_ref())
+    }
+
+    /// The W3C trace context that the caller sent along.
+    pub fn trace(&self) -> TraceContext {
+        let text = |key| self.meta()?.decode::<String>(key).ok().flatten();
+        TraceContext {
+            parent: text(Meta::TRACEPARENT),
+            state: text(Meta::TRACESTATE),
+            baggage: text(Meta::BAGGAGE),
+        }
+    }
+
+    /// Takes something out of the context by its type.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn extract<T: FromCx>(&self) -> Result<T, Error> {
+        T::from_cx(self)
+    }
+
+    /// What the binding or a layer before it put beside the request, by its type.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.options()?.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+
+    /// When the call must be done.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Tells how far the call is, out of so much.
+    pub fn progress(&self, total: impl Into<Option<f64>>) -> Progress {
+        Progress { cx: self.clone(), total: total.into() }
+    }
+
+    /// Reports progress once. Does nothing when the caller did not ask for it, or when it goes backwards.
+    pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        match &self.side {
+            Side::Serving(cx) => cx.progress(progress, total, message),
+            Side::Calling(options) => options.report(progress, total, message),
+            Side::Alone => {}
         }
     }
 
@@ -137,6 +169,15 @@ impl Cx {
     pub fn log(&self, level: Level, data: impl Serialize) {
         if let Some(cx) = self.served() {
             cx.log(level, None, data);
+        }
+    }
+
+    /// Whether the user can be asked to fill in a form.
+    pub fn can_elicit(&self) -> bool {
+        match &self.side {
+            Side::Serving(cx) => cx.can_elicit(),
+            Side::Calling(options) => options.abilities().forms,
+            Side::Alone => false,
         }
     }
 
@@ -148,17 +189,73 @@ impl Cx {
     /// # Errors
     /// When the client cannot be asked, or its answer is none.
     pub async fn elicit<T: Form>(&self, key: &str, message: impl fmt::Display) -> Result<Answer<T>, Error> {
-        let cx = self.served().ok_or_else(nobody)?;
         let request = ElicitParams::form(message.to_string(), T::form());
-        let result = cx.elicit(key, request).await.map_err(not_answered)?;
+        let result = self.ask(key, request).await?;
         Ok(match result.action {
             ElicitAction::Accept => {
                 let content = Raw::encode(&result.content)?;
-                Answer::Accepted(content.decode().map_err(Error::Malformed)?)
+                let unfit = |error| {
+                    let reason = format!("The answer to {key:?} does not fit the form: {error}");
+                    Error::tool("invalid_answer", reason)
+                };
+                Answer::Accepted(content.decode().map_err(unfit)?)
             }
             ElicitAction::Decline => Answer::Declined,
             ElicitAction::Cancel => Answer::Dismissed,
         })
+    }
+
+    /// Asks the user to visit a URL, such as one to log in at. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn elicit_url(
+        &self,
+        key: &str,
+        message: impl fmt::Display,
+        url: impl Into<String>,
+    ) -> Result<Answer<()>, Error> {
+        let result = self.ask(key, ElicitParams::url(message.to_string(), url)).await?;
+        Ok(match result.action {
+            ElicitAction::Accept => Answer::Accepted(()),
+            ElicitAction::Decline => Answer::Declined,
+            ElicitAction::Cancel => Answer::Dismissed,
+        })
+    }
+
+    async fn ask(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, Error> {
+        match &self.side {
+            Side::Serving(cx) => cx.elicit(key, request).await.map_err(|error| not_answered(error, key)),
+            Side::Calling(options) => options.elicit(key, request).await,
+            Side::Alone => Err(not_answered(AskError::NotHere, key)),
+        }
+    }
+
+    /// Asks the client's model. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn sample(
+        &self,
+        key: &str,
+        request: CreateMessageParams,
+    ) -> Result<CreateMessageResult, Error> {
+        match &self.side {
+            Side::Serving(cx) => cx.sample(key, request).await.map_err(|error| not_answered(error, key)),
+            Side::Calling(options) => options.sample(key, request).await,
+            Side::Alone => Err(not_answered(AskError::NotHere, key)),
+        }
+    }
+
+    /// Asks for the client's roots. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn roots(&self, key: &str) -> Result<Vec<Root>, Error> {
+        match self.served() {
+            Some(cx) => cx.roots(key).await.map_err(|error| not_answered(error, key)),
+            None => Err(nobody("roots", key)),
+        }
     }
 
     /// Takes a step once: when the method runs again after a question, the result of the first time is given.
@@ -171,7 +268,7 @@ impl Cx {
         F: Future<Output = Result<T, Error>>,
     {
         match self.served() {
-            Some(cx) => cx.step(key, step).await.map_err(not_answered)?,
+            Some(cx) => cx.step(key, step).await.map_err(|error| not_answered(error, key))?,
             None => step().await,
         }
     }
@@ -183,27 +280,56 @@ impl Cx {
             None => std::future::pending().await,
         }
     }
+
+    /// Whether the call was cancelled, for work that goes on elsewhere.
+    pub fn is_cancelled(&self) -> bool {
+        self.served().is_some_and(answering::Cx::is_cancelled)
+    }
+
+    /// Where the events of a streaming tool go.
+    pub(crate) fn stream(&self) -> EventSink {
+        EventSink::nowhere()
+    }
 }
 
-fn nobody() -> Error {
-    Error::MissingCapability("elicitation".into())
+/// The W3C trace context of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TraceContext {
+    /// `traceparent`.
+    pub parent: Option<String>,
+    /// `tracestate`.
+    pub state: Option<String>,
+    /// `baggage`.
+    pub baggage: Option<String>,
 }
 
-fn not_answered(error: AskError) -> Error {
+/// Nobody can be asked. Says what would help.
+fn nobody(capability: &str, key: &str) -> Error {
+    let why = format!(
+        "{capability}: the question {key:?} has nobody to answer it; give the call answers, or ask only when `can_elicit()`"
+    );
+    Error::MissingCapability(why)
+}
+
+fn not_answered(error: AskError, key: &str) -> Error {
     match error {
-        AskError::Undeclared(capability) => Error::MissingCapability(capability.to_owned()),
+        AskError::Undeclared(capability) => nobody(capability, key),
+        AskError::Unavailable => nobody("elicitation, which its protocol revision lacks", key),
         AskError::Suspended => Error::Suspended,
         AskError::TimedOut => Error::Timeout,
         AskError::Refused(error) => Error::Rpc(error),
-        other => Error::internal(other),
+        AskError::Gone => Error::Transport(Box::new(AskError::Gone)),
+        other => Error::internal(format!("the question {key:?} cannot be asked: {other}")),
     }
 }
 
 impl fmt::Debug for Cx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.inner.side {
+        f.write_str(match &self.side {
             Side::Serving(_) => "Cx(serving)",
             Side::Calling(_) => "Cx(calling)",
+            Side::Alone => "Cx(alone)",
         })
     }
 }

@@ -11,7 +11,7 @@ use switchboard_design::{Design, Error, InvalidParams};
 use switchboard_protocol::{CallToolResult, Raw};
 
 use crate::args::Given;
-use crate::{Changes, Contents, Cx, Event, EventSink, Events, Prompt, StreamJson};
+use crate::{Changes, Contents, Cx, Event, EventSink, Events, Prompt, Shape, StreamJson};
 
 /// Work under way. Dropping it cancels it.
 pub type Working<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
@@ -56,12 +56,20 @@ pub struct Call {
     pub events: EventSink,
     /// How its content items hold JSON.
     pub stream_json: StreamJson,
+    /// How its result is written.
+    pub shape: Shape,
 }
 
 impl Call {
     /// A call with these arguments whose events nobody hears.
     pub fn new(cx: Cx, args: Raw) -> Self {
-        Self { cx, args, events: EventSink::nowhere(), stream_json: StreamJson::default() }
+        Self {
+            cx,
+            args,
+            events: EventSink::nowhere(),
+            stream_json: StreamJson::default(),
+            shape: Shape::default(),
+        }
     }
 
     /// The events of the call, typed.

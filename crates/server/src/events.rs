@@ -13,9 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{Content, Raw, ResourceBody, ResourceContents};
-use tokio::sync::mpsc;
 
 use crate::Contents;
+use crate::lane::{LaneReceiver, LaneSender, lane};
 
 /// How content items of streaming tools hold JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -110,8 +110,11 @@ impl StreamJson {
 /// Where the events of one call go, whatever their type: to the wire, or nowhere.
 #[derive(Clone, Default)]
 pub struct EventSink {
-    send: Option<Arc<dyn Fn(Vec<Content>) -> Result<(), Error> + Send + Sync>>,
+    send: Option<Telling>,
 }
+
+/// Takes the content items of one event, or what came instead of it.
+type Telling = Arc<dyn Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync>;
 
 impl EventSink {
     /// Nobody hears them.
@@ -121,7 +124,23 @@ impl EventSink {
 
     /// They go here, each as its content items.
     pub fn new(send: impl Fn(Vec<Content>) -> Result<(), Error> + Send + Sync + 'static) -> Self {
+        // An error in the stream is for a typed receiver; here only events count.
+        Self::hearing(move |items| items.map_or(Ok(()), &send))
+    }
+
+    /// They go here, and what came instead of one too.
+    pub(crate) fn hearing(
+        send: impl Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Self {
         Self { send: Some(Arc::new(send)) }
+    }
+
+    /// Sends one event, or what came instead of it.
+    ///
+    /// # Errors
+    /// When nobody hears it any more.
+    pub(crate) fn tell(&self, items: Result<Vec<Content>, Error>) -> Result<(), Error> {
+        self.send.as_ref().map_or(Ok(()), |send| send(items))
     }
 }
 
@@ -138,13 +157,16 @@ pub struct Events<T> {
 
 enum Way<T> {
     Wire { sink: EventSink, json: StreamJson, _event: PhantomData<fn(T)> },
-    Channel(mpsc::Sender<Result<T, Error>>),
+    Channel(LaneSender<T>),
 }
 
 impl<T: Event> Events<T> {
     /// A pair for a caller: the events arrive at the other end, in order, and an error in the stream as one.
+    ///
+    /// Over the wire nobody can be made to wait: of events that come while `capacity` are not taken yet, the receiver
+    /// gets the number, as an error with [`LostEvents`](crate::LostEvents) in it.
     pub fn channel(capacity: usize) -> (Self, EventReceiver<T>) {
-        let (sender, receiver) = mpsc::channel(capacity.max(1));
+        let (sender, receiver) = lane(capacity);
         (Self { way: Way::Channel(sender) }, EventReceiver { receiver })
     }
 
@@ -165,10 +187,10 @@ impl<T: Event> Events<T> {
     pub async fn send(&self, event: T) -> Result<(), Error> {
         match &self.way {
             Way::Wire { sink, json, .. } => match &sink.send {
-                Some(send) => send(event.to_items(*json)?),
+                Some(send) => send(Ok(event.to_items(*json)?)),
                 None => Ok(()),
             },
-            Way::Channel(sender) => sender.send(Ok(event)).await.map_err(|_| Error::Cancelled),
+            Way::Channel(sender) => sender.send(event).await,
         }
     }
 
@@ -177,9 +199,9 @@ impl<T: Event> Events<T> {
     pub fn into_sink(self) -> EventSink {
         match self.way {
             Way::Wire { sink, .. } => sink,
-            Way::Channel(sender) => EventSink::new(move |items| {
-                sender.try_send(T::from_items(items)).map_err(|_| Error::Cancelled)
-            }),
+            Way::Channel(sender) => {
+                EventSink::hearing(move |items| sender.offer(items.and_then(T::from_items)))
+            }
         }
     }
 }
@@ -193,7 +215,7 @@ impl<T> fmt::Debug for Events<T> {
 /// Receives the events of one call.
 #[derive(Debug)]
 pub struct EventReceiver<T> {
-    receiver: mpsc::Receiver<Result<T, Error>>,
+    receiver: LaneReceiver<T>,
 }
 
 impl<T> EventReceiver<T> {
@@ -202,6 +224,11 @@ impl<T> EventReceiver<T> {
     /// # Errors
     /// What the server said instead of an event, or an event that is not of this type.
     pub async fn recv(&mut self) -> Result<Option<T>, Error> {
-        self.receiver.recv().await.transpose()
+        self.next().await.transpose()
+    }
+
+    /// As [`Self::recv`], the other way round: for `while let Some(event) = events.next().await`.
+    pub async fn next(&mut self) -> Option<Result<T, Error>> {
+        self.receiver.recv().await
     }
 }

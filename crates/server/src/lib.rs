@@ -7,9 +7,12 @@
 //! **Invariants.** The [`Design`] is the only source of what is listed and decoded. Everything generic in the author's
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
+mod adapter;
 mod args;
 mod builder;
 mod changes;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 mod contents;
@@ -18,24 +21,34 @@ mod dispatch;
 mod events;
 mod field;
 mod form;
+mod lane;
+mod options;
 mod output;
+mod piece;
 mod prompt;
 mod publish;
+#[cfg(feature = "rpc")]
+pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
 mod run;
 mod variant;
+pub mod wire;
 
+pub use adapter::{AdapterEvent, EventKind};
 pub use args::Argument;
-pub use builder::ServiceBuilder;
+pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
 pub use contents::Contents;
-pub use cx::{CallOptions, Cx};
+pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
 pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
-pub use output::{FromOutput, IntoOutput, SUCCESS};
+pub use lane::LostEvents;
+pub use options::{UnknownArguments, VersionPolicy};
+pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
+pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 #[doc(hidden)]

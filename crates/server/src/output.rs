@@ -10,10 +10,54 @@ use serde_json::Value;
 use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, Raw};
 
-use crate::Contents;
+use crate::{Contents, StreamJson};
 
 /// What a tool without a result says.
 pub const SUCCESS: &str = r#"{"status":"success"}"#;
+
+/// How the result of one tool is written. Made from its design by whoever serves it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shape {
+    pub(crate) data: Data,
+    /// How its items hold JSON, when it is a streaming tool.
+    pub(crate) items: Option<StreamJson>,
+}
+
+/// How data is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// Text is text, nothing is success, and the rest is data.
+    #[default]
+    ByLooks,
+    /// As data, whatever it is.
+    AsIs,
+    /// As text that holds JSON.
+    TextOnly,
+    /// As an object with the member `result`.
+    Wrapped,
+}
+
+impl Shape {
+    /// Writes JSON as a result: once as data, and once as an item for whoever reads no data.
+    fn write(self, json: Raw) -> Result<CallToolResult, Error> {
+        let json = match self.data {
+            Data::ByLooks if json.is_null() => return Ok(CallToolResult::new([Content::text(SUCCESS)])),
+            Data::ByLooks if json.as_str().starts_with('"') => {
+                return Ok(CallToolResult::new([Content::text(json.decode::<String>()?)]));
+            }
+            Data::ByLooks | Data::AsIs => json,
+            Data::TextOnly => {
+                return Ok(CallToolResult::new([self.items.unwrap_or_default().item(&json)?]));
+            }
+            Data::Wrapped => {
+                Raw::parse(format!(r#"{{"result":{}}}"#, json.as_str())).map_err(Error::Malformed)?
+            }
+        };
+        let mut result = CallToolResult::new([self.items.unwrap_or_default().item(&json)?]);
+        result.structured_content = Some(json);
+        Ok(result)
+    }
+}
 
 /// What a method may return.
 #[diagnostic::on_unimplemented(
@@ -26,11 +70,19 @@ pub trait IntoOutput: Sized + Send {
     /// What it is, for the design.
     fn describe() -> OutputDef;
 
-    /// As the result of a tool.
+    /// As the result of a tool, written as the tool's design says.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    fn into_result(self) -> Result<CallToolResult, Error>;
+    fn into_shaped(self, shape: Shape) -> Result<CallToolResult, Error>;
+
+    /// As the result of a tool of which nothing is known.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    fn into_result(self) -> Result<CallToolResult, Error> {
+        self.into_shaped(Shape::default())
+    }
 
     /// As the contents of a resource.
     ///
@@ -57,17 +109,8 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
         }
     }
 
-    fn into_result(self) -> Result<CallToolResult, Error> {
-        let json = Raw::encode(&self)?;
-        Ok(match json.as_str().as_bytes().first() {
-            Some(b'n') => CallToolResult::new([Content::text(SUCCESS)]),
-            Some(b'"') => CallToolResult::new([Content::text(json.decode::<String>()?)]),
-            _ => {
-                let mut result = CallToolResult::new([Content::text(json.as_str())]);
-                result.structured_content = Some(json);
-                result
-            }
-        })
+    fn into_shaped(self, shape: Shape) -> Result<CallToolResult, Error> {
+        shape.write(Raw::encode(&self)?)
     }
 
     fn into_contents(self) -> Result<Contents, Error> {
@@ -88,7 +131,7 @@ impl IntoOutput for Contents {
         OutputDef::Content
     }
 
-    fn into_result(self) -> Result<CallToolResult, Error> {
+    fn into_shaped(self, _: Shape) -> Result<CallToolResult, Error> {
         Ok(CallToolResult::new(self.blocks))
     }
 
@@ -129,7 +172,7 @@ pub trait FromOutput: Sized + Send {
 impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
     fn from_result(result: CallToolResult) -> Result<Self, Error> {
         match &result.structured_content {
-            Some(json) => json.decode().map_err(Error::Malformed),
+            Some(json) => json.decode().or_else(|error| unwrapped(json).ok_or(Error::Malformed(error))),
             None => from_text(&result.text()),
         }
     }
@@ -141,6 +184,16 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
     fn from_json(json: &Raw) -> Result<Self, Error> {
         json.decode().map_err(Error::Malformed)
     }
+}
+
+/// What a server that wraps what is no object put into it.
+fn unwrapped<T: DeserializeOwned>(json: &Raw) -> Option<T> {
+    let mut members = json.fields();
+    let (name, value) = members.next()?;
+    if name != "result" || members.next().is_some() {
+        return None;
+    }
+    value.decode().ok()
 }
 
 /// Data in a text: JSON; else a string as it is; nothing from what says nothing.

@@ -1,6 +1,9 @@
 //! A prompt, filled in.
 
-use switchboard_protocol::{Content, GetPromptResult, PromptMessage, Role};
+use switchboard_design::{Error, OutputDef};
+use switchboard_protocol::{CallToolResult, Content, FromRaw, GetPromptResult, PromptMessage, Raw, Role};
+
+use crate::{Contents, FromOutput, IntoOutput, Shape};
 
 /// The messages of a prompt, as a method gives them and a typed client gets them.
 ///
@@ -63,5 +66,39 @@ impl From<Prompt> for GetPromptResult {
 impl From<GetPromptResult> for Prompt {
     fn from(result: GetPromptResult) -> Self {
         Self { description: result.description, messages: result.messages }
+    }
+}
+
+// For the plain endpoint, where a prompt is a method like any other: it answers with what `prompts/get` would.
+impl IntoOutput for Prompt {
+    fn describe() -> OutputDef {
+        OutputDef::Content
+    }
+
+    fn into_shaped(self, _: Shape) -> Result<CallToolResult, Error> {
+        Ok(CallToolResult::new(self.into_contents()?.blocks))
+    }
+
+    fn into_contents(self) -> Result<Contents, Error> {
+        Ok(Contents::new(self.messages.into_iter().map(|message| message.content).collect::<Vec<_>>()))
+    }
+
+    fn into_json(self) -> Result<Raw, Error> {
+        Ok(Raw::encode(&GetPromptResult::from(self))?)
+    }
+}
+
+impl FromOutput for Prompt {
+    fn from_result(result: CallToolResult) -> Result<Self, Error> {
+        Self::from_contents(Contents::new(result.content))
+    }
+
+    fn from_contents(contents: Contents) -> Result<Self, Error> {
+        let messages = contents.blocks.into_iter().map(|block| PromptMessage::new(Role::User, block));
+        Ok(Self::new(messages.collect::<Vec<_>>()))
+    }
+
+    fn from_json(json: &Raw) -> Result<Self, Error> {
+        GetPromptResult::from_raw(json).map(Into::into).map_err(Error::Malformed)
     }
 }

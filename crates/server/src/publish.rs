@@ -28,6 +28,12 @@ pub struct EventFeed {
     pub(crate) receiver: broadcast::Receiver<News>,
 }
 
+impl Clone for EventFeed {
+    fn clone(&self) -> Self {
+        Self { receiver: self.receiver.resubscribe() }
+    }
+}
+
 impl EventsHandle {
     /// A pair; each listener may be behind by `capacity`.
     pub fn channel(capacity: usize) -> (Self, EventFeed) {

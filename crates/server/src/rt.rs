@@ -15,9 +15,13 @@ use switchboard_design::{
 use switchboard_protocol::{CallToolResult, Raw};
 
 pub use crate::args::{Args, Argument, Given};
+#[cfg(feature = "cli")]
+pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
 pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
+#[cfg(feature = "rpc")]
+pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
 pub use crate::variant::Variant;
 pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc};
@@ -25,6 +29,8 @@ pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
     Form, FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
+#[cfg(feature = "cli")]
+pub use clap;
 
 /// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
 #[cfg(feature = "client")]
@@ -42,14 +48,32 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields nothing: this crate has no client of the plain endpoint.
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields nothing: this crate has no command line.
+/// Yields its input when this crate has command lines, else nothing.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no command lines.
+#[cfg(not(feature = "cli"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
@@ -232,17 +256,6 @@ pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody 
     switchboard_design::PromptBody::Static { messages: vec![message] }
 }
 
-/// What a method that cannot be called this way answers.
-pub fn unmapped<E: ServiceError>(rust_name: &str) -> E {
-    E::from_error(Error::Unmapped { method: rust_name.to_owned() })
-}
-
-/// What a prompt returned, as JSON.
-pub fn prompt_json<E: ServiceError>(returned: Result<Prompt, E>) -> Result<Raw, Error> {
-    let prompt = returned.map_err(ServiceError::into_error)?;
-    Ok(Raw::encode(&switchboard_protocol::GetPromptResult::from(prompt))?)
-}
-
 /// What a method returns when it does not return a `Result` by that name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`",
@@ -262,8 +275,7 @@ pub fn tool_result<T: IntoOutput, E: ServiceError>(
     returned: Result<T, E>,
     call: &Call,
 ) -> Result<CallToolResult, Error> {
-    let _ = call;
-    returned.map_err(ServiceError::into_error)?.into_result()
+    returned.map_err(ServiceError::into_error)?.into_shaped(call.shape)
 }
 
 /// What a resource returned, as its contents.

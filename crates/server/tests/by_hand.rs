@@ -255,11 +255,23 @@ impl<S: Texts> rt::Dispatch for TextsServer<S> {
                 let CountArgs { text, most } = call.args()?;
                 rt::json(service.count(text, most).await)
             }),
+            "spell" => Box::pin(async move {
+                let SpellArgs { text } = call.args()?;
+                rt::json(service.spell(&call.cx, call.events(), text).await)
+            }),
+            "text" => Box::pin(async move {
+                let TextArgs { id, nums } = call.args()?;
+                rt::json(service.text(id, nums).await)
+            }),
+            "review" => Box::pin(async move {
+                let ReviewArgs { text } = call.args()?;
+                rt::json(service.review(text).await)
+            }),
             "reset" => Box::pin(async move {
                 let ResetArgs { all } = call.args()?;
                 rt::json(service.reset(all).await)
             }),
-            // … and every other method that is neither a subscription, a completion nor internal.
+            // Every method that is neither a subscription, a completion nor internal.
             _ => return None,
         })
     }
@@ -376,10 +388,71 @@ impl<F: TextsUnmapped> Texts for TextsClient<F> {
     }
 }
 
-// Within `rt::if_rpc! { … }`, when the design has `rpc`: `TextsRpcClient(rt::RpcCaller)` calls every method over the plain
-// endpoint, `self.0.method("count", args, cx)`; a streaming tool's events are not heard there, subscriptions are
-// `Error::Unmapped`. It is both `Texts` and `TextsUnmapped`.
-//
+// Written when the design has `rpc`.
+rt::if_rpc! {
+    /// Calls [`Texts`] over its plain endpoint.
+    #[derive(Debug, Clone)]
+    pub struct TextsRpcClient(rt::RpcCaller);
+
+    impl TextsRpcClient {
+        /// Calls the service at this address, such as `https://example.com/rpc`.
+        pub fn new(url: &str) -> Result<Self, rt::design::Error> {
+            Ok(Self(rt::RpcCaller::new(url, Arc::clone(design()))?))
+        }
+
+        /// Calls through this, which was set up for the same design.
+        pub fn with_caller(caller: rt::RpcCaller) -> Self {
+            Self(caller)
+        }
+
+        /// What calls.
+        pub fn caller(&self) -> &rt::RpcCaller {
+            &self.0
+        }
+    }
+
+    impl TextsUnmapped for TextsRpcClient {
+        fn __unmapped_reset(&self, all: bool) -> impl Future<Output = Result<u64>> + Send {
+            Texts::reset(self, all)
+        }
+    }
+
+    impl Texts for TextsRpcClient {
+        fn count(&self, text: String, most: Option<u32>) -> impl Future<Output = Result<Counted>> + Send {
+            let args = rt::Arguments::new().with("text", &text).with("most", &most);
+            self.0.method("count", args, None)
+        }
+        fn spell(
+            &self,
+            cx: &Cx,
+            events: Events<String>,
+            text: String,
+        ) -> impl Future<Output = Result<()>> + Send {
+            let args = rt::Arguments::new().with("text", &text);
+            self.0.streaming("spell", args, Some(cx), events.into_sink())
+        }
+        fn text(&self, id: String, nums: Vec<f64>) -> impl Future<Output = Result<String>> + Send {
+            let args = rt::Arguments::new().with("id", &id).with("nums", &nums);
+            self.0.method("text", args, None)
+        }
+        // Subscriptions, completions and what is internal have no place there.
+        fn watch_text(&self, _: &Cx, _: Changes) -> impl Future<Output = Result<()>> + Send {
+            self.0.unmapped("watch_text")
+        }
+        fn review(&self, text: String) -> impl Future<Output = Result<Prompt>> + Send {
+            let args = rt::Arguments::new().with("text", &text);
+            self.0.method("review", args, None)
+        }
+        fn complete_text(&self, _: String) -> impl Future<Output = Result<Vec<String>>> + Send {
+            self.0.unmapped("complete_text")
+        }
+        fn reset(&self, all: bool) -> impl Future<Output = Result<u64>> + Send {
+            let args = rt::Arguments::new().with("all", &all);
+            self.0.method("reset", args, None)
+        }
+    }
+}
+
 // Within `rt::if_cli! { … }`: `pub struct TextsCli; impl TextsCli { pub fn command() -> rt::clap::Command
 // { rt::command(design()) } pub async fn run() -> std::process::ExitCode { rt::run_cli(design()).await } }`
 

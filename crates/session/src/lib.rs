@@ -117,6 +117,6 @@ pub mod link;
 pub mod peer;
 
 pub use client::{Client, ClientSession};
-pub use era::{Offer, StateKeys, Terms, Verdict};
+pub use era::{Listed, Offer, OpeningPolicy, StateKeys, Terms, Verdict, VersionPolicy};
 pub use error::{CallError, Phase};
 pub use peer::{Peer, PeerLimits};

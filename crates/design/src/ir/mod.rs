@@ -23,4 +23,4 @@ pub use output::OutputDef;
 pub use param::{NotFlat, ParamDef, ParamKind};
 pub use prompt::{PromptBody, PromptDef, PromptText};
 pub use resource::ResourceDef;
-pub use tool::ToolDef;
+pub use tool::{TaskRule, ToolDef};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use switchboard_protocol::{Icon, ToolAnnotations};
+use switchboard_protocol::{Icon, TaskSupport, ToolAnnotations};
 
 use super::{ArgsDef, OutputDef};
 use crate::setter::setters;
@@ -54,9 +54,47 @@ pub struct ToolDef {
     /// Words to group it by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whether it may be run as a task.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub task: bool,
+    /// Whether it is run as a task.
+    #[serde(default, skip_serializing_if = "TaskRule::is_never")]
+    pub task: TaskRule,
+}
+
+/// Whether a tool is run as a task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TaskRule {
+    /// Never.
+    #[default]
+    Never,
+    /// When the caller can follow one.
+    Allowed,
+    /// Always: who cannot follow a task cannot call it.
+    Required,
+    /// When the method says so: it may ask before it becomes one.
+    Later,
+}
+
+impl TaskRule {
+    /// Whether it is never run as a task.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+
+    /// As the protocol lists it; nothing for a tool that is never a task.
+    pub fn support(self) -> Option<TaskSupport> {
+        match self {
+            Self::Never => None,
+            Self::Allowed | Self::Later => Some(TaskSupport::Optional),
+            Self::Required => Some(TaskSupport::Required),
+        }
+    }
+}
+
+impl From<bool> for TaskRule {
+    fn from(may: bool) -> Self {
+        if may { Self::Allowed } else { Self::Never }
+    }
 }
 
 impl ToolDef {
@@ -78,7 +116,7 @@ impl ToolDef {
             deprecated: None,
             scopes: Vec::new(),
             tags: Vec::new(),
-            task: false,
+            task: TaskRule::Never,
         }
     }
 }
@@ -97,5 +135,5 @@ setters!(ToolDef:
     some with_deprecated deprecated String;
     set with_scopes scopes Vec<String>;
     set with_tags tags Vec<String>;
-    set with_task task bool;
+    set with_task task TaskRule;
 );

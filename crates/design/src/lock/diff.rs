@@ -6,7 +6,7 @@ use super::compare::{Flow, Pools, compare};
 use crate::check::{ItemKind, Place};
 use crate::ir::{
     Design, MethodDef, MethodScope, NotificationDef, OutputDef, ParamDef, ParamKind, PromptDef, ResourceDef,
-    ToolDef,
+    TaskRule, ToolDef,
 };
 
 /// What a change means to those who use the service. Greater is worse.
@@ -190,7 +190,17 @@ impl Found<'_> {
         }
         let said = ["stays within its own world now", "may deal with the world outside now"];
         self.promise(!before.is_open_world(), !after.is_open_world(), said);
-        self.promise(old.task, new.task, ["may be run as a task now", "may no longer be run as a task"]);
+        self.promise(
+            !old.task.is_never(),
+            !new.task.is_never(),
+            ["may be run as a task now", "may no longer be run as a task"],
+        );
+        let only = |task: TaskRule| task == TaskRule::Required;
+        self.promise(
+            !only(old.task),
+            !only(new.task),
+            ["may be run without a task now", "can only be run as a task now"],
+        );
         self.scopes(&old.scopes, &new.scopes);
         self.schemas(Flow::In, "argument", [&old.args.schema, &new.args.schema]);
         self.output("result", &old.output, &new.output);

@@ -1,26 +1,31 @@
 //! Calls the methods of a service over a session, by their number in the design.
+//!
+//! Nothing is tried again here. What the session itself sends twice was refused before it was carried out, so a tool that
+//! is neither read-only nor idempotent is never run twice behind its caller's back.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-use switchboard_design::{CompletionOf, Design, Error, Route, ServiceError};
-use switchboard_protocol::{CallToolResult, Content};
-use switchboard_session::{CallError, ClientSession};
+use switchboard_design::{Design, Error, PatternError, Route, ServiceError, ToolDef};
+use switchboard_protocol::{CallToolResult, Raw};
+use switchboard_session::ClientSession;
 
-use super::{Arguments, CallStream};
-use crate::{Changes, Contents, Cx, Event, EventSink, FromOutput, Prompt};
+use super::failure::{Called, failed};
+use super::{Arguments, CallStream, held, stream};
+use crate::{Cx, Event, EventSink, FromOutput, Working};
 
 /// Calls the methods of a service over a session. Cheap to clone.
 #[derive(Clone)]
 pub struct Caller {
-    session: ClientSession,
-    design: Arc<Design>,
+    pub(super) session: ClientSession,
+    pub(super) design: Arc<Design>,
+    pub(super) routes: Arc<[Result<Route, PatternError>]>,
 }
 
 impl Caller {
     /// Calls over this session.
     pub fn new(session: ClientSession, design: Arc<Design>) -> Self {
-        Self { session, design }
+        let routes = design.resources.iter().map(Route::new).collect();
+        Self { session, design, routes }
     }
 
     /// The session.
@@ -28,10 +33,18 @@ impl Caller {
         &self.session
     }
 
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        &self.design
+    }
+
     /// Calls a tool.
     ///
     /// # Errors
     /// What the service, the protocol or the connection says.
+    ///
+    /// # Cancellation
+    /// Dropping the future cancels the call.
     pub async fn tool<T: FromOutput, E: ServiceError>(
         &self,
         tool: usize,
@@ -39,29 +52,54 @@ impl Caller {
         cx: Option<&Cx>,
         events: Option<EventSink>,
     ) -> Result<T, E> {
-        let cx = cx.cloned();
-        let result = self.call_tool(tool, args, cx, events).await.map_err(E::from_error)?;
-        T::from_result(result).map_err(E::from_error)
+        let Some(def) = self.design.tools.get(tool) else { return Err(E::from_error(no_such("tool"))) };
+        let result = match args.into_raw_with(|name| def.args.requires(name)) {
+            Ok(args) => self.call_tool(def, args, cx, events).await,
+            Err(error) => Err(error),
+        };
+        result.and_then(|result| held::from_tool(result, &def.output, &self.design)).map_err(E::from_error)
     }
 
-    async fn call_tool(
+    /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small.
+    pub(super) fn call_tool(
         &self,
-        tool: usize,
-        args: Arguments,
-        cx: Option<Cx>,
+        tool: &ToolDef,
+        args: Raw,
+        cx: Option<&Cx>,
         events: Option<EventSink>,
-    ) -> Result<CallToolResult, Error> {
-        let _ = events;
-        let tool = &self.design.tools[tool];
-        let mut call = self.session.call_tool_raw(tool.name.clone(), args.into_raw()?);
-        if let Some(timeout) = cx.as_ref().and_then(Cx::options).and_then(|options| options.timeout) {
-            call = call.timeout(timeout);
+    ) -> Working<CallToolResult> {
+        let prior = args.clone();
+        let mut call = self.session.call_tool_raw(tool.name.clone(), args);
+        if let Some(options) = cx.and_then(Cx::options) {
+            if let Some(timeout) = options.timeout {
+                call = call.timeout(timeout);
+            }
+            if let Some(meta) = &options.meta {
+                call = call.meta(meta.clone());
+            }
+            if let Some(answers) = &options.answers {
+                call = call.answers(Arc::clone(answers));
+            }
+            if let Some(tell) = &options.progress {
+                let tell = Arc::clone(tell);
+                call = call.on_progress(move |progress| tell(progress));
+            }
         }
-        let result = call.await.map_err(failed)?;
-        match Error::from_result(&result, |_| None) {
-            Some(error) => Err(error),
-            None => Ok(result),
+        if let Some(events) = events {
+            call = call.on_note(stream::hearing(events));
         }
+        let (design, name) = (Arc::clone(&self.design), tool.name.clone());
+        Box::pin(async move {
+            let called = Called::Tool(&name);
+            let repair = |message: &str| called.repair(&design, message, Some(&prior));
+            match call.await {
+                Ok(result) => match Error::from_result(&result, repair) {
+                    Some(error) => Err(error),
+                    None => Ok(result),
+                },
+                Err(error) => Err(failed(error, called, repair)),
+            }
+        })
     }
 
     /// Calls a streaming tool: its events and its result as one stream.
@@ -73,101 +111,11 @@ impl Caller {
     ) -> CallStream<T, R> {
         CallStream::new(self.clone(), tool, args, cx.cloned())
     }
-
-    /// Reads a resource.
-    ///
-    /// # Errors
-    /// What the service, the protocol or the connection says.
-    pub async fn resource<T: FromOutput, E: ServiceError>(
-        &self,
-        resource: usize,
-        args: Arguments,
-        cx: Option<&Cx>,
-    ) -> Result<T, E> {
-        let _ = cx;
-        let contents = self.read(resource, args).await.map_err(E::from_error)?;
-        T::from_contents(contents).map_err(E::from_error)
-    }
-
-    async fn read(&self, resource: usize, args: Arguments) -> Result<Contents, Error> {
-        let route = Route::new(&self.design.resources[resource])?;
-        let values: Map<String, Value> = args.into_raw()?.decode().map_err(Error::Malformed)?;
-        let uri = route.encode(&values)?;
-        let result = self.session.read_resource(uri).await.map_err(failed)?;
-        Ok(Contents::new(result.contents.into_iter().map(Content::resource).collect::<Vec<_>>()))
-    }
-
-    /// Gets a prompt.
-    ///
-    /// # Errors
-    /// What the service, the protocol or the connection says.
-    pub async fn prompt<E: ServiceError>(
-        &self,
-        prompt: usize,
-        args: Arguments,
-        cx: Option<&Cx>,
-    ) -> Result<Prompt, E> {
-        let _ = cx;
-        let get = async {
-            let values: Map<String, Value> = args.into_raw()?.decode().map_err(Error::Malformed)?;
-            let texts = values.into_iter().map(|(name, value)| match value {
-                Value::String(text) => (name, text),
-                other => (name, other.to_string()),
-            });
-            let name = self.design.prompts[prompt].name.clone();
-            Ok(self.session.get_prompt(name, texts).await.map_err(failed)?.into())
-        };
-        get.await.map_err(E::from_error)
-    }
-
-    /// Hears of the changes of a resource until it is dropped.
-    ///
-    /// # Errors
-    /// What the service, the protocol or the connection says.
-    pub async fn watch<E: ServiceError>(
-        &self,
-        watch: usize,
-        cx: Option<&Cx>,
-        changes: Changes,
-    ) -> Result<(), E> {
-        let _ = cx;
-        let name = &self.design.watches[watch].resource;
-        let uri = self.design.resources.iter().find(|resource| resource.name == *name);
-        let uri = uri.map(|resource| resource.uri.clone()).unwrap_or_default();
-        let heard = async {
-            let mut listening = self.session.subscribe(uri).await.map_err(failed)?;
-            while listening.next().await.is_some() {
-                changes.notify();
-            }
-            Ok(())
-        };
-        heard.await.map_err(E::from_error)
-    }
-
-    /// Completes an argument.
-    ///
-    /// # Errors
-    /// What the service, the protocol or the connection says.
-    pub async fn complete<E: ServiceError>(
-        &self,
-        completion: usize,
-        args: Arguments,
-        cx: Option<&Cx>,
-    ) -> Result<Vec<String>, E> {
-        let _ = (args, cx);
-        let completion = &self.design.completions[completion];
-        let name = match &completion.of {
-            CompletionOf::Prompt(name) | CompletionOf::Resource(name) => name,
-        };
-        Err(E::from_error(Error::Unmapped { method: name.clone() }))
-    }
 }
 
-fn failed(error: CallError) -> Error {
-    match error {
-        CallError::Remote(error) => Error::from_rpc(error, |_| None),
-        other => Error::Transport(Box::new(other)),
-    }
+/// A number that the design does not have: the code that has it and the design were not made together.
+pub(super) fn no_such(kind: &str) -> Error {
+    Error::internal(format!("the design has no {kind} of this number"))
 }
 
 impl std::fmt::Debug for Caller {

@@ -2,8 +2,16 @@
 
 mod arguments;
 mod caller;
+mod declare;
+mod failure;
+mod held;
+mod reading;
+mod repair;
 mod stream;
+mod watching;
 
 pub use arguments::Arguments;
 pub use caller::Caller;
+pub use declare::client;
+pub use repair::{call_with_repair, get_prompt_with_repair};
 pub use stream::{CallStream, Item};

@@ -1,9 +1,14 @@
 //! The events and the result of a streaming tool as one stream.
 
 use switchboard_design::Error;
+use switchboard_protocol::Raw;
 
 use super::{Arguments, Caller};
-use crate::{Cx, Event, EventReceiver, Events, FromOutput, Working};
+use crate::wire::{STREAM_NOTE, StreamNote};
+use crate::{Cx, Event, EventReceiver, EventSink, Events, FromOutput, LostEvents, Working};
+
+/// How many events of a stream may wait to be taken.
+const WAITING: usize = 1024;
 
 /// One item of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,45 +20,94 @@ pub enum Item<T, R> {
 }
 
 /// The events and the result of a streaming tool, in order. Dropping it cancels the call.
+///
+/// A session hears events when it declared the extension, as [`client`](crate::client::client) does; without it the
+/// stream is the result alone.
 pub struct CallStream<T, R> {
     events: EventReceiver<T>,
-    call: Option<Working<R>>,
+    state: State<R>,
+}
+
+enum State<R> {
+    Calling(Working<R>),
+    /// Answered; what came before the answer is taken first.
+    Answered(Result<R, Error>),
+    Over,
 }
 
 impl<T: Event, R: FromOutput + 'static> CallStream<T, R> {
     pub(crate) fn new(caller: Caller, tool: usize, args: Arguments, cx: Option<Cx>) -> Self {
-        let (sender, events) = Events::<T>::channel(64);
+        let (sender, events) = Events::<T>::channel(WAITING);
         let call: Working<R> =
             Box::pin(async move { caller.tool(tool, args, cx.as_ref(), Some(sender.into_sink())).await });
-        Self { events, call: Some(call) }
+        Self { events, state: State::Calling(call) }
     }
+}
 
-    /// The next item; none after the result or an error.
+impl<T, R> CallStream<T, R> {
+    /// The next item; none after the result or an error of the call. After an event that cannot be read, others follow.
     ///
     /// # Errors
-    /// What the server said instead, or an event that is not of this type.
+    /// What the server said instead of a result, an event that is not of this type, or that events were
+    /// [lost](LostEvents).
+    ///
+    /// # Cancellation
+    /// Nothing is lost when the future is dropped.
     pub async fn recv(&mut self) -> Result<Option<Item<T, R>>, Error> {
-        let Some(call) = &mut self.call else { return Ok(None) };
-        tokio::select! {
-            biased;
-            event = self.events.recv() => {
-                if let Some(event) = event? {
-                    return Ok(Some(Item::Event(event)));
-                }
-                let result = call.await;
-                self.call = None;
-                result.map(|result| Some(Item::Result(result)))
-            }
-            result = &mut *call => {
-                self.call = None;
-                result.map(|result| Some(Item::Result(result)))
-            }
+        if let State::Calling(call) = &mut self.state {
+            let answer = tokio::select! {
+                biased;
+                Some(event) = self.events.next() => return event.map(|event| Some(Item::Event(event))),
+                answer = call => answer,
+            };
+            // The call is gone with what it sends events through, so that they come to an end.
+            self.state = State::Answered(answer);
         }
+        if let State::Over = self.state {
+            return Ok(None);
+        }
+        if let Some(event) = self.events.next().await {
+            return event.map(|event| Some(Item::Event(event)));
+        }
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Answered(answer) => answer.map(|result| Some(Item::Result(result))),
+            State::Calling(_) | State::Over => Ok(None),
+        }
+    }
+
+    /// As [`Self::recv`], the other way round: for `while let Some(item) = stream.next().await`.
+    pub async fn next(&mut self) -> Option<Result<Item<T, R>, Error>> {
+        self.recv().await.transpose()
     }
 }
 
 impl<T, R> std::fmt::Debug for CallStream<T, R> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("CallStream")
+    }
+}
+
+/// Hears what is said about a call and hands its events on.
+pub(super) fn hearing(events: EventSink) -> impl FnMut(&str, Raw) + Send + 'static {
+    let mut due = 0;
+    move |method, params| {
+        if method != STREAM_NOTE {
+            return;
+        }
+        let heard = match params.decode::<StreamNote>() {
+            Ok(note) => {
+                if note.seq > due {
+                    let _ = events.tell(Err(Error::internal(LostEvents::new(note.seq - due))));
+                }
+                due = note.seq.saturating_add(1);
+                Ok(note.content)
+            }
+            Err(error) => {
+                due += 1;
+                Err(Error::Malformed(error))
+            }
+        };
+        // Whoever does not hear events any more still wants the result.
+        let _ = events.tell(heard);
     }
 }

@@ -1,5 +1,6 @@
 //! One request in, one response out. No peer, no table, no outlet.
 
+use std::any::TypeId;
 use std::hash::{BuildHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -15,7 +16,7 @@ use switchboard_protocol::{
 
 use crate::answering::cx::{Asking, Cancel};
 use crate::answering::listen::listen;
-use crate::answering::{Back, Cx, Handled, Reply, Server, ServerRequest};
+use crate::answering::{Back, Caller, Cx, Handled, Reply, Server, ServerRequest};
 use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
 use crate::era::{Look, Questions, may_ask};
 use crate::link::BoxFuture;
@@ -181,7 +182,8 @@ fn hand_over(
     let asks = may_ask(method);
     let questions = if asks {
         let (responses, state) = round(&request);
-        let resume = Resume { method, params: &text, responses, state };
+        let caller = state.and_then(|_| caller_of(&*back));
+        let resume = Resume { method, params: &text, responses, state, caller };
         match footing.resumed(server, resume) {
             Ok(questions) => questions,
             Err(error) => return Err((footing, error)),
@@ -190,7 +192,8 @@ fn hand_over(
         Questions::default()
     };
     let logs = server.capabilities().logging.is_some();
-    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs };
+    let of_extension = matches!(request, ServerRequest::Other { .. });
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
     let cx = Cx::new(id, footing.clone(), progress, back, asking, questions);
     let cancel = cx.cancel();
     let own = cx.clone();
@@ -214,13 +217,23 @@ fn hand_over(
         }
     };
     let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
-    let run = if asks { footing.run(server, method, text, handler, own) } else { handler };
+    let run = if asks {
+        let principal = own.caller().map(Caller::principal);
+        footing.run(server, (method, text, principal), handler, own)
+    } else {
+        handler
+    };
     let server = Arc::clone(server);
     let future = Box::pin(async move {
         let reply = run.await;
         footing.seal(&server, reply)
     });
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
+}
+
+/// On whose behalf a request is made.
+fn caller_of(back: &dyn Back) -> Option<&Caller> {
+    back.extension(TypeId::of::<Caller>())?.downcast_ref()
 }
 
 /// The answers and the state that a retry brings.

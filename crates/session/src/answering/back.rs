@@ -1,5 +1,6 @@
 //! The way back to the client while its request is being answered.
 
+use std::any::{Any, TypeId};
 use std::time::Duration;
 
 use switchboard_protocol::Raw;
@@ -17,5 +18,12 @@ pub trait Back: Send + Sync + 'static {
     /// Hangs up and lets the client come back for the rest, where the binding has a way to; else nothing happens.
     fn hang_up(&self, retry: Duration) {
         let _ = retry;
+    }
+
+    /// What the binding knows of the request beside its message, by its type; who makes it is a
+    /// [`Caller`](crate::answering::Caller).
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        let _ = of;
+        None
     }
 }

@@ -95,6 +95,20 @@ impl Server {
         })
     }
 
+    /// Whether a session that is open can be opened no second time.
+    pub fn opens_once(&self) -> bool {
+        self.opening().once
+    }
+
+    /// Whether a request of this method is answered only at its end, and says what it has to say before: a binding
+    /// gives it a stream of its own at once. For methods of extensions.
+    pub fn is_long_lived(&self, method: &str) -> bool {
+        if method == "tools/call" {
+            return false;
+        }
+        catch_unwind(AssertUnwindSafe(|| self.handler().is_long_lived(method))).unwrap_or(false)
+    }
+
     /// Whether sessions are served at all.
     pub fn keeps_sessions(&self) -> bool {
         !self.offer().legacy().is_empty()

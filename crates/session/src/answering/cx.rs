@@ -1,5 +1,6 @@
 //! What a handler knows of its request, and how it talks back: progress, log messages, questions.
 
+use std::any::TypeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,9 +15,9 @@ use switchboard_protocol::{
 };
 use tokio::sync::Notify;
 
-use crate::answering::Back;
-use crate::era::Questions;
+use crate::answering::{Back, Caller};
 use crate::era::serving::Footing;
+use crate::era::{Questions, is_extension_note};
 
 /// What a handler knows of its request. Cheap to clone.
 #[derive(Clone)]
@@ -35,6 +36,7 @@ struct Inner {
     may_ask: bool,
     ask_within: Duration,
     logs: bool,
+    of_extension: bool,
 }
 
 struct Told {
@@ -48,6 +50,8 @@ pub(crate) struct Asking {
     pub(crate) ask_within: Duration,
     /// Whether the server declares that it logs.
     pub(crate) logs: bool,
+    /// Whether the request is one of an extension.
+    pub(crate) of_extension: bool,
 }
 
 /// Progress is told at most this often, but for its end.
@@ -62,7 +66,7 @@ impl Cx {
         asking: Asking,
         questions: Questions,
     ) -> Self {
-        let Asking { may_ask, ask_within, logs } = asking;
+        let Asking { may_ask, ask_within, logs, of_extension } = asking;
         let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
         let inner = Inner {
             id,
@@ -75,6 +79,7 @@ impl Cx {
             may_ask,
             ask_within,
             logs,
+            of_extension,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -88,6 +93,16 @@ impl Cx {
         self.inner.footing.revision()
     }
 
+    /// Whether structured content may be any JSON; where not, it is an object.
+    pub fn any_structured(&self) -> bool {
+        self.inner.footing.any_structured()
+    }
+
+    /// Whether tools declare the schema of their output and results hold structured content.
+    pub fn has_output_schemas(&self) -> bool {
+        self.inner.footing.has_output_schemas()
+    }
+
     /// The id of the request.
     pub fn request_id(&self) -> &RequestId {
         &self.inner.id
@@ -98,9 +113,25 @@ impl Cx {
         self.inner.footing.client()
     }
 
+    /// On whose behalf the request is made, where the binding found that out.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.extension()
+    }
+
+    /// What the binding knows of the request beside its message, by its type.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.inner.back.extension(TypeId::of::<T>())?.downcast_ref()
+    }
+
     /// What the client declared it can be asked.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.footing.capabilities()
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
+    /// have an error for it.
+    pub fn tells_misfits_in_results(&self) -> bool {
+        self.inner.footing.tells_misfits_in_results()
     }
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
@@ -209,10 +240,18 @@ impl Cx {
     }
 
     /// Sends any notification that belongs to this request, where the revision has it.
+    ///
+    /// One of an extension, `notifications/<prefix>/…`, is sent where the client declared an extension with that prefix;
+    /// in answer to a request of an extension always. Its parameters say by `requestId` whose it is.
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
-        if self.inner.footing.may_tell(method) {
+        if self.may_notify(method) {
             self.note(method, params);
         }
+    }
+
+    /// Whether [`Self::notify`] sends a notification of this name.
+    pub fn may_notify(&self, method: &str) -> bool {
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.footing.may_tell(method)
     }
 
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.

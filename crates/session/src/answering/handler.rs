@@ -35,6 +35,13 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Whether a request of this method, one of an extension, is answered only at its end and says what it has to say
+    /// before: as a listener does.
+    fn is_long_lived(&self, method: &str) -> bool {
+        let _ = method;
+        false
+    }
+
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
 }
@@ -50,6 +57,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         (**self).input_schema(tool)
+    }
+
+    fn is_long_lived(&self, method: &str) -> bool {
+        (**self).is_long_lived(method)
     }
 
     fn roots_changed(&self) {

@@ -2,6 +2,7 @@
 //!
 //! Both eras share the pipe: each message says which one it belongs to. The answers of one read leave in one write.
 
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use crate::answering::ServerSession;
 use crate::answering::answer::{Answered, Answering, Outcome};
 use crate::answering::cx::Cancel;
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Caller, Extensions, Server};
 use crate::link::{Claim, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
 
@@ -29,6 +30,17 @@ impl Server {
     /// # Cancellation
     /// Dropping the future ends the connection and cancels what is under way.
     pub async fn serve(self: &Arc<Self>, pipe: Pipe) -> LinkError {
+        self.serve_with(pipe, Extensions::new()).await
+    }
+
+    /// As [`Self::serve`], for a caller who is known: whoever holds the other end of the pipe.
+    pub async fn serve_as(self: &Arc<Self>, pipe: Pipe, caller: Caller) -> LinkError {
+        self.serve_with(pipe, Extensions::new().with(caller)).await
+    }
+
+    /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
+    /// [`Cx::extension`](crate::answering::Cx::extension).
+    pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().peer.clone();
         let Pipe { outlet, inlet, keeper, tap } = pipe;
         let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
@@ -37,7 +49,8 @@ impl Server {
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), limits.pending, limits.notes));
         let connection = Arc::new(Connection {
             server: Arc::clone(self),
-            session: Arc::default(),
+            session: Arc::new(ServerSession::owned_by(extensions.get())),
+            extensions,
             outbox: Arc::clone(&outbox),
             inflight: Arc::clone(&inflight),
             ids: AtomicI64::new(1),
@@ -83,6 +96,7 @@ impl Drop for CancelAll {
 struct Connection {
     server: Arc<Server>,
     session: Arc<ServerSession>,
+    extensions: Extensions,
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
@@ -195,6 +209,10 @@ impl Back for Connection {
         Some(Exchange::Piped(self.inflight.open(id, Life::Call, |outbox, id, flush| {
             put_request(outbox, id, method, params.as_str(), flush)
         })))
+    }
+
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.extensions.find(of)
     }
 }
 

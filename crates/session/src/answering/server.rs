@@ -7,7 +7,7 @@ use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, Se
 
 use crate::answering::kept::Mark;
 use crate::answering::{Handler, Publisher};
-use crate::era::{LastStated, Offer, StateKeys};
+use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys};
 use crate::peer::PeerLimits;
 
 /// A server. Cheap to share: build one and serve it on every connection.
@@ -20,6 +20,7 @@ pub struct Server {
     instructions: Option<String>,
     handler: Arc<dyn Handler>,
     offer: Offer,
+    opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: StateKeys,
     limits: ServerLimits,
@@ -61,6 +62,7 @@ impl Server {
             capabilities,
             instructions: None,
             offer: Offer::Any,
+            opening: OpeningPolicy::default(),
             hints: CacheHints::new(0, CacheScope::Private),
             state_keys: None,
             limits: ServerLimits::default(),
@@ -107,6 +109,10 @@ impl Server {
         self.offer
     }
 
+    pub(crate) fn opening(&self) -> &OpeningPolicy {
+        &self.opening
+    }
+
     /// Whether requests that need no session are served.
     pub(crate) fn stands_alone(&self) -> bool {
         !self.offer.modern().is_empty()
@@ -138,6 +144,7 @@ pub struct ServerBuilder {
     capabilities: ServerCapabilities,
     instructions: Option<String>,
     offer: Offer,
+    opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: Option<StateKeys>,
     limits: ServerLimits,
@@ -155,6 +162,13 @@ impl ServerBuilder {
     #[must_use]
     pub fn offer(mut self, offer: Offer) -> Self {
         self.offer = offer;
+        self
+    }
+
+    /// What is made of the first words of a session.
+    #[must_use]
+    pub fn opening(mut self, policy: OpeningPolicy) -> Self {
+        self.opening = policy;
         self
     }
 
@@ -191,6 +205,7 @@ impl ServerBuilder {
             instructions: self.instructions,
             handler: Arc::new(handler),
             offer: self.offer,
+            opening: self.opening,
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
             limits: self.limits,

@@ -117,6 +117,13 @@ impl Client {
         self
     }
 
+    /// Declares an extension, with its settings: an object, mostly an empty one.
+    #[must_use]
+    pub fn with_extension(mut self, id: impl Into<String>, settings: switchboard_protocol::Raw) -> Self {
+        self.brings().extensions.insert(id.into(), settings);
+        self
+    }
+
     /// How long to wait and how much to take.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
@@ -175,6 +182,8 @@ impl Brings {
         }
         for (id, settings) in self.extensions.iter() {
             modern_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
+            // What has no place there is left out when the session opens.
+            legacy_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
         }
         Opening {
             offer: self.offer,

@@ -15,12 +15,15 @@ use tokio::time::Instant;
 use crate::client::Answers;
 use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::session::Live;
-use crate::era::{Extras, Round, Settled};
+use crate::era::{Extras, Round, Settled, is_extension_note};
 use crate::error::CallError;
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
 
 /// Is told of progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
+
+/// Is told what an extension says about a call.
+pub(crate) type OnNote = Box<dyn FnMut(&str, Raw) + Send>;
 
 /// What is called, and how.
 pub(crate) struct Call<'a> {
@@ -37,6 +40,7 @@ pub(crate) struct Call<'a> {
     /// Whether progress is asked for.
     pub(crate) tracked: bool,
     pub(crate) on_progress: Option<OnProgress>,
+    pub(crate) on_note: Option<OnNote>,
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
     /// Who answers what the server asks within this call; without one, whoever answers for the session.
@@ -55,6 +59,7 @@ impl<'a> Call<'a> {
             total: None,
             tracked: false,
             on_progress: None,
+            on_note: None,
             as_task: false,
             answers: None,
         }
@@ -103,6 +108,7 @@ impl Live {
         };
         let mut watch = Watch::start(&self.clock, bounds);
         let mut teller = Teller::new(call.on_progress.take(), self.limits().progress_per_second);
+        teller.on_note = call.on_note.take();
         let mut round: Option<Round> = None;
         let mut rounds = 0;
         loop {
@@ -171,6 +177,11 @@ impl Live {
                         watch.word();
                         teller.hear(&note);
                         // Looked at with every word: a flood of them must not outrun the total.
+                        alarm.reset(self.next_look(watch, teller)?);
+                    }
+                    Event::Note(note) if teller.on_note.is_some() && is_extension_note(&note.method) => {
+                        watch.word();
+                        teller.pass_on(note);
                         alarm.reset(self.next_look(watch, teller)?);
                     }
                     Event::Note(note) => _ = self.heard(note),
@@ -261,6 +272,7 @@ impl Live {
 /// Tells a caller of progress: in order, never backwards, not too often, the latest before the result.
 pub(crate) struct Teller {
     tell: Option<OnProgress>,
+    on_note: Option<OnNote>,
     gap: Duration,
     last: f64,
     told_at: Option<Instant>,
@@ -270,7 +282,7 @@ pub(crate) struct Teller {
 impl Teller {
     pub(crate) fn new(tell: Option<OnProgress>, per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
-        Self { tell, gap, last: f64::NEG_INFINITY, told_at: None, held: None }
+        Self { tell, on_note: None, gap, last: f64::NEG_INFINITY, told_at: None, held: None }
     }
 
     /// Hears of progress.
@@ -285,6 +297,13 @@ impl Teller {
         self.last = progress.progress;
         self.held = Some(progress);
         self.tell_held();
+    }
+
+    /// Hears what an extension says.
+    fn pass_on(&mut self, note: Note) {
+        if let Some(tell) = &mut self.on_note {
+            tell(&note.method, note.params.unwrap_or_else(Raw::empty_object));
+        }
     }
 
     /// When what is held back may be told.

@@ -25,6 +25,7 @@ use crate::client::clock::Clock;
 use crate::client::lists::{
     Entry, Freshness, Holding, List, ListKind, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS,
 };
+use crate::client::raw_call::RawCall;
 use crate::client::subscribe::HeardLists;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
@@ -350,17 +351,12 @@ impl ClientSession {
     /// # Errors
     /// When the server or the connection fails.
     pub async fn request_raw(&self, method: &str, params: Raw) -> Result<Raw, CallError> {
-        let live = self.live()?;
-        let mut members: OrderedMap<Raw> =
-            params.decode().map_err(|error| CallError::Parameters(error.to_string()))?;
-        let meta = members.remove("_meta").map(|meta| meta.decode()).transpose();
-        let meta = meta.map_err(|error| CallError::Parameters(error.to_string()))?;
-        // What the request is about, for bindings that say it outside the message too.
-        let subject =
-            ["name", "uri", "taskId"].iter().find_map(|key| members.get(key)?.decode::<String>().ok());
-        let body = Raw::encode(&members)?;
-        live.call(Call { meta: meta.as_ref(), name: subject.as_deref(), ..Call::new(method, body.as_str()) })
-            .await
+        self.raw_call(method, params).await
+    }
+
+    /// As [`Self::request_raw`], to be set up before it is awaited.
+    pub fn raw_call(&self, method: impl Into<String>, params: Raw) -> RawCall {
+        RawCall::new(self.clone(), method.into(), params)
     }
 
     /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.

@@ -8,7 +8,7 @@ use bytestring::ByteString;
 use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams};
 
 use crate::client::Answers;
-use crate::client::call::{Call, OnProgress};
+use crate::client::call::{Call, OnNote, OnProgress};
 use crate::client::session::{ClientSession, decode};
 use crate::error::CallError;
 use crate::link::BoxFuture;
@@ -22,6 +22,7 @@ pub struct CallTool {
     idle: Option<Duration>,
     total: Option<Duration>,
     on_progress: Option<OnProgress>,
+    on_note: Option<OnNote>,
     task: Option<TaskParams>,
     answers: Option<Arc<dyn Answers>>,
 }
@@ -36,6 +37,7 @@ impl CallTool {
             idle: None,
             total: None,
             on_progress: None,
+            on_note: None,
             task: None,
             answers: None,
         }
@@ -60,6 +62,15 @@ impl CallTool {
     #[must_use]
     pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
         self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Is told what an extension says about this call, by the name of the notification, in order, before the result
+    /// comes. Declare the extension with [`Client::with_extension`](crate::Client::with_extension): without that no
+    /// server says anything of it.
+    #[must_use]
+    pub fn on_note(mut self, tell: impl FnMut(&str, Raw) + Send + 'static) -> Self {
+        self.on_note = Some(Box::new(tell));
         self
     }
 
@@ -100,7 +111,7 @@ impl CallTool {
         let arguments = arguments.is_object().then_some(arguments);
         let as_task = self.task.is_some();
         let params = body(&name, arguments.as_ref(), self.task.as_ref())?;
-        let mut on_progress = self.on_progress;
+        let (mut on_progress, mut on_note) = (self.on_progress, self.on_note);
         let mut call = |marked| Call {
             meta: self.meta.as_ref(),
             name: Some(&name),
@@ -109,6 +120,7 @@ impl CallTool {
             total: self.total,
             tracked: true,
             on_progress: on_progress.take(),
+            on_note: on_note.take(),
             as_task,
             answers: self.answers.clone(),
             ..Call::new("tools/call", &params)

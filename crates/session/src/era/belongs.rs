@@ -1,7 +1,8 @@
-//! Which exchange a notification belongs to: progress by its token, what a listener hears by its subscription.
+//! Which exchange a notification belongs to: progress by its token, what a listener hears by its subscription, what an
+//! extension says about a request by the id of that.
 
 use serde::Deserialize;
-use switchboard_protocol::RequestId;
+use switchboard_protocol::{RequestId, surface};
 
 use crate::link::Note;
 
@@ -42,7 +43,37 @@ pub(crate) fn belongs(note: &Note) -> Whose {
         "notifications/cancelled" if subscription.is_none() => {
             return tokens.request_id.map_or(Whose::All, Whose::Listener);
         }
-        _ => subscription,
+        method => subscription.or_else(|| tokens.request_id.filter(|_| is_extension_note(method))),
     };
     request.map_or(Whose::All, Whose::Request)
+}
+
+/// Whether a notification is one of an extension: no revision has a word for it.
+pub(crate) fn is_extension_note(method: &str) -> bool {
+    surface::find(method).next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_protocol::Raw;
+
+    use super::*;
+
+    fn whose(method: &str, params: &str) -> Whose {
+        let params = Raw::parse(params.to_owned()).unwrap();
+        belongs(&Note { method: method.to_owned().into(), params: Some(params) })
+    }
+
+    #[test]
+    fn what_an_extension_says_about_a_request_is_that_requests() {
+        let seven = RequestId::Number(7);
+        assert_eq!(
+            whose("notifications/com.example/event", r#"{"requestId":7}"#),
+            Whose::Request(seven.clone())
+        );
+        assert_eq!(whose("notifications/com.example/event", r#"{"seq":7}"#), Whose::All);
+        // The words of the specification keep their own way to say it.
+        assert_eq!(whose("notifications/message", r#"{"requestId":7}"#), Whose::All);
+        assert_eq!(whose("notifications/progress", r#"{"progressToken":7}"#), Whose::Request(seven));
+    }
 }

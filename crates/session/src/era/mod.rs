@@ -9,16 +9,18 @@ mod dialect;
 mod ladder;
 mod legacy;
 mod modern;
+mod opening;
 mod terms;
 
-pub(crate) use belongs::{Whose, belongs};
+pub(crate) use belongs::{Whose, belongs, is_extension_note};
 pub(crate) use classify::{Classified, LastStated, Look, look};
 pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
 pub(crate) use ladder::{Opened, Opening, Stash, climb};
 pub(crate) use legacy::is_modern_name;
 pub use modern::StateKeys;
 pub(crate) use modern::{Questions, may_ask};
-pub use terms::{Offer, Terms, Verdict};
+pub use opening::{OpeningPolicy, VersionPolicy};
+pub use terms::{Listed, Offer, Terms, Verdict};
 
 pub(crate) mod serving;
 

@@ -10,11 +10,11 @@ use switchboard_protocol::{
 
 use switchboard_protocol::surface::{self, Declared, Direction};
 
-use crate::answering::{AskError, Back, News, Reply, Server};
+use crate::answering::{AskError, Back, Caller, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, unsupported_version};
+use crate::era::{Classified, Look, is_extension_note, unsupported_version};
 use crate::link::BoxFuture;
 
 /// On which footing a request stands.
@@ -84,7 +84,7 @@ fn admit_legacy(
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
         "server/discover" => Err(unsupported_version(server, "")),
-        _ => Err(RpcError::invalid_params("Not initialized: send initialize first")),
+        _ => Err(server.opening().early()),
     }
 }
 
@@ -96,6 +96,16 @@ impl Footing {
             }
             Self::Modern(alone) => alone.revision,
         }
+    }
+
+    /// Whether structured content may be any JSON; before, it is an object.
+    pub(crate) fn any_structured(&self) -> bool {
+        self.revision() >= Revision::V2026_07_28
+    }
+
+    /// Whether tools declare the schema of their output, and results hold structured content.
+    pub(crate) fn has_output_schemas(&self) -> bool {
+        self.revision() >= Revision::V2025_06_18
     }
 
     pub(crate) fn client(&self) -> Option<Implementation> {
@@ -122,6 +132,11 @@ impl Footing {
             // Without a level in the request, nothing may be sent.
             Self::Modern(alone) => alone.stated.log_level.is_some_and(|least| level >= least),
         }
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    pub(crate) fn tells_misfits_in_results(&self) -> bool {
+        self.revision() >= Revision::V2025_11_25
     }
 
     /// Asks the client, and gives its answer as text.
@@ -166,10 +181,17 @@ impl Footing {
     }
 
     /// Whether the revision has a message of this name from server to client. What no revision knows is an
-    /// extension's, and that is between the two sides.
+    /// extension's, and that is between the two sides; where its name says which extensions it is of, as in
+    /// `notifications/com.example/event`, the client must have declared one of them.
     pub(crate) fn may_tell(&self, method: &str) -> bool {
-        surface::find(method).next().is_none()
-            || surface::exists(method, self.revision(), Direction::ServerToClient)
+        if !is_extension_note(method) {
+            return surface::exists(method, self.revision(), Direction::ServerToClient);
+        }
+        let of = method.strip_prefix("notifications/").and_then(|name| name.split_once('/'));
+        // Prefixes of extensions are names of domains.
+        let Some((prefix, _)) = of.filter(|(prefix, _)| prefix.contains('.')) else { return true };
+        let is_of = |id: &str| id.split_once('/').is_some_and(|(own, _)| own == prefix);
+        self.capabilities().extensions.as_ref().is_some_and(|declared| declared.keys().any(is_of))
     }
 
     /// Whether the request may use an extension: in the modern era it must have declared it itself.
@@ -202,13 +224,14 @@ impl Footing {
     /// # Errors
     /// When the state it hands back was changed, is for something else, or is too old.
     pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
-        let Resume { method, params, responses, state } = round;
+        let Resume { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
             return Ok(Questions::default());
         }
         let carried = match state {
             Some(state) => {
-                let bound = Bound::new(&server.info().name, None, method, params);
+                let principal = caller.map(Caller::principal);
+                let bound = Bound::new(&server.info().name, principal, method, params);
                 Some(modern::open(server.state_keys(), &bound, state)?)
             }
             None => None,
@@ -220,8 +243,7 @@ impl Footing {
     pub(crate) fn run(
         &self,
         server: &Arc<Server>,
-        method: &str,
-        params: Raw,
+        (method, params, principal): (&str, Raw, Option<String>),
         handler: BoxFuture<'static, Reply>,
         owner: impl AsRef<Questions> + Send + Unpin + 'static,
     ) -> BoxFuture<'static, Reply> {
@@ -232,7 +254,8 @@ impl Footing {
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;
-                    modern::finish(&server, || Bound::new(&server.info().name, None, &method, &params), run)
+                    let bound = || Bound::new(&server.info().name, principal, &method, &params);
+                    modern::finish(&server, bound, run)
                 })
             }
         }
@@ -266,6 +289,7 @@ pub(crate) struct Resume<'a> {
     pub(crate) params: &'a Raw,
     pub(crate) responses: Option<&'a switchboard_protocol::InputResponses>,
     pub(crate) state: Option<&'a str>,
+    pub(crate) caller: Option<&'a Caller>,
 }
 
 /// Lists and resources say how long they may be kept.

@@ -33,20 +33,46 @@ pub enum Offer {
     LegacyOnly,
     /// This revision and no other.
     Only(Revision),
+    /// These revisions, the preferred ones first.
+    Listed(Listed),
 }
 
+/// Some revisions, in order of preference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listed([Option<Revision>; Revision::ALL.len()]);
+
 impl Offer {
-    /// The revisions of the modern era in this offer, newest first.
+    /// The revisions of these names, the preferred ones first: a client that names one that is not among them is offered
+    /// the first that opens as it does. A name that comes twice counts once; no name at all is every revision.
+    ///
+    /// # Errors
+    /// When there is no revision of a name.
+    pub fn from_names(
+        names: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Self, switchboard_protocol::UnknownRevision> {
+        let mut listed = [None; Revision::ALL.len()];
+        for name in names {
+            let revision: Revision = name.as_ref().parse()?;
+            if !listed.contains(&Some(revision))
+                && let Some(free) = listed.iter_mut().find(|slot| slot.is_none())
+            {
+                *free = Some(revision);
+            }
+        }
+        Ok(if listed[0].is_none() { Self::Any } else { Self::Listed(Listed(listed)) })
+    }
+
+    /// The revisions of the modern era in this offer, the preferred ones first: the newest unless listed.
     pub(crate) fn modern(self) -> Vec<Revision> {
         self.of_era(switchboard_protocol::Era::Modern)
     }
 
-    /// The revisions of the legacy era in this offer, newest first.
+    /// The revisions of the legacy era in this offer, the preferred ones first: the newest unless listed.
     pub(crate) fn legacy(self) -> Vec<Revision> {
         self.of_era(switchboard_protocol::Era::Legacy)
     }
 
-    /// All revisions in this offer, newest first.
+    /// All revisions in this offer, those that need no handshake first.
     pub fn all(self) -> Vec<Revision> {
         let mut all = self.modern();
         all.extend(self.legacy());
@@ -61,11 +87,15 @@ impl Offer {
             Self::ModernOnly => revision.era() == Modern,
             Self::LegacyOnly => revision.era() == Legacy,
             Self::Only(only) => revision == only,
+            Self::Listed(Listed(listed)) => listed.contains(&Some(revision)),
         }
     }
 
     fn of_era(self, era: switchboard_protocol::Era) -> Vec<Revision> {
-        Revision::ALL.into_iter().rev().filter(|r| r.era() == era && self.has(*r)).collect()
+        match self {
+            Self::Listed(Listed(listed)) => listed.into_iter().flatten().filter(|r| r.era() == era).collect(),
+            _ => Revision::ALL.into_iter().rev().filter(|r| r.era() == era && self.has(*r)).collect(),
+        }
     }
 }
 

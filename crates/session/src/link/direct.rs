@@ -1,5 +1,6 @@
 //! In one process: a call runs the handler in the caller's own task. No queue, no task, no bytes copied.
 
+use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::pin::Pin;
@@ -11,7 +12,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{Outline, Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
-use crate::answering::{Answered, Answering, Back, Outcome, Server, ServerSession};
+use crate::answering::{Answered, Answering, Back, Caller, Extensions, Outcome, Server, ServerSession};
 use crate::link::{
     Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
     pair,
@@ -27,20 +28,34 @@ const MOST_NOTES: usize = 1024;
 #[derive(Clone)]
 pub struct InProcess {
     server: Arc<Server>,
+    extensions: Extensions,
 }
 
 impl InProcess {
     /// Reaches this server.
     pub fn new(server: &Arc<Server>) -> Self {
-        Self { server: Arc::clone(server) }
+        Self { server: Arc::clone(server), extensions: Extensions::new() }
+    }
+
+    /// Calls on behalf of this caller.
+    #[must_use]
+    pub fn with_caller(self, caller: Caller) -> Self {
+        self.with_extension(caller)
+    }
+
+    /// What handlers get from [`Cx::extension`](crate::answering::Cx::extension) with every request.
+    #[must_use]
+    pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extensions.insert(value);
+        self
     }
 
     /// A link over a pipe in memory, with the server at its other end.
     fn piped(&self) -> Arc<dyn Link> {
         let (near, far) = pair();
-        let server = Arc::clone(&self.server);
+        let (server, extensions) = (Arc::clone(&self.server), self.extensions.clone());
         // Ends by itself when the near end is dropped or closed.
-        tokio::spawn(async move { server.serve(far).await });
+        tokio::spawn(async move { server.serve_with(far, extensions).await });
         Peer::start(near, PeerLimits::default())
     }
 }
@@ -53,7 +68,7 @@ impl Dial for InProcess {
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
             Ok(match (rung, previous) {
-                (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(&self.server)),
+                (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(self)),
                 (Rung::Legacy, Some(previous))
                     if !self.server.stands_alone() && previous.ended().is_none() =>
                 {
@@ -77,6 +92,8 @@ struct Direct {
     server: Arc<Server>,
     session: Arc<ServerSession>,
     gate: Arc<Gate>,
+    /// Shared with every request; none where there is nothing to share.
+    extensions: Option<Arc<Extensions>>,
 }
 
 /// Closed when the link is.
@@ -93,8 +110,10 @@ struct GateState {
 }
 
 impl Direct {
-    fn new(server: &Arc<Server>) -> Self {
-        Self { server: Arc::clone(server), session: Arc::default(), gate: Arc::default() }
+    fn new(to: &InProcess) -> Self {
+        let extensions = (!to.extensions.is_empty()).then(|| Arc::new(to.extensions.clone()));
+        let server = Arc::clone(&to.server);
+        Self { server, session: Arc::default(), gate: Arc::default(), extensions }
     }
 
     fn request(&self, ask: &Ask<'_>, notes: &Arc<Notes>) -> Result<Answered, LinkError> {
@@ -136,7 +155,7 @@ impl Direct {
 
 impl Link for Direct {
     fn open(&self, ask: Ask<'_>) -> Exchange {
-        let notes = Arc::new(Notes::default());
+        let notes = Arc::new(Notes { extensions: self.extensions.clone(), ..Notes::default() });
         let stage = match self.request(&ask, &notes) {
             Ok(Answered::Refused(error)) => Stage::Done(Ok(Err(error))),
             Ok(Answered::Now(outcome)) => Stage::Done(Ok(outcome)),
@@ -189,6 +208,7 @@ impl Drop for Direct {
 #[derive(Default)]
 struct Notes {
     state: Mutex<NotesState>,
+    extensions: Option<Arc<Extensions>>,
 }
 
 #[derive(Default)]
@@ -211,6 +231,10 @@ impl Back for Notes {
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.extensions.as_ref()?.find(of)
     }
 }
 

@@ -150,13 +150,13 @@ impl Inflight {
         let Some(slot) = table.slots.get_mut(id).filter(takes) else {
             return Err(note);
         };
-        // A call wants the latest word on its progress; a listener wants every change, up to a bound.
-        let most = if slot.life == Life::Listen { self.most_notes } else { 1 };
-        if slot.notes.len() >= most {
+        // Of its progress a call wants the latest word; of everything else every word, up to a bound.
+        let is_progress = |note: &Note| &*note.method == "notifications/progress";
+        if slot.notes.back().is_some_and(|last| is_progress(last) && is_progress(&note)) {
+            slot.notes.pop_back();
+        } else if slot.notes.len() >= self.most_notes {
             slot.notes.pop_front();
-            if slot.life == Life::Listen {
-                self.counters.dropped_notes();
-            }
+            self.counters.dropped_notes();
         }
         slot.notes.push_back(note);
         let waker = slot.waker.take();

@@ -85,7 +85,14 @@ fn edits_of_tools() {
         edit(|d| d.tools[0].scopes = vec!["s".into()]),
         [format!("breaking: {first} needs the scope `s` now")]
     );
-    assert_eq!(edit(|d| d.tools[2].task = false), ["breaking: tool `clear` may no longer be run as a task"]);
+    assert_eq!(
+        edit(|d| d.tools[2].task = TaskRule::Never),
+        ["breaking: tool `clear` may no longer be run as a task"]
+    );
+    assert_eq!(
+        edit(|d| d.tools[2].task = TaskRule::Required),
+        ["breaking: tool `clear` can only be run as a task now"]
+    );
     assert_eq!(
         edit(|d| d.tools[0].events = Some(json!({}))),
         [format!("compatible: {first} sends events now")]

@@ -9,12 +9,14 @@ use switchboard_protocol::{
     ClientCapabilities, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision, RpcError,
 };
 
-use crate::answering::Server;
+use crate::answering::{Caller, Server};
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Debug, Default)]
 pub struct Session {
     agreed: OnceLock<Agreed>,
+    /// The principal of whoever opened it; none where nobody was told apart.
+    owner: Option<String>,
     /// The least level of log messages wanted, as a number; 0 is none set.
     log_level: AtomicU8,
     subscriptions: Mutex<HashSet<String>>,
@@ -38,12 +40,28 @@ struct Memory {
     log_level: Option<Level>,
     #[serde(default)]
     subscriptions: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
 }
 
 /// How many resources one session may subscribe to.
 const MOST_SUBSCRIPTIONS: usize = 10_000;
 
 impl Session {
+    /// A session that this caller opens: nobody else may use it.
+    pub fn owned_by(caller: Option<&Caller>) -> Self {
+        Self { owner: caller.map(Caller::principal), ..Self::default() }
+    }
+
+    /// Whether this caller opened it.
+    pub fn is_of(&self, caller: Option<&Caller>) -> bool {
+        match (&self.owner, caller) {
+            (None, None) => true,
+            (Some(owner), Some(caller)) => *owner == caller.principal(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn agreed(&self) -> Option<&Agreed> {
         self.agreed.get()
     }
@@ -67,14 +85,15 @@ impl Session {
             capabilities: agreed.capabilities.clone(),
             log_level: self.log_level(),
             subscriptions: self.subscriptions.lock().iter().cloned().collect(),
+            owner: self.owner.clone(),
         };
         Raw::encode(&memory).ok()
     }
 
     /// A session that remembers this; `None` when the text is none of ours.
     pub fn restore(memory: &Raw) -> Option<Self> {
-        let Memory { revision, client, capabilities, .. } = memory.decode().ok()?;
-        let session = Self::default();
+        let Memory { revision, client, capabilities, owner, .. } = memory.decode().ok()?;
+        let session = Self { owner, ..Self::default() };
         let agreed = Agreed { revision, client, capabilities };
         session.agreed.set(agreed).ok()?;
         session.refresh(memory);
@@ -132,20 +151,18 @@ pub(crate) fn initialize(
     session: &Session,
     params: Option<&Raw>,
 ) -> Result<InitializeResult, RpcError> {
-    let offer = server.offer().legacy();
+    if session.is_open() {
+        return Err(server.opening().again());
+    }
     let params: InitializeParams = params
         .cloned()
         .unwrap_or_else(Raw::empty_object)
         .decode()
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    // What was asked for if we speak it, else the newest we do: the client decides whether to stay.
-    let wanted = offer.iter().copied().find(|revision| revision.as_str() == params.protocol_version);
-    let Some(revision) = wanted.or(offer.first().copied()) else {
-        return Err(super::super::unsupported_version(server, &params.protocol_version));
-    };
+    let revision = server.opening().agree(server, &params.protocol_version)?;
     let agreed = Agreed { revision, client: params.client_info, capabilities: params.capabilities };
     if session.agreed.set(agreed).is_err() {
-        return Err(RpcError::invalid_request("the session is initialized already; open another connection"));
+        return Err(server.opening().again());
     }
     let mut result =
         InitializeResult::new(revision.as_str(), server.capabilities().clone(), server.info().clone());

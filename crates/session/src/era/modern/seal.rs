@@ -64,12 +64,8 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    pub(crate) fn new(server: &str, principal: Option<&str>, method: &str, params: &Raw) -> Self {
-        Self {
-            server: server.to_owned(),
-            principal: principal.map(str::to_owned),
-            request: request_digest(method, params),
-        }
+    pub(crate) fn new(server: &str, principal: Option<String>, method: &str, params: &Raw) -> Self {
+        Self { server: server.to_owned(), principal, request: request_digest(method, params) }
     }
 }
 
@@ -184,7 +180,7 @@ mod tests {
     const TTL: Duration = Duration::from_secs(600);
 
     fn bound(principal: Option<&str>, params: &str) -> Bound {
-        Bound::new("s", principal, "tools/call", &Raw::parse(params.to_owned()).unwrap())
+        Bound::new("s", principal.map(str::to_owned), "tools/call", &Raw::parse(params.to_owned()).unwrap())
     }
 
     fn carried() -> Carried {

@@ -6,6 +6,19 @@ use http::header::ACCEPT;
 /// What nearly every client sends.
 const BOTH: &[u8] = b"application/json, text/event-stream";
 
+/// How the answer follows what the client accepts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AcceptPolicy {
+    /// As the specification has it: either type alone will do, `*/*` is both, and an answer is an event stream only when
+    /// there is something to say before it. What accepts neither is refused.
+    #[default]
+    Specification,
+    /// An event stream where `text/event-stream` is named, and then for every tool call; otherwise JSON with the final
+    /// result only, whatever else is accepted.
+    Named,
+}
+
 /// What the `Accept` header allows. Either type alone will do: asking for both is what most clients forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Accept {
@@ -38,6 +51,16 @@ impl Accept {
             }
         }
         if any { accept } else { Self { json: true, events: true, names_events: false } }
+    }
+
+    /// What it allows under a policy.
+    pub(crate) fn under(self, policy: AcceptPolicy) -> Self {
+        match policy {
+            AcceptPolicy::Named if !self.names_events => {
+                Self { json: true, events: false, names_events: false }
+            }
+            AcceptPolicy::Named | AcceptPolicy::Specification => self,
+        }
     }
 
     fn allow(&mut self, range: &str) {
@@ -84,6 +107,22 @@ mod tests {
         }
         let Accept { json, events, names_events } = Accept::read(&headers);
         (json, events, names_events)
+    }
+
+    #[test]
+    fn under_the_policy_of_names_only_a_name_is_a_stream() {
+        for (text, expected) in [
+            ("*/*", (true, false, false)),
+            ("text/*", (true, false, false)),
+            ("text/html", (true, false, false)),
+            ("text/event-stream", (false, true, true)),
+            ("application/json, text/event-stream", (true, true, true)),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, text.parse().unwrap());
+            let Accept { json, events, names_events } = Accept::read(&headers).under(AcceptPolicy::Named);
+            assert_eq!((json, events, names_events), expected, "{text:?}");
+        }
     }
 
     #[test]

@@ -16,13 +16,25 @@ pub struct ReplyBody {
     kind: Kind,
 }
 
-#[derive(Debug)]
 enum Kind {
     Empty,
     Whole(Bytes),
+    /// That of another endpoint on the same listener.
+    Other(Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>),
     /// Pieces of a whole one, in order.
     Pieces([Bytes; 3]),
     Events(Reading),
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "Empty",
+            Self::Whole(_) | Self::Pieces(_) => "Whole",
+            Self::Events(_) => "Events",
+            Self::Other(_) => "Other",
+        })
+    }
 }
 
 /// The reading end of a feed. Dropping it tells the writing end that the client is gone.
@@ -36,12 +48,19 @@ impl Drop for Reading {
 }
 
 impl ReplyBody {
-    pub(crate) fn empty() -> Self {
+    /// Nothing.
+    pub fn empty() -> Self {
         Self { kind: Kind::Empty }
     }
 
-    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
+    /// All of it at once.
+    pub fn whole(bytes: impl Into<Bytes>) -> Self {
         Self { kind: Kind::Whole(bytes.into()) }
+    }
+
+    /// As another body has it.
+    pub fn other(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Self {
+        Self { kind: Kind::Other(Box::pin(body)) }
     }
 
     /// A whole answer whose middle is large, and is not copied to stand between the others.
@@ -76,6 +95,7 @@ impl Body for ReplyBody {
                 }
                 Poll::Ready(next.map(|piece| Ok(Frame::data(piece))))
             }
+            Kind::Other(body) => body.as_mut().poll_frame(cx),
             Kind::Events(reading) => {
                 reading.0.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
@@ -83,7 +103,11 @@ impl Body for ReplyBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.kind, Kind::Empty)
+        match &self.kind {
+            Kind::Empty => true,
+            Kind::Other(body) => body.is_end_stream(),
+            Kind::Whole(_) | Kind::Pieces(_) | Kind::Events(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -93,6 +117,7 @@ impl Body for ReplyBody {
             Kind::Pieces(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum::<u64>())
             }
+            Kind::Other(body) => body.size_hint(),
             Kind::Events(_) => SizeHint::default(),
         }
     }

@@ -14,13 +14,14 @@ use switchboard_session::answering::{Server, ServerSession, stands_alone};
 use switchboard_session::link::BoxFuture;
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
-use crate::http::server::accept::Accept;
+use crate::http::server::accept::{Accept, AcceptPolicy};
 use crate::http::server::body::ReplyBody;
 use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::session::Sessions;
 use crate::http::server::sse_2024::Streams;
+use crate::http::server::visitor::Visitor;
 use crate::http::server::{stateful, stateless};
 
 /// A server as a service over HTTP. Cheap to clone.
@@ -70,13 +71,23 @@ impl HttpService {
         B: Body<Data: Send> + Send,
     {
         let (parts, body) = request.into_parts();
-        match self.inner.admit(&parts.uri, &parts.headers) {
-            Ok(Endpoint::Streamable) => self.inner.streamable(&parts.method, &parts.headers, body).await,
-            Ok(Endpoint::Stream2024) => self.inner.open_2024(&parts.method),
-            Ok(Endpoint::Message2024) => {
-                self.inner.post_2024(&parts.method, &parts.uri, &parts.headers, body).await
+        let mut visitor = Visitor { parts, caller: None };
+        let endpoint = match self.inner.admit(&visitor.parts.uri, visitor.headers()) {
+            Ok(endpoint) => endpoint,
+            Err(refused) => return reply::turned(refused),
+        };
+        if let Some(authenticate) = &self.inner.options.authenticate {
+            match authenticate.authenticate(&visitor.parts).await {
+                Ok(caller) => visitor.caller = caller,
+                Err(refused) => return refused.reply(self.inner.options.resource_metadata.as_deref()),
             }
-            Err(refused) => reply::turned(refused),
+            // It was for this server.
+            visitor.parts.headers.remove(http::header::AUTHORIZATION);
+        }
+        match endpoint {
+            Endpoint::Streamable => self.inner.streamable(&mut visitor, body).await,
+            Endpoint::Stream2024 => self.inner.open_2024(&mut visitor),
+            Endpoint::Message2024 => self.inner.post_2024(&visitor, body).await,
         }
     }
 
@@ -112,36 +123,36 @@ impl Inner {
         Ok(endpoint)
     }
 
-    async fn streamable<B>(self: &Arc<Self>, method: &Method, headers: &HeaderMap, body: B) -> Reply
+    async fn streamable<B>(self: &Arc<Self>, visitor: &mut Visitor, body: B) -> Reply
     where
         B: Body<Data: Send> + Send,
     {
-        if *method != Method::POST {
-            return match *method {
+        if visitor.parts.method != Method::POST {
+            return match visitor.parts.method {
                 _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
-                Method::GET => stateful::listen(self, headers).await,
-                Method::DELETE => stateful::leave(self, headers).await,
+                Method::GET => stateful::listen(self, visitor).await,
+                Method::DELETE => stateful::leave(self, visitor).await,
                 _ => reply::not_allowed("GET, POST, DELETE"),
             };
         }
-        let accept = Accept::read(headers);
+        let accept = Accept::read(visitor.headers()).under(self.options.accept);
         if accept.is_nothing() {
             let reason = "accept application/json or text/event-stream";
             return reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason));
         }
-        if let Err(refused) = guard::check_type(headers) {
+        if let Err(refused) = guard::check_type(visitor.headers()) {
             return reply::turned(refused);
         }
-        match guard::read_body(&self.options, headers, body).await {
-            Ok(frame) => self.post(headers, accept, frame).await,
+        match guard::read_body(&self.options, visitor.headers(), body).await {
+            Ok(frame) => self.post(visitor, accept, frame).await,
             Err(refused) => reply::turned(refused),
         }
     }
 
-    async fn post(self: &Arc<Self>, headers: &HeaderMap, accept: Accept, frame: bytes::Bytes) -> Reply {
+    async fn post(self: &Arc<Self>, visitor: &mut Visitor, accept: Accept, frame: bytes::Bytes) -> Reply {
         let envelope = match jsonrpc::parse(frame) {
             Ok(Message::Single(envelope)) => envelope,
-            Ok(Message::Batch(elements)) => return stateful::batch(self, headers, elements).await,
+            Ok(Message::Batch(elements)) => return stateful::batch(self, visitor, elements).await,
             Err(malformed) => {
                 let code =
                     if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
@@ -157,23 +168,31 @@ impl Inner {
             }
             Envelope::Request(request) => match self.server.look(&request) {
                 says if says.alone().is_some() => {
-                    stateless::answer(self, headers, accept, request, says).await
+                    stateless::answer(self, visitor, accept, request, says).await
                 }
-                _ if self.is_alone(headers) => {
+                _ if self.is_alone(visitor.headers()) => {
                     let error = RpcError::invalid_params(
                         "params._meta must name the protocol version and the client",
                     );
                     reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
                 }
-                says => stateful::answer(self, headers, accept, request, says).await,
+                says => stateful::answer(self, visitor, accept, request, says).await,
             },
-            Envelope::Notification(_) if self.is_alone(headers) || !headers.contains_key(SESSION_ID) => {
+            Envelope::Notification(_)
+                if self.is_alone(visitor.headers()) || !visitor.headers().contains_key(SESSION_ID) =>
+            {
                 // Requests that stand alone are cancelled by hanging up; there is nothing else to hear.
                 reply::bare(StatusCode::ACCEPTED)
             }
-            Envelope::Notification(note) => stateful::hear(self, headers, note).await,
-            Envelope::Response(response) => stateful::answered(self, headers, response).await,
+            Envelope::Notification(note) => stateful::hear(self, visitor, note).await,
+            Envelope::Response(response) => stateful::answered(self, visitor, response).await,
         }
+    }
+
+    /// Whether a request is answered by a stream even when it has nothing to say before its end.
+    pub(crate) fn streams_at_once(&self, accept: Accept, method: &str) -> bool {
+        let may = self.options.sse_when_accepted || self.options.accept == AcceptPolicy::Named;
+        may && accept.names_events && method == "tools/call"
     }
 
     /// Whether the headers speak of a revision in which requests stand alone.

@@ -4,6 +4,7 @@
 //! answer. Invariant: a lane is unopened, then open or closed, and once it is one of these two it stays so, or goes from
 //! open to closed for good.
 
+use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tokio::sync::Notify;
 use crate::http::message::{note_text, request_text};
 use crate::http::server::session::{Asking, HttpSession, STANDALONE};
 use crate::http::server::stream::Weight;
+use crate::http::server::visitor::Known;
 
 /// Nothing was said yet.
 const UNOPENED: u64 = u64::MAX - 1;
@@ -30,19 +32,21 @@ pub(crate) struct Lane {
     streams: bool,
     /// Told when the answer must become a stream.
     upgrade: Notify,
+    /// Who made the request; nobody where the lane belongs to none.
+    known: Option<Known>,
 }
 
 impl Lane {
     /// The lane of a request, with a stream where the client takes one.
-    pub(crate) fn new(session: &Arc<HttpSession>, streams: bool) -> Self {
+    pub(crate) fn new(session: &Arc<HttpSession>, streams: bool, known: Option<Known>) -> Self {
         let stream = AtomicU64::new(if streams { UNOPENED } else { CLOSED });
-        Self { session: Arc::downgrade(session), stream, streams, upgrade: Notify::new() }
+        Self { session: Arc::downgrade(session), stream, streams, upgrade: Notify::new(), known }
     }
 
     /// The lane of what belongs to no request.
     pub(crate) fn standalone(session: &Arc<HttpSession>) -> Self {
         let (session, stream) = (Arc::downgrade(session), AtomicU64::new(STANDALONE));
-        Self { session, stream, streams: false, upgrade: Notify::new() }
+        Self { session, stream, streams: false, upgrade: Notify::new(), known: None }
     }
 
     /// Its stream, if something was said on it.
@@ -113,5 +117,9 @@ impl Back for Lane {
         let Some(stream) = self.open(&session) else { return };
         session.hang_up(stream, retry);
         self.upgrade();
+    }
+
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.known.as_ref()?.extension(of)
     }
 }

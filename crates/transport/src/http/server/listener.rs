@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::http::server::crowd::{Crowd, Room, Seat, Word};
-use crate::http::server::door::HttpService;
+use crate::http::server::endpoint::Endpoint;
 use crate::http::server::timed_io::{Patience, TimedIo};
 
 /// How much the accept loop bears.
@@ -48,7 +48,7 @@ impl Default for ListenerLimits {
     }
 }
 
-/// Serves a service on an address.
+/// Serves an endpoint on an address.
 #[derive(Debug)]
 pub struct HttpListener {
     listener: TcpListener,
@@ -87,7 +87,7 @@ impl HttpListener {
     }
 
     /// Serves until it is stopped; then lets requests under way finish, within bounds.
-    pub async fn serve(self, service: HttpService) {
+    pub async fn serve(self, service: impl Endpoint) {
         let crowd = Crowd::default();
         let room = Room { all: self.limits.connections, per_address: self.limits.connections_per_address };
         let mut connections = JoinSet::new();
@@ -131,16 +131,16 @@ impl Stopper {
 }
 
 /// Serves one connection until it ends, is silent for too long, or the listener stops.
-async fn serve_one(stream: TcpStream, seat: Seat, service: HttpService, limits: ListenerLimits) {
+async fn serve_one(stream: TcpStream, seat: Seat, service: impl Endpoint, limits: ListenerLimits) {
     let _ = stream.set_nodelay(true);
     let active = seat.active.clone();
-    let write = service.inner.options.write_stall;
+    let write = service.write_stall();
     let patience = Patience { head: limits.header_time, between: limits.idle, write };
     let io = TokioIo::new(TimedIo::new(stream, active.clone(), patience));
     let answer = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let (service, answering) = (service.clone(), active.begin());
         async move {
-            let reply = service.handle(request).await;
+            let reply = service.answer(request).await;
             Ok::<_, std::convert::Infallible>(reply.map(|body| Counting { body, _answering: answering }))
         }
     });

@@ -6,9 +6,12 @@
 //! ```
 
 mod accept;
+mod authenticate;
 mod body;
 mod crowd;
 mod door;
+mod endpoint;
+mod entry;
 mod guard;
 mod lane;
 mod listener;
@@ -22,9 +25,15 @@ mod stateless;
 mod store;
 mod stream;
 mod timed_io;
+mod visitor;
 
+pub use accept::AcceptPolicy;
+pub use authenticate::{Authenticate, Refused};
 pub use body::ReplyBody;
 pub use door::HttpService;
+pub use endpoint::Endpoint;
+pub use entry::{Entry, Posted, event};
 pub use listener::{HttpListener, ListenerLimits};
 pub use options::{HttpOptions, LegacySse};
 pub use store::{MemoryStore, SessionStore};
+pub use visitor::RequestHead;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::http::server::accept::AcceptPolicy;
+use crate::http::server::authenticate::Authenticate;
 use crate::http::server::store::{MemoryStore, SessionStore};
+use crate::http::server::visitor::Lift;
 
 /// How a server is served over HTTP. The defaults are safe; each can be set.
 #[derive(Clone)]
@@ -23,6 +26,8 @@ pub struct HttpOptions {
     pub body_rate: usize,
     /// How long a slow body is borne before its rate counts.
     pub body_patience: Duration,
+    /// How the answer follows what the client accepts.
+    pub accept: AcceptPolicy,
     /// Answer a tool call as an event stream whenever the client names that type, not only when it is needed.
     pub sse_when_accepted: bool,
     /// How often a silent event stream gets a comment, so that nothing on the way gives it up.
@@ -43,6 +48,59 @@ pub struct HttpOptions {
     pub store: Arc<dyn SessionStore>,
     /// The two endpoints of the binding of 2024, for clients that know no other.
     pub legacy_sse: Option<LegacySse>,
+    /// Who tells callers apart; without one, everybody is let in and nobody is known.
+    pub authenticate: Option<Arc<dyn Authenticate>>,
+    /// Where the metadata of this protected resource is (RFC 9728): clients that are refused are told.
+    pub resource_metadata: Option<String>,
+    pub(crate) lifts: Option<Arc<[Lift]>>,
+}
+
+impl HttpOptions {
+    /// Tells callers apart: handlers get theirs from [`Cx::caller`](switchboard_session::answering::Cx::caller), and
+    /// what belongs to one, such as a session, is nobody else's.
+    ///
+    /// ```
+    /// use switchboard_session::answering::Caller;
+    /// use switchboard_transport::http::server::{HttpOptions, Refused};
+    ///
+    /// let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
+    ///     match head.headers.get("authorization").map(|token| token.as_bytes()) {
+    ///         Some(b"Bearer of ada") => Ok(Some(Caller::new("ada").with_scopes(["notes:read"]))),
+    ///         Some(_) => Err(Refused::invalid_token()),
+    ///         None => Err(Refused::no_token().with_scopes(["notes:read"])),
+    ///     }
+    /// });
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn with_authenticate(mut self, authenticate: impl Authenticate) -> Self {
+        self.authenticate = Some(Arc::new(authenticate));
+        self
+    }
+
+    /// Where the metadata of this protected resource is (RFC 9728).
+    #[must_use]
+    pub fn with_resource_metadata(mut self, url: impl Into<String>) -> Self {
+        self.resource_metadata = Some(url.into());
+        self
+    }
+
+    /// Hands what a layer in front of the service puts into requests on to handlers, who get it from
+    /// [`Cx::extension`](switchboard_session::answering::Cx::extension) by its type. Everything else is in
+    /// [`RequestHead::extensions`](crate::http::server::RequestHead::extensions).
+    #[must_use]
+    pub fn with_extension<T: Send + Sync + 'static>(mut self) -> Self {
+        let known = self.lifts.iter().flat_map(|lifts| lifts.iter().copied());
+        self.lifts = Some(known.chain([Lift::of::<T>()]).collect());
+        self
+    }
+
+    /// How the answer follows what the client accepts.
+    #[must_use]
+    pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
+        self.accept = accept;
+        self
+    }
 }
 
 /// The endpoints of the HTTP+SSE binding of 2024.
@@ -72,6 +130,7 @@ impl Default for HttpOptions {
             body_time: seconds(30),
             body_rate: 1024,
             body_patience: seconds(5),
+            accept: AcceptPolicy::default(),
             sse_when_accepted: false,
             keep_alive: seconds(15),
             write_stall: seconds(30),
@@ -82,6 +141,9 @@ impl Default for HttpOptions {
             replay_bytes: 4 * 1024 * 1024,
             store: Arc::new(MemoryStore::default()),
             legacy_sse: None,
+            authenticate: None,
+            resource_metadata: None,
+            lifts: None,
         }
     }
 }

@@ -111,6 +111,12 @@ pub(crate) fn turned(turned: Turned) -> Reply {
     reply
 }
 
+/// A request that is answered only at its end, by a client that takes no stream.
+pub(crate) fn needs_stream() -> Reply {
+    let reason = "this request is answered by an event stream; accept text/event-stream";
+    turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason))
+}
+
 /// A method that the endpoint does not have.
 pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
     let mut reply = bare(StatusCode::METHOD_NOT_ALLOWED);

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Server, ServerSession, Told};
+use switchboard_session::answering::{Caller, Server, ServerSession, Told};
 use switchboard_session::link::{Event, Flow, LinkError};
 use tokio::task::AbortHandle;
 
@@ -63,8 +63,8 @@ impl Sessions {
     }
 
     /// A session that is not known to anybody yet.
-    pub(crate) fn begin(&self) -> Arc<HttpSession> {
-        HttpSession::new(random_id(), ServerSession::default(), &self.server, self.limits)
+    pub(crate) fn begin(&self, caller: Option<&Caller>) -> Arc<HttpSession> {
+        HttpSession::new(random_id(), ServerSession::owned_by(caller), &self.server, self.limits)
     }
 
     /// Makes a session known: to this instance, and to those who share the store.
@@ -81,8 +81,8 @@ impl Sessions {
         }
     }
 
-    /// A session by its id, here or in the store.
-    pub(crate) async fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
+    /// A session by its id, here or in the store. To anybody but the caller who began it, it is not there.
+    pub(crate) async fn find(&self, id: &str, caller: Option<&Caller>) -> Option<Arc<HttpSession>> {
         let Some(memory) = self.store.load(id).await else {
             self.forget(id);
             return None;
@@ -91,12 +91,15 @@ impl Sessions {
         let session = match here {
             Some(session) => session,
             None => {
-                let restored = ServerSession::restore(&memory)?;
+                let restored = ServerSession::restore(&memory).filter(|session| session.is_of(caller))?;
                 self.make_room().await;
                 let session = HttpSession::new(id.to_owned(), restored, &self.server, self.limits);
                 Arc::clone(self.table.lock().entry(id.to_owned()).or_insert(session))
             }
         };
+        if !session.memory.is_of(caller) {
+            return None;
+        }
         session.touch(memory);
         Some(session)
     }

@@ -8,9 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, Uri};
+use http::{Method, StatusCode};
 use http_body::Body;
 use parking_lot::Mutex;
+use switchboard_session::answering::{Caller, Extensions};
 use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
 use tokio::sync::mpsc;
 
@@ -19,6 +20,7 @@ use crate::http::server::door::Inner;
 use crate::http::server::guard::{self, Turned};
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::stream::{Feed, Weight};
+use crate::http::server::visitor::{Known, Visitor};
 
 /// Messages of one client that may wait to be read.
 const WAITING: usize = 64;
@@ -32,6 +34,8 @@ pub(crate) struct Streams {
 struct Open {
     posts: mpsc::Sender<Bytes>,
     feed: Arc<Feed>,
+    /// The principal of whoever opened it.
+    owner: Option<String>,
 }
 
 impl Streams {
@@ -42,8 +46,8 @@ impl Streams {
 
 impl Inner {
     /// Opens a stream: its first event says where to post.
-    pub(crate) fn open_2024(self: &Arc<Self>, method: &Method) -> Reply {
-        if method != Method::GET {
+    pub(crate) fn open_2024(self: &Arc<Self>, visitor: &mut Visitor) -> Reply {
+        if visitor.parts.method != Method::GET {
             return reply::not_allowed("GET");
         }
         let Some(paths) = &self.options.legacy_sse else { return reply::bare(StatusCode::NOT_FOUND) };
@@ -55,12 +59,18 @@ impl Inner {
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);
         feed.push(endpoint.into(), Weight::Must);
         let (posts, taken) = mpsc::channel(WAITING);
-        self.streams.table.lock().insert(id.clone(), Open { posts, feed: Arc::clone(&feed) });
+        let owner = visitor.caller.as_ref().map(Caller::principal);
+        self.streams.table.lock().insert(id.clone(), Open { posts, feed: Arc::clone(&feed), owner });
+        let Known { head, caller, .. } = visitor.take(&None);
+        let mut extensions = Extensions::new().with(head);
+        if let Some(caller) = caller {
+            extensions.insert(caller);
+        }
         let pipe = Pipe::new(Events(Arc::clone(&feed)), Posts { taken, feed: Arc::clone(&feed) });
         let (inner, watched) = (Arc::clone(self), Arc::clone(&feed));
         tokio::spawn(async move {
             let mut tick = tokio::time::interval(inner.options.keep_alive / 4 + Duration::from_millis(1));
-            let mut serving = std::pin::pin!(inner.server.serve(pipe));
+            let mut serving = std::pin::pin!(inner.server.serve_with(pipe, extensions));
             loop {
                 tokio::select! {
                     _ = &mut serving => break,
@@ -74,22 +84,21 @@ impl Inner {
     }
 
     /// Takes a message for an open stream; its answer comes there.
-    pub(crate) async fn post_2024<B>(
-        self: &Arc<Self>,
-        method: &Method,
-        uri: &Uri,
-        headers: &HeaderMap,
-        body: B,
-    ) -> Reply
+    pub(crate) async fn post_2024<B>(self: &Arc<Self>, visitor: &Visitor, body: B) -> Reply
     where
         B: Body<Data: Send> + Send,
     {
-        if method != Method::POST {
+        let (uri, headers) = (&visitor.parts.uri, visitor.headers());
+        if visitor.parts.method != Method::POST {
             return reply::not_allowed("POST");
         }
         let id =
             uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")));
-        let posts = id.and_then(|id| self.streams.table.lock().get(id).map(|open| open.posts.clone()));
+        let caller = visitor.caller.as_ref().map(Caller::principal);
+        let posts = id.and_then(|id| {
+            let table = self.streams.table.lock();
+            table.get(id).filter(|open| open.owner == caller).map(|open| open.posts.clone())
+        });
         let Some(posts) = posts else {
             return reply::turned(Turned::new(
                 StatusCode::NOT_FOUND,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, RequestId, RpcError};
 use switchboard_session::answering::{Answered, Back, Outcome, Says};
@@ -18,10 +18,12 @@ use crate::http::server::lane::Lane;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
 use crate::http::server::stream::Weight;
+use crate::http::server::visitor::{Known, Visitor};
 
 /// The session a request names; the reply that says why there is none.
-async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSession>, Reply> {
+async fn session_of(inner: &Inner, visitor: &Visitor) -> Result<Arc<HttpSession>, Reply> {
     let turned = |status, reason: &str| reply::turned(Turned::new(status, reason));
+    let headers = visitor.headers();
     let mut ids = headers.get_all(SESSION_ID).iter();
     let id = ids.next().and_then(|id| id.to_str().ok());
     let Some(id) = id.filter(|_| ids.next().is_none()) else {
@@ -39,7 +41,7 @@ async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSessio
         }
         inner.known_version.keep(version);
     }
-    inner.sessions.find(id).await.ok_or_else(|| {
+    inner.sessions.find(id, visitor.caller.as_ref()).await.ok_or_else(|| {
         turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one")
     })
 }
@@ -47,21 +49,23 @@ async fn session_of(inner: &Inner, headers: &HeaderMap) -> Result<Arc<HttpSessio
 /// Answers a request in its session; `initialize` begins one.
 pub(crate) async fn answer(
     inner: &Arc<Inner>,
-    headers: &HeaderMap,
+    visitor: &mut Visitor,
     accept: Accept,
     request: Request,
     says: Says,
 ) -> Reply {
-    if &*request.method == "initialize" {
-        return begin(inner, accept, request, says).await;
+    let begins = &*request.method == "initialize"
+        && !(inner.server.opens_once() && visitor.headers().contains_key(SESSION_ID));
+    if begins {
+        return begin(inner, visitor, accept, request, says).await;
     }
-    let session = match session_of(inner, headers).await {
+    let session = match session_of(inner, visitor).await {
         Ok(session) => session,
         Err(refused) => return refused,
     };
     let remembers =
         matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
-    let reply = in_session(inner, &session, accept, request, says).await;
+    let reply = in_session(inner, &session, (visitor, accept), request, says).await;
     if remembers {
         inner.sessions.save(&session).await;
     }
@@ -69,9 +73,15 @@ pub(crate) async fn answer(
 }
 
 /// Begins a session. It is kept only when the handshake succeeds.
-async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request, says: Says) -> Reply {
-    let session = inner.sessions.begin();
-    let mut reply = in_session(inner, &session, accept, request, says).await;
+async fn begin(
+    inner: &Arc<Inner>,
+    visitor: &mut Visitor,
+    accept: Accept,
+    request: Request,
+    says: Says,
+) -> Reply {
+    let session = inner.sessions.begin(visitor.caller.as_ref());
+    let mut reply = in_session(inner, &session, (visitor, accept), request, says).await;
     if session.memory.is_open() {
         inner.sessions.keep(&session).await;
         if let Ok(id) = HeaderValue::from_str(&session.id) {
@@ -84,15 +94,18 @@ async fn begin(inner: &Arc<Inner>, accept: Accept, request: Request, says: Says)
 async fn in_session(
     inner: &Arc<Inner>,
     session: &Arc<HttpSession>,
-    accept: Accept,
+    (visitor, accept): (&mut Visitor, Accept),
     request: Request,
     says: Says,
 ) -> Reply {
     let id = request.id.clone();
-    let wants_stream =
-        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
-    let streams = accept.names_events || accept.only_events();
-    let lane = Arc::new(Lane::new(session, streams));
+    let listens = inner.server.is_long_lived(&request.method);
+    if listens && !accept.events {
+        return reply::needs_stream();
+    }
+    let wants_stream = inner.streams_at_once(accept, &request.method);
+    let streams = accept.names_events || accept.only_events() || listens;
+    let lane = Arc::new(Lane::new(session, streams, Some(visitor.take(&inner.options.lifts))));
     match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn Back>) {
         Answered::Refused(error) => whole(session, &lane, accept, &id, &Err(error)),
         Answered::Now(outcome) if !wants_stream && lane.close_unused().is_none() => {
@@ -119,7 +132,7 @@ async fn in_session(
             });
             session.enter(id.clone(), Arc::clone(&lane), task.abort_handle());
             let _ = go.send(());
-            if wants_stream {
+            if wants_stream || listens {
                 lane.upgrade();
             }
             tokio::select! {
@@ -195,16 +208,16 @@ fn attach(session: &HttpSession, stream: Option<u64>) -> Reply {
 }
 
 /// Opens the stream that belongs to no request, or goes on with one that broke off.
-pub(crate) async fn listen(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
-    if !Accept::read(headers).events {
+pub(crate) async fn listen(inner: &Arc<Inner>, visitor: &Visitor) -> Reply {
+    if !Accept::read(visitor.headers()).events {
         let reason = "accept text/event-stream";
         return reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason));
     }
-    let session = match session_of(inner, headers).await {
+    let session = match session_of(inner, visitor).await {
         Ok(session) => session,
         Err(refused) => return refused,
     };
-    let last = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
+    let last = visitor.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
     let (stream, after) = last.map_or((STANDALONE, None), |(stream, number)| (stream, Some(number)));
     let Some(feed) = session.attach(stream, after) else {
         return reply::turned(Turned::new(StatusCode::NOT_FOUND, "this stream cannot be replayed any more"));
@@ -226,8 +239,8 @@ pub(crate) async fn listen(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
 }
 
 /// Ends a session.
-pub(crate) async fn leave(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
-    match session_of(inner, headers).await {
+pub(crate) async fn leave(inner: &Arc<Inner>, visitor: &Visitor) -> Reply {
+    match session_of(inner, visitor).await {
         Ok(session) => {
             inner.sessions.end(&session.id).await;
             reply::bare(StatusCode::NO_CONTENT)
@@ -237,8 +250,8 @@ pub(crate) async fn leave(inner: &Arc<Inner>, headers: &HeaderMap) -> Reply {
 }
 
 /// Hears a notification.
-pub(crate) async fn hear(inner: &Arc<Inner>, headers: &HeaderMap, note: Notification) -> Reply {
-    let session = match session_of(inner, headers).await {
+pub(crate) async fn hear(inner: &Arc<Inner>, visitor: &Visitor, note: Notification) -> Reply {
+    let session = match session_of(inner, visitor).await {
         Ok(session) => session,
         Err(refused) => return refused,
     };
@@ -258,8 +271,8 @@ fn heard(inner: &Inner, session: &HttpSession, note: Notification) {
 }
 
 /// Takes the client's answer to a question.
-pub(crate) async fn answered(inner: &Arc<Inner>, headers: &HeaderMap, response: Response) -> Reply {
-    let session = match session_of(inner, headers).await {
+pub(crate) async fn answered(inner: &Arc<Inner>, visitor: &Visitor, response: Response) -> Reply {
+    let session = match session_of(inner, visitor).await {
         Ok(session) => session,
         Err(refused) => return refused,
     };
@@ -272,10 +285,10 @@ pub(crate) async fn answered(inner: &Arc<Inner>, headers: &HeaderMap, response: 
 /// Answers an array of messages with one array, where the revision has them.
 pub(crate) async fn batch(
     inner: &Arc<Inner>,
-    headers: &HeaderMap,
+    visitor: &mut Visitor,
     elements: Vec<Result<Envelope, Malformed>>,
 ) -> Reply {
-    let session = match session_of(inner, headers).await {
+    let session = match session_of(inner, visitor).await {
         Ok(session) => session,
         Err(refused) => return refused,
     };
@@ -284,11 +297,12 @@ pub(crate) async fn batch(
         return reply::refusal(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
     }
     let mut answers = Vec::new();
+    let known = visitor.take(&inner.options.lifts);
     for element in elements {
         match element {
             Ok(Envelope::Request(request)) => {
                 let id = request.id.clone();
-                let outcome = element_outcome(inner, &session, request).await;
+                let outcome = element_outcome(inner, &session, request, known.clone()).await;
                 answers.push(response_text(Some(&id), outcome.as_ref()));
             }
             Ok(Envelope::Notification(note)) => heard(inner, &session, note),
@@ -311,7 +325,12 @@ pub(crate) async fn batch(
     reply::message(accept, StatusCode::OK, answers)
 }
 
-async fn element_outcome(inner: &Arc<Inner>, session: &Arc<HttpSession>, request: Request) -> Outcome {
+async fn element_outcome(
+    inner: &Arc<Inner>,
+    session: &Arc<HttpSession>,
+    request: Request,
+    known: Known,
+) -> Outcome {
     if &*request.method == "initialize" {
         return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
     }
@@ -319,7 +338,7 @@ async fn element_outcome(inner: &Arc<Inner>, session: &Arc<HttpSession>, request
     if says.alone().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
-    let lane = Lane::new(session, false);
+    let lane = Lane::new(session, false, Some(known));
     match inner.server.answer(&session.memory, request, says, Arc::new(lane) as Arc<dyn Back>) {
         Answered::Refused(error) => Err(error),
         Answered::Now(outcome) => outcome,

@@ -1,10 +1,11 @@
 //! Requests that stand alone: no session, no table. The client hanging up is the cancellation.
 
+use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::answering::{Answered, Answering, Back, Outcome, Says};
@@ -18,11 +19,12 @@ use crate::http::server::door::Inner;
 use crate::http::server::mirror::check_mirror;
 use crate::http::server::reply::{self, Reply, event, status_of};
 use crate::http::server::stream::{Feed, Weight};
+use crate::http::server::visitor::{Known, Visitor};
 
 /// Answers one request, in the order of the specification: its envelope, its headers, then what it asks.
 pub(crate) async fn answer(
     inner: &Arc<Inner>,
-    headers: &HeaderMap,
+    visitor: &mut Visitor,
     accept: Accept,
     request: Request,
     says: Says,
@@ -35,25 +37,22 @@ pub(crate) async fn answer(
         None => return refused(RpcError::invalid_params("params._meta must name the protocol version")),
     };
     let schema = |tool: &str| inner.server.input_schema(tool);
-    if let Err(error) = check_mirror(headers, version, &request, schema) {
+    if let Err(error) = check_mirror(visitor.headers(), version, &request, schema) {
         return refused(error);
     }
-    let listens = &*request.method == "subscriptions/listen";
+    let listens = &*request.method == "subscriptions/listen" || inner.server.is_long_lived(&request.method);
     if listens && !accept.events {
-        return reply::turned(crate::http::server::guard::Turned::new(
-            StatusCode::NOT_ACCEPTABLE,
-            "this request is answered by an event stream; accept text/event-stream",
-        ));
+        return reply::needs_stream();
     }
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
-    let wants_stream =
-        inner.options.sse_when_accepted && accept.names_events && &*request.method == "tools/call";
+    let wants_stream = inner.streams_at_once(accept, &request.method);
     let back = Arc::new(Upgrade {
         feed: OnceLock::new(),
         stream_bytes: inner.options.stream_bytes,
         allowed: streams,
         upgraded: AtomicBool::new(wants_stream),
         told: Notify::new(),
+        known: visitor.take(&inner.options.lifts),
     });
     match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn Back>) {
         Answered::Refused(error) => {
@@ -68,7 +67,8 @@ pub(crate) async fn answer(
             tokio::select! {
                 biased;
                 outcome = &mut answering, if !wants_stream => back.finish(accept, &id, &outcome),
-                () = back.upgraded() => {
+                // What is answered only at its end is a stream from the start, unless it is refused at once.
+                () = async { if !listens { back.upgraded().await } } => {
                     let feed = back.feed();
                     let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
                     tokio::spawn(go_on(answering, id, Arc::clone(&feed), tending));
@@ -118,6 +118,7 @@ struct Upgrade {
     allowed: bool,
     upgraded: AtomicBool,
     told: Notify,
+    known: Known,
 }
 
 impl Upgrade {
@@ -164,5 +165,9 @@ impl Back for Upgrade {
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.known.extension(of)
     }
 }

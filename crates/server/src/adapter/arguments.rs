@@ -1,0 +1,241 @@
+//! Whether arguments fit before a method sees them, and all that is wrong with them when they do not.
+//!
+//! Most arguments are read straight into the author's type, which refuses what does not fit it. Only a schema that says
+//! more than types can is looked at first.
+
+use serde_json::{Map, Value};
+use switchboard_design::schema::misfits;
+use switchboard_design::{Error, InvalidParams, Issue, Repair};
+use switchboard_protocol::Raw;
+
+use super::patterns::Patterns;
+use crate::UnknownArguments;
+
+/// What the arguments of one tool must be.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    /// The schema, standing on its own.
+    schema: Value,
+    /// Whether it says more than a type can.
+    is_strict: bool,
+    unknown: Unknown,
+    patterns: Patterns,
+}
+
+/// Who sees to arguments that are not in the schema.
+#[derive(Debug, PartialEq, Eq)]
+enum Unknown {
+    /// Anything may be given, or the type refuses the rest itself.
+    Fine,
+    Refused,
+    LeftOut,
+}
+
+impl Arguments {
+    /// `order` names the arguments when they are parameters of the method, whose type refuses all others.
+    pub(crate) fn new(schema: Value, order: &[String], rule: UnknownArguments) -> Self {
+        let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        let properties = schema.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+        let unknown = match rule {
+            _ if !is_closed => Unknown::Fine,
+            UnknownArguments::Ignore => Unknown::LeftOut,
+            UnknownArguments::Refuse if properties > 0 && order.len() == properties => Unknown::Fine,
+            UnknownArguments::Refuse => Unknown::Refused,
+        };
+        let patterns = Patterns::of(&schema);
+        let is_strict = says_more_than_types(&schema) || !patterns.is_empty();
+        Self { schema, is_strict, unknown, patterns }
+    }
+
+    /// The arguments as the method may see them.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub(crate) fn admit(&self, args: Raw) -> Result<Raw, Error> {
+        if !args.is_object() {
+            return Err(InvalidParams::from_issues(vec![
+                Issue::new("", "the arguments are not an object").expecting("an object"),
+            ])
+            .into());
+        }
+        let args = match self.unknown {
+            Unknown::LeftOut => self.without_unknown(args)?,
+            Unknown::Refused if args.fields().any(|(name, _)| !self.knows(name.as_str())) => {
+                return Err(InvalidParams::from_issues(self.issues(&args)).into());
+            }
+            Unknown::Refused | Unknown::Fine => args,
+        };
+        if self.is_strict {
+            let issues = self.issues(&args);
+            if !issues.is_empty() {
+                return Err(InvalidParams::from_issues(issues).into());
+            }
+        }
+        Ok(args)
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.schema.get("properties").is_some_and(|properties| properties.get(name).is_some())
+    }
+
+    fn without_unknown(&self, args: Raw) -> Result<Raw, Error> {
+        if args.fields().all(|(name, _)| self.knows(name.as_str())) {
+            return Ok(args);
+        }
+        let mut text = String::from("{");
+        for (name, value) in args.fields().filter(|(name, _)| self.knows(name.as_str())) {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            Raw::write(&mut text, name.as_str())?;
+            text.push(':');
+            text.push_str(value.as_str());
+        }
+        text.push('}');
+        Raw::parse(text).map_err(Error::Malformed)
+    }
+
+    /// Everything that is wrong with the arguments. What is null is left to the type, for which an optional argument
+    /// that is null is one that was not given.
+    fn issues(&self, args: &Raw) -> Vec<Issue> {
+        let (mut issues, value) = self.all_issues(args);
+        issues.retain(|issue| !value.pointer(&issue.pointer).is_some_and(Value::is_null));
+        issues
+    }
+
+    fn all_issues(&self, args: &Raw) -> (Vec<Issue>, Value) {
+        let Ok(value) = args.decode::<Value>() else { return (Vec::new(), Value::Null) };
+        let mut issues = misfits(&self.schema, &value);
+        self.patterns.add(&value, &mut issues);
+        (issues, value)
+    }
+
+    /// An error of the service about its arguments, with all that is wrong and how to repair it.
+    pub(crate) fn explain(
+        &self,
+        invalid: InvalidParams,
+        args: &Raw,
+        repair: Option<Repair>,
+    ) -> InvalidParams {
+        let mut explained = invalid;
+        if explained.repair.is_none() {
+            let mut issues = self.issues(args);
+            if issues.is_empty() {
+                issues = self.all_issues(args).0;
+            }
+            if !issues.is_empty() {
+                explained = InvalidParams::from_issues(issues);
+            }
+        }
+        with_repair(explained, args, repair)
+    }
+}
+
+/// Puts what is needed to try again beside what is wrong.
+pub(crate) fn with_repair(mut invalid: InvalidParams, args: &Raw, repair: Option<Repair>) -> InvalidParams {
+    if invalid.repair.is_none()
+        && let Some(mut repair) = repair
+    {
+        repair.message.clone_from(&invalid.message);
+        repair.issues.clone_from(&invalid.issues);
+        repair.prior = args.decode().ok();
+        invalid.repair = Some(Box::new(repair));
+    }
+    invalid
+}
+
+/// Words of a schema that a type of Rust does not say.
+const WORDS: [&str; 14] = [
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+];
+
+fn says_more_than_types(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.iter().any(|(word, value)| {
+            let is_said = WORDS.contains(&word.as_str()) && (value.is_number() || value.is_boolean());
+            // What an author gives as an example is no schema.
+            let is_schema = !matches!(word.as_str(), "examples" | "default" | "const" | "enum");
+            is_said || (is_schema && says_more_than_types(value))
+        }),
+        Value::Array(items) => items.iter().any(says_more_than_types),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn arguments(schema: Value, order: &[&str], rule: UnknownArguments) -> Arguments {
+        let order: Vec<String> = order.iter().map(|name| (*name).to_owned()).collect();
+        Arguments::new(schema, &order, rule)
+    }
+
+    fn raw(value: Value) -> Raw {
+        Raw::from(value)
+    }
+
+    fn issues(arguments: &Arguments, value: Value) -> Vec<String> {
+        match arguments.admit(raw(value)) {
+            Ok(_) => Vec::new(),
+            Err(Error::InvalidParams(invalid)) => invalid.issues.iter().map(ToString::to_string).collect(),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    fn people() -> Value {
+        json!({
+            "type": "object", "additionalProperties": false, "required": ["name"],
+            "properties": {
+                "name": {"type": "string", "minLength": 2},
+                "age": {"type": "integer", "maximum": 150},
+            },
+        })
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_at_once() {
+        let arguments = arguments(people(), &["name", "age"], UnknownArguments::Refuse);
+        assert_eq!(issues(&arguments, json!({"name": "Ada", "age": null})), [""; 0]);
+        let found = issues(&arguments, json!({"name": "A", "age": 200, "size": 1}));
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("/name: ")), "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("/age: ")), "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("/size: is not a known member")), "{found:?}");
+    }
+
+    #[test]
+    fn unknown_arguments_are_refused_or_left_out() {
+        let plain =
+            json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}});
+        let refusing = arguments(plain.clone(), &[], UnknownArguments::Refuse);
+        assert_eq!(issues(&refusing, json!({"a": "x", "b": 1})), ["/b: is not a known member (expected a)"]);
+        let ignoring = arguments(plain, &["a"], UnknownArguments::Ignore);
+        let admitted = ignoring.admit(raw(json!({"a": "x", "b": {"c": [1]}}))).unwrap();
+        assert_eq!(admitted.decode::<Value>().unwrap(), json!({"a": "x"}));
+        let open = json!({"type": "object", "properties": {}});
+        let open = arguments(open, &[], UnknownArguments::Ignore);
+        assert_eq!(open.admit(raw(json!({"b": 1}))).unwrap().as_str(), r#"{"b":1}"#);
+    }
+
+    #[test]
+    fn arguments_are_an_object() {
+        let arguments = arguments(people(), &["name", "age"], UnknownArguments::Refuse);
+        assert_eq!(issues(&arguments, json!([1])), ["the arguments are not an object (expected an object)"]);
+    }
+}

@@ -1,0 +1,43 @@
+//! How what went wrong is told: mapped once, classified once, by the rules and the revision.
+
+use switchboard_design::{Answer, ArgumentErrors, Asked, Error, ErrorPolicy, ErrorRules};
+use switchboard_protocol::{ErrorCode, RpcError};
+use switchboard_session::answering::{self, Reply};
+
+use super::Core;
+
+impl Core {
+    /// What the caller is told of an error of the service, which the author may have mapped.
+    pub(crate) fn fail(&self, error: Error, asked: Asked, cx: &answering::Cx) -> Reply {
+        let error = match &self.options.mapper {
+            Some(mapper) => mapper(error),
+            None => error,
+        };
+        self.refuse(&error, asked, cx)
+    }
+
+    /// What the caller is told of an error of ours.
+    pub(crate) fn refuse(&self, error: &Error, asked: Asked, cx: &answering::Cx) -> Reply {
+        let rules = self.rules(cx);
+        if let Error::Internal(source) = error {
+            tracing::error!(error = %source, "a method failed");
+        }
+        // Nobody can be asked: the model may do without, where it can be told.
+        if let (Error::MissingCapability(_), Asked::Tool, ErrorPolicy::Specification) =
+            (error, asked, rules.policy)
+        {
+            return self.refuse(&Error::tool("missing_capability", error.to_string()), asked, cx);
+        }
+        match rules.answer(error, asked) {
+            Answer::Result(result) => Ok(result.into()),
+            Answer::Rpc(error) => Err(error),
+            _ => Err(RpcError::new(ErrorCode::INTERNAL_ERROR, "Internal error")),
+        }
+    }
+
+    fn rules(&self, cx: &answering::Cx) -> ErrorRules {
+        let by_revision =
+            || if cx.tells_misfits_in_results() { ArgumentErrors::Result } else { ArgumentErrors::Code };
+        self.options.rules.with_arguments(self.options.argument_errors.unwrap_or_else(by_revision))
+    }
+}

@@ -1,0 +1,130 @@
+//! What is told of each request to whoever logs: that it came, and how it ended. Never what it carried, unless asked.
+
+use std::time::{Duration, Instant};
+
+use switchboard_protocol::{ErrorCode, Raw};
+use switchboard_session::answering::Reply;
+
+use crate::options::{Logger, Options};
+
+/// One thing that happened to a request.
+///
+/// Names and URIs are in it; arguments, results and the texts of errors are not, unless payloads are logged.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AdapterEvent {
+    /// What happened.
+    pub kind: EventKind,
+    /// The method of the request.
+    pub method: String,
+    /// The tool or prompt.
+    pub name: Option<String>,
+    /// The resource, without its query.
+    pub uri: Option<String>,
+    /// How long it took; nothing when it has just come.
+    pub duration: Option<Duration>,
+    /// The code of the error it was answered with.
+    pub code: Option<ErrorCode>,
+    /// What it carried, when payloads are logged.
+    pub payload: Option<Raw>,
+}
+
+/// What happened to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    /// It came.
+    Request,
+    /// It was answered.
+    Response,
+    /// It was answered with an error, or the result of its tool says that it failed.
+    Error,
+}
+
+/// What a request is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct About<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) uri: Option<&'a str>,
+}
+
+impl<'a> About<'a> {
+    pub(crate) fn named(method: &'static str, name: &'a str) -> Self {
+        Self { method, name: Some(name), uri: None }
+    }
+
+    pub(crate) fn read(uri: &'a str) -> Self {
+        // A query holds arguments, which are payload.
+        let base = uri.split(['?', '#']).next().unwrap_or(uri);
+        Self { method: "resources/read", name: None, uri: Some(base) }
+    }
+
+    pub(crate) fn just(method: &'static str) -> Self {
+        Self { method, name: None, uri: None }
+    }
+}
+
+/// A request that is being logged until it is answered.
+pub(crate) struct Logged {
+    logger: Logger,
+    event: AdapterEvent,
+    since: Instant,
+    payloads: bool,
+    is_over: bool,
+}
+
+impl Logged {
+    /// Logs that a request came; nothing when nobody logs.
+    pub(crate) fn begin(options: &Options, about: About<'_>, payload: Option<&Raw>) -> Option<Self> {
+        let logger = options.logger.clone()?;
+        let mut event = AdapterEvent {
+            kind: EventKind::Request,
+            method: about.method.to_owned(),
+            name: about.name.map(str::to_owned),
+            uri: about.uri.map(str::to_owned),
+            duration: None,
+            code: None,
+            payload: payload.filter(|_| options.log_payloads).cloned(),
+        };
+        logger(&event);
+        event.payload = None;
+        Some(Self { logger, event, since: Instant::now(), payloads: options.log_payloads, is_over: false })
+    }
+
+    /// Logs how it ended.
+    pub(crate) fn end(mut self, reply: &Reply) {
+        match reply {
+            Ok(result) => {
+                let failed =
+                    matches!(result, switchboard_protocol::ServerResult::CallTool(tool) if tool.is_error);
+                self.event.kind = if failed { EventKind::Error } else { EventKind::Response };
+                if self.payloads {
+                    self.event.payload = Raw::encode(result).ok();
+                }
+            }
+            Err(error) => {
+                (self.event.kind, self.event.code) = (EventKind::Error, Some(error.code));
+                if self.payloads {
+                    self.event.payload = Raw::encode(error).ok();
+                }
+            }
+        }
+        self.tell();
+    }
+
+    fn tell(&mut self) {
+        self.is_over = true;
+        self.event.duration = Some(self.since.elapsed());
+        (self.logger)(&self.event);
+    }
+}
+
+impl Drop for Logged {
+    fn drop(&mut self) {
+        // A panic is answered by the session; a call that was cancelled is answered by nobody.
+        if !self.is_over && std::thread::panicking() {
+            (self.event.kind, self.event.code) = (EventKind::Error, Some(ErrorCode::INTERNAL_ERROR));
+            self.tell();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Between the protocol and a service: requests come in as the session reads them, and go on as calls of methods.
+//!
+//! Made once from the design when a server is built. Nothing of the design is copied for a call.
+
+mod access;
+mod arguments;
+mod completion;
+mod failing;
+mod listing;
+mod logging;
+mod patterns;
+mod prompts;
+mod resources;
+mod running;
+mod tools;
+
+pub use logging::{AdapterEvent, EventKind};
+
+use std::sync::Arc;
+
+use switchboard_design::{Design, PatternError, UriPolicy};
+use switchboard_protocol::{RpcError, ServerCapabilities};
+use switchboard_session::answering::{self, Handled, Handler, ServerRequest};
+
+use self::listing::Lists;
+use self::prompts::Prompts;
+use self::resources::Resources;
+use self::tools::Tools;
+use crate::Dispatch;
+use crate::options::Options;
+
+/// What every request needs.
+pub(crate) struct Core {
+    service: Arc<dyn Dispatch>,
+    design: Arc<Design>,
+    options: Options,
+    tools: Tools,
+    resources: Resources,
+    prompts: Prompts,
+    lists: Lists,
+}
+
+impl Core {
+    /// # Errors
+    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    fn new(service: Arc<dyn Dispatch>, policy: UriPolicy, options: Options) -> Result<Self, PatternError> {
+        let design = Arc::clone(service.design());
+        let resources = Resources::new(&design, policy)?;
+        Ok(Self {
+            tools: Tools::new(&design, &options),
+            prompts: Prompts::new(&design),
+            lists: Lists::new(&design, &resources, &options),
+            service,
+            design,
+            options,
+            resources,
+        })
+    }
+}
+
+/// Serves a service to a session.
+pub(crate) struct Adapter {
+    core: Arc<Core>,
+}
+
+impl Adapter {
+    /// # Errors
+    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    pub(crate) fn new(
+        service: Arc<dyn Dispatch>,
+        policy: UriPolicy,
+        options: Options,
+    ) -> Result<Self, PatternError> {
+        Ok(Self { core: Arc::new(Core::new(service, policy, options)?) })
+    }
+
+    /// What is offered: what the design has, and what serving it adds.
+    pub(crate) fn capabilities(&self) -> ServerCapabilities {
+        let Core { design, options, .. } = &*self.core;
+        let mut offers = design.capabilities();
+        offers.logging = Some(Default::default());
+        offers.completions = completion::is_offered(design).then(Default::default);
+        if options.list_changed.unwrap_or(options.feed.is_some()) {
+            let lists = [&mut offers.tools, &mut offers.prompts];
+            lists.into_iter().flatten().for_each(|list| list.list_changed = Some(true));
+            offers.resources.iter_mut().for_each(|list| list.list_changed = Some(true));
+        }
+        offers
+    }
+}
+
+impl Handler for Adapter {
+    fn handle(&self, request: ServerRequest, cx: answering::Cx) -> Handled {
+        let core = &self.core;
+        match request {
+            ServerRequest::CallTool(params) => core.call_tool(params, cx),
+            ServerRequest::ListTools(page) => core.list(&core.lists.tools, &page, &cx),
+            ServerRequest::ReadResource(params) => core.read_resource(params, cx),
+            ServerRequest::ListResources(page) => core.list(&core.lists.resources, &page, &cx),
+            ServerRequest::ListResourceTemplates(page) => core.list(&core.lists.templates, &page, &cx),
+            ServerRequest::GetPrompt(params) => core.get_prompt(params, cx),
+            ServerRequest::ListPrompts(page) => core.list(&core.lists.prompts, &page, &cx),
+            ServerRequest::Complete(params) => core.complete(params, cx),
+            other => Handled::error(RpcError::method_not_found(other.method())),
+        }
+    }
+
+    fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        self.core.may_subscribe(uri)
+    }
+}

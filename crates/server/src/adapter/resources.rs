@@ -1,0 +1,189 @@
+//! Resources: from a URI to the method and its arguments, past the policy.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use switchboard_design::{
+    Asked, Design, Error, InvalidParams, ItemKind, Operation, PatternError, Repair, ResourceUri, Route,
+    UriPolicy,
+};
+use switchboard_protocol::{
+    Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents, RpcError,
+};
+use switchboard_session::answering::{self, Handled, Reply};
+
+use super::Core;
+use super::arguments::with_repair;
+use super::logging::{About, Logged};
+use super::running::Running;
+use crate::{Call, Contents, Cx};
+
+/// The resources of a design, ready to be read.
+pub(crate) struct Resources {
+    policy: UriPolicy,
+    /// By their place in the design.
+    routes: Vec<Route>,
+    /// Those with a URI of their own.
+    fixed: HashMap<String, usize, foldhash::fast::RandomState>,
+}
+
+impl Resources {
+    /// # Errors
+    /// When a URI of the design is not a pattern, which the check of the design tells first.
+    pub(crate) fn new(design: &Design, policy: UriPolicy) -> Result<Self, PatternError> {
+        let routes = design.resources.iter().map(Route::new).collect::<Result<Vec<_>, _>>()?;
+        let fixed = routes.iter().enumerate().filter_map(|(place, route)| {
+            let uri: ResourceUri = route.pattern().fixed()?.parse().ok()?;
+            Some((uri.base().to_owned(), place))
+        });
+        Ok(Self { policy, fixed: fixed.collect(), routes })
+    }
+
+    /// The resource that a URI is of.
+    fn find(&self, uri: &ResourceUri) -> Option<usize> {
+        let fixed = self.fixed.get(uri.base()).copied();
+        fixed.or_else(|| self.routes.iter().position(|route| route.pattern().captures(uri).is_some()))
+    }
+
+    pub(crate) fn policy(&self) -> &UriPolicy {
+        &self.policy
+    }
+
+    /// How the URIs of a resource carry its arguments.
+    pub(crate) fn route(&self, resource: usize) -> &Route {
+        &self.routes[resource]
+    }
+}
+
+impl Core {
+    pub(crate) fn read_resource(self: &Arc<Self>, params: ReadResourceParams, cx: answering::Cx) -> Handled {
+        let ReadResourceParams { uri, meta, .. } = params;
+        let log = Logged::begin(&self.options, About::read(&uri), None);
+        let (resource, args) = match self.find_resource(&uri, &cx).and_then(|found| {
+            let args = self.resource_arguments(found.0, &found.1)?;
+            Ok((found.0, args))
+        }) {
+            Ok(found) => found,
+            Err(error) => {
+                let reply = match error {
+                    Error::InvalidParams(_) => self.fail(error, Asked::Other, &cx),
+                    other => self.refuse(&other, Asked::Other, &cx),
+                };
+                if let Some(log) = log {
+                    log.end(&reply);
+                }
+                return Handled::Now(reply);
+            }
+        };
+        let span = tracing::debug_span!("resources/read", resource = self.design.resources[resource].name);
+        let (own, again) = (cx.clone(), args.clone());
+        let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
+        let work = self.service.read_resource(resource, Call::new(cx, args));
+        let core = Arc::clone(self);
+        Running::start(work, log, span, self.options.timeout, move |outcome| match outcome {
+            Ok(contents) => core.resource_reply(resource, &uri, contents),
+            Err(error) => core.fail(core.explain_resource(resource, error, &again), Asked::Other, &own),
+        })
+    }
+
+    /// The resource of a URI that the policy and the caller's scopes allow.
+    pub(crate) fn find_resource(
+        &self,
+        text: &str,
+        cx: &answering::Cx,
+    ) -> Result<(usize, ResourceUri), Error> {
+        let (resource, uri) = self.permitted(text)?;
+        self.admit(cx, &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
+        Ok((resource, uri))
+    }
+
+    /// The resource of a URI that the policy allows.
+    fn permitted(&self, text: &str) -> Result<(usize, ResourceUri), Error> {
+        let unknown = || Error::Unknown { kind: ItemKind::Resource, name: text.to_owned() };
+        let uri: ResourceUri = text.parse().map_err(|_| unknown())?;
+        if !self.resources.policy.allows(&uri) {
+            return Err(Error::Denied { uri: text.to_owned() });
+        }
+        let resource = self.resources.find(&uri).ok_or_else(unknown)?;
+        Ok((resource, uri))
+    }
+
+    fn resource_arguments(&self, resource: usize, uri: &ResourceUri) -> Result<Raw, Error> {
+        match self.resources.routes[resource].decode(uri) {
+            Some(Ok(values)) => Ok(Raw::from(Value::Object(values))),
+            Some(Err(issues)) => {
+                let invalid = InvalidParams::from_issues(issues).into();
+                Err(self.explain_resource(resource, invalid, &Raw::null()))
+            }
+            None => Err(Error::Unknown { kind: ItemKind::Resource, name: uri.base().to_owned() }),
+        }
+    }
+
+    fn explain_resource(&self, resource: usize, error: Error, args: &Raw) -> Error {
+        match error {
+            Error::InvalidParams(invalid) => {
+                let operation = Operation::ReadResource(self.design.resources[resource].name.clone());
+                let repair = Repair::new(operation, invalid.message.clone(), Value::Null);
+                with_repair(invalid, args, Some(repair)).into()
+            }
+            other => other,
+        }
+    }
+
+    fn resource_reply(&self, resource: usize, uri: &str, contents: Contents) -> Reply {
+        let def = &self.design.resources[resource];
+        let blocks = contents.blocks.into_iter();
+        let contents: Vec<ResourceContents> =
+            blocks.map(|block| held(block, uri, def.mime.as_deref())).collect();
+        let mut result = ReadResourceResult::new(contents);
+        (result.ttl_ms, result.cache_scope) = (def.ttl_ms, def.cache_scope);
+        Ok(result.into())
+    }
+
+    /// Whether a resource may be subscribed to: the policy lets it be read, and it can be watched.
+    pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+        let rules = self.options.rules;
+        let refused = |error: &Error| match rules.answer(error, Asked::Other) {
+            switchboard_design::Answer::Rpc(error) => error,
+            _ => RpcError::invalid_params(error.to_string()),
+        };
+        let (resource, _) = self.permitted(uri).map_err(|error| refused(&error))?;
+        if !self.design.resources[resource].watch {
+            return Err(RpcError::invalid_params(format!("Resource cannot be subscribed to: {uri}")));
+        }
+        Ok(())
+    }
+}
+
+/// One block as what a resource holds, under the URI that was asked for.
+fn held(block: Content, uri: &str, mime: Option<&str>) -> ResourceContents {
+    let typed = |contents: ResourceContents, own: Option<&str>| match own.or(mime) {
+        Some(mime) => contents.with_mime_type(mime.to_owned()),
+        None => contents,
+    };
+    match block {
+        Content::Text(text) => typed(ResourceContents::text(uri, text.text), None),
+        Content::Image(media) | Content::Audio(media) => {
+            let mime = media.mime_type.clone();
+            typed(ResourceContents::blob(uri, media.data), Some(&mime))
+        }
+        Content::Resource(embedded) => {
+            let mut own = embedded.resource;
+            if own.uri.is_empty() {
+                uri.clone_into(&mut own.uri);
+            }
+            let bytes = matches!(own.body, ResourceBody::Blob(_));
+            if own.mime_type.is_none() && !bytes {
+                own.mime_type = mime.map(str::to_owned);
+            }
+            own
+        }
+        Content::ResourceLink(link) => typed(ResourceContents::text(uri, link.uri), Some("text/uri-list")),
+        // What has no place in a resource is told as it would be written.
+        other => {
+            let text = Raw::encode(&other).unwrap_or_else(|_| Raw::null());
+            typed(ResourceContents::text(uri, text.as_str()), Some("application/json"))
+        }
+    }
+}

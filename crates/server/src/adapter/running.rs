@@ -1,0 +1,72 @@
+//! A method at work for a request.
+//!
+//! The hot path: polled once where the request was read, and most methods are done by then, so that nothing is boxed
+//! but what the service boxed itself.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use switchboard_design::Error;
+use switchboard_session::answering::{Handled, Reply};
+
+use super::logging::Logged;
+use crate::Working;
+
+/// A method at work, and what becomes of its outcome.
+pub(crate) struct Running<T, F> {
+    work: Working<T>,
+    answer: Option<F>,
+    log: Option<Logged>,
+    span: tracing::Span,
+    within: Option<Pin<Box<tokio::time::Sleep>>>,
+}
+
+impl<T, F> Running<T, F>
+where
+    T: 'static,
+    F: FnOnce(Result<T, Error>) -> Reply + Send + Unpin + 'static,
+{
+    pub(crate) fn start(
+        work: Working<T>,
+        log: Option<Logged>,
+        span: tracing::Span,
+        timeout: Option<Duration>,
+        answer: F,
+    ) -> Handled {
+        let within = timeout.map(|timeout| Box::pin(tokio::time::sleep(timeout)));
+        let mut running = Self { work, answer: Some(answer), log, span, within };
+        match Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(reply) => Handled::Now(reply),
+            Poll::Pending => Handled::Later(Box::pin(running)),
+        }
+    }
+}
+
+impl<T, F> Future for Running<T, F>
+where
+    F: FnOnce(Result<T, Error>) -> Reply + Unpin,
+{
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+        let this = &mut *self;
+        let _entered = this.span.enter();
+        let outcome = match this.work.as_mut().poll(cx) {
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => {
+                let late = this.within.as_mut().is_some_and(|within| within.as_mut().poll(cx).is_ready());
+                if !late {
+                    return Poll::Pending;
+                }
+                Err(Error::Timeout)
+            }
+        };
+        let Some(answer) = this.answer.take() else { return Poll::Pending };
+        let reply = answer(outcome);
+        if let Some(log) = this.log.take() {
+            log.end(&reply);
+        }
+        Poll::Ready(reply)
+    }
+}

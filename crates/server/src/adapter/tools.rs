@@ -1,0 +1,140 @@
+//! Tools: found by one hash, their arguments read straight into the author's types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
+use switchboard_protocol::{CallToolParams, CallToolResult, Raw};
+use switchboard_session::answering::{self, Handled, Reply};
+
+use super::Core;
+use super::arguments::Arguments;
+use super::logging::{About, Logged};
+use super::running::Running;
+use crate::options::Options;
+use crate::output::{Data, Shape};
+use crate::{Call, Cx, Working};
+
+/// The tools of a design, ready to be called.
+pub(crate) struct Tools {
+    by_name: HashMap<String, usize, foldhash::fast::RandomState>,
+    /// By their place in the design.
+    tools: Vec<Tool>,
+}
+
+struct Tool {
+    arguments: Arguments,
+    shape: Shape,
+    streams: bool,
+}
+
+impl Tools {
+    pub(crate) fn new(design: &Design, options: &Options) -> Self {
+        let by_name =
+            design.tools.iter().enumerate().map(|(place, tool)| (tool.name.clone(), place)).collect();
+        let tool = |tool: &switchboard_design::ToolDef| {
+            let streams = tool.events.is_some();
+            let schema = design.types.close(&tool.args.schema);
+            Tool {
+                arguments: Arguments::new(schema, &tool.args.order, options.unknown),
+                shape: Shape {
+                    data: data(&tool.output, options.outputs),
+                    items: streams.then_some(options.stream_json),
+                },
+                streams,
+            }
+        };
+        Self { by_name, tools: design.tools.iter().map(tool).collect() }
+    }
+}
+
+/// How the result of a tool is written.
+fn data(output: &OutputDef, rule: OutputRule) -> Data {
+    match (output.schema(), rule) {
+        (None, _) => Data::ByLooks,
+        (Some(schema), _) if schema::is_object(schema) => Data::AsIs,
+        (Some(_), OutputRule::AsIs) => Data::AsIs,
+        (Some(_), OutputRule::ObjectsOnly) => Data::TextOnly,
+        (Some(_), OutputRule::Wrapped) => Data::Wrapped,
+    }
+}
+
+impl Core {
+    pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
+        let CallToolParams { name, arguments, meta, .. } = params;
+        let log = Logged::begin(&self.options, About::named("tools/call", &name), arguments.as_ref());
+        let args = arguments.unwrap_or_else(Raw::empty_object);
+        let found = self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.admit_arguments(tool, args)?)));
+        let (tool, args) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                let reply = match error {
+                    // What a mapper is for is the service's own errors, and arguments are its business too.
+                    Error::InvalidParams(_) => self.fail(error, Asked::Tool, &cx),
+                    other => self.refuse(&other, Asked::Tool, &cx),
+                };
+                if let Some(log) = log {
+                    log.end(&reply);
+                }
+                return Handled::Now(reply);
+            }
+        };
+        let span = tracing::debug_span!("tools/call", tool = name);
+        let (own, again) = (cx.clone(), args.clone());
+        let work = self.start_tool(tool, args, Cx::serving(cx).with_meta(meta).within(self.options.timeout));
+        let core = Arc::clone(self);
+        Running::start(work, log, span, self.options.timeout, move |outcome| {
+            core.tool_reply(tool, outcome, &again, &own)
+        })
+    }
+
+    /// The place of a tool that the caller may use.
+    pub(crate) fn find_tool(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
+        let unknown = || Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() };
+        let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
+        self.admit(cx, &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
+        Ok(tool)
+    }
+
+    /// The arguments as the method may see them.
+    pub(crate) fn admit_arguments(&self, tool: usize, args: Raw) -> Result<Raw, Error> {
+        let given = args.clone();
+        self.tools.tools[tool].arguments.admit(args).map_err(|error| self.explain_tool(tool, error, &given))
+    }
+
+    /// Calls the method of a tool with arguments that were admitted.
+    pub(crate) fn start_tool(&self, tool: usize, args: Raw, cx: Cx) -> Working<CallToolResult> {
+        let Tool { shape, streams, .. } = &self.tools.tools[tool];
+        let mut call = Call::new(cx, args);
+        (call.shape, call.stream_json) = (*shape, self.options.stream_json);
+        if *streams {
+            call.events = call.cx.stream();
+        }
+        self.service.call_tool(tool, call)
+    }
+
+    /// What the caller of a tool is told.
+    pub(crate) fn tool_reply(
+        &self,
+        tool: usize,
+        outcome: Result<CallToolResult, Error>,
+        args: &Raw,
+        cx: &answering::Cx,
+    ) -> Reply {
+        match outcome {
+            Ok(result) => Ok(result.into()),
+            Err(error) => self.fail(self.explain_tool(tool, error, args), Asked::Tool, cx),
+        }
+    }
+
+    /// An error about arguments says all that is wrong with them, and how to repair it.
+    fn explain_tool(&self, tool: usize, error: Error, args: &Raw) -> Error {
+        match error {
+            Error::InvalidParams(invalid) => {
+                let repair = self.design.repair_tool(&self.design.tools[tool].name, invalid.message.clone());
+                self.tools.tools[tool].arguments.explain(invalid, args, repair).into()
+            }
+            other => other,
+        }
+    }
+}

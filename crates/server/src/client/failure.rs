@@ -1,0 +1,93 @@
+//! What a failed call means to a typed client.
+//!
+//! Invariant: only what the server says of arguments becomes [`Error::InvalidParams`]. A connection that fails, a wait
+//! that is over or an answer that cannot be read is never a matter of arguments.
+
+use switchboard_design::{Design, Error, Repair};
+use switchboard_protocol::Raw;
+use switchboard_session::CallError;
+
+/// What was called, so that a failure can be told with what would fit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Called<'a> {
+    Tool(&'a str),
+    Prompt(&'a str),
+    /// Nothing that has a schema of its own.
+    Other(&'a str),
+}
+
+impl Called<'_> {
+    /// The method of the protocol.
+    fn method(self) -> String {
+        match self {
+            Self::Tool(_) => "tools/call".into(),
+            Self::Prompt(_) => "prompts/get".into(),
+            Self::Other(method) => method.to_owned(),
+        }
+    }
+
+    /// How to repair the arguments that were sent, given what is wrong with them.
+    pub(crate) fn repair(self, design: &Design, message: &str, prior: Option<&Raw>) -> Option<Repair> {
+        let repair = match self {
+            Self::Tool(name) => design.repair_tool(name, message),
+            Self::Prompt(name) => design.repair_prompt(name, message),
+            Self::Other(_) => None,
+        }?;
+        let prior = prior.and_then(|prior| prior.decode::<serde_json::Value>().ok());
+        Some(match prior {
+            Some(prior) => repair.with_prior(prior),
+            None => repair,
+        })
+    }
+}
+
+/// What a call that did not give its result means. `repair` is asked only about arguments that do not fit.
+pub(crate) fn failed(
+    error: CallError,
+    called: Called<'_>,
+    repair: impl FnOnce(&str) -> Option<Repair>,
+) -> Error {
+    match error {
+        CallError::Remote(error) => Error::from_rpc(error, repair),
+        CallError::TimedOut { .. } => Error::Timeout,
+        CallError::Cancelled => Error::Cancelled,
+        CallError::Protocol { error, .. } => Error::Malformed(error),
+        CallError::Unsupported { .. } => Error::MethodNotFound { method: called.method() },
+        // Ours: it was never sent.
+        CallError::Parameters(reason) => Error::internal(reason),
+        other => Error::Transport(Box::new(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_protocol::{DecodeError, RpcError};
+    use switchboard_session::Phase;
+    use switchboard_session::link::LinkError;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_server_says_of_arguments_may_be_repaired() {
+        let told =
+            |error| failed(error, Called::Other("resources/read"), |_| panic!("not a matter of arguments"));
+        let timed_out =
+            CallError::TimedOut { phase: Phase::Idle, after: std::time::Duration::from_secs(1), hint: None };
+        assert!(matches!(told(timed_out), Error::Timeout));
+        assert!(matches!(told(CallError::Cancelled), Error::Cancelled));
+        let protocol =
+            CallError::Protocol { method: "tools/call".into(), error: DecodeError::mismatch("a", "b") };
+        assert!(matches!(told(protocol), Error::Malformed(_)));
+        let missing = told(CallError::Unsupported { what: "resources" });
+        assert!(matches!(missing, Error::MethodNotFound { method } if method == "resources/read"));
+        for error in [CallError::Closed, CallError::NotInitialized, CallError::Link(LinkError::lost("gone"))]
+        {
+            let error = told(error);
+            assert!(matches!(error, Error::Transport(_)), "{error:?}");
+            assert!(!error.is_retryable());
+            assert!(error.downcast_ref::<CallError>().is_some());
+        }
+        let internal = told(CallError::Remote(RpcError::internal("boom")));
+        assert!(matches!(internal, Error::Rpc(error) if error.message == "boom"));
+    }
+}

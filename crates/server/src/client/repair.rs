@@ -1,0 +1,254 @@
+//! Calls with arguments that somebody else wrote, most often a model, and tries again with better ones.
+//!
+//! What does not fit comes back with a prompt that says what would; whoever wrote the arguments is shown it and writes
+//! others, as often as is allowed. Anything but arguments that do not fit ends it at once: a connection that fails is
+//! never a reason to write other arguments.
+
+use std::future::Future;
+
+use serde_json::Value;
+use switchboard_design::{
+    Error, InvalidParams, ItemKind, Operation, ParamDef, ParamKind, PromptDef, Repair, example,
+};
+use switchboard_protocol::{CallToolResult, Raw};
+use switchboard_session::ClientSession;
+
+use super::failure::{Called, failed};
+use super::{Caller, held};
+use crate::{Cx, FromOutput, Prompt};
+
+impl Caller {
+    /// Calls a tool by its name on the wire, with arguments that are JSON.
+    ///
+    /// # Errors
+    /// What the service, the protocol or the connection says; arguments that do not fit with a [`Repair`].
+    pub async fn call_raw(&self, name: &str, args: Value) -> Result<CallToolResult, Error> {
+        self.call_raw_with(name, args, None).await
+    }
+
+    /// As [`Self::call_raw`], with how the call is made.
+    ///
+    /// # Errors
+    /// As [`Self::call_raw`].
+    pub async fn call_raw_with(
+        &self,
+        name: &str,
+        args: Value,
+        cx: Option<&Cx>,
+    ) -> Result<CallToolResult, Error> {
+        let tool = self.design.tools.iter().find(|tool| tool.name == name);
+        let tool = tool.ok_or_else(|| Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() })?;
+        let called = Called::Tool(name);
+        let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
+        self.call_tool(tool, args, cx, None).await
+    }
+
+    /// Gets a prompt by its name on the wire, with arguments that are JSON: what is no text travels as its JSON.
+    ///
+    /// # Errors
+    /// As [`Self::call_raw`].
+    pub async fn get_prompt_raw(&self, name: &str, args: Value) -> Result<Prompt, Error> {
+        if !self.design.prompts.iter().any(|prompt| prompt.name == name) {
+            return Err(Error::Unknown { kind: ItemKind::Prompt, name: name.to_owned() });
+        }
+        let called = Called::Prompt(name);
+        let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
+        self.get_prompt(name, &args, None).await
+    }
+
+    /// Calls a tool, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+    ///
+    /// # Errors
+    /// The last error of the tool, or what `correct` fails with.
+    pub async fn with_repair<F, C>(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: F,
+    ) -> Result<CallToolResult, Error>
+    where
+        F: FnMut(Repair) -> C,
+        C: Future<Output = Result<Value, Error>>,
+    {
+        repaired(most, args, correct, |args| self.call_raw(name, args)).await
+    }
+
+    /// As [`Self::with_repair`], and reads the result as what the tool answers with.
+    ///
+    /// # Errors
+    /// As [`Self::with_repair`], or when the result is something else.
+    pub async fn with_repair_as<T: FromOutput, F, C>(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: F,
+    ) -> Result<T, Error>
+    where
+        F: FnMut(Repair) -> C,
+        C: Future<Output = Result<Value, Error>>,
+    {
+        let result = self.with_repair(most, name, args, correct).await?;
+        match self.design.tools.iter().find(|tool| tool.name == name) {
+            Some(tool) => held::from_tool(result, &tool.output, &self.design),
+            None => T::from_result(result),
+        }
+    }
+
+    /// Gets a prompt, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+    ///
+    /// # Errors
+    /// The last error of the prompt, or what `correct` fails with.
+    pub async fn prompt_with_repair<F, C>(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: F,
+    ) -> Result<Prompt, Error>
+    where
+        F: FnMut(Repair) -> C,
+        C: Future<Output = Result<Value, Error>>,
+    {
+        repaired(most, args, correct, |args| self.get_prompt_raw(name, args)).await
+    }
+}
+
+/// Calls a tool of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+///
+/// What would fit is taken from the tools the session lists, which it keeps as long as the server says they are good.
+///
+/// # Errors
+/// The last error of the tool, or what `correct` fails with.
+pub async fn call_with_repair<F, C>(
+    session: &ClientSession,
+    most: usize,
+    name: &str,
+    args: Value,
+    correct: F,
+) -> Result<CallToolResult, Error>
+where
+    F: FnMut(Repair) -> C,
+    C: Future<Output = Result<Value, Error>>,
+{
+    repaired(most, args, correct, |args| call_listed(session, name, args)).await
+}
+
+/// Gets a prompt of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
+///
+/// # Errors
+/// The last error of the prompt, or what `correct` fails with.
+pub async fn get_prompt_with_repair<F, C>(
+    session: &ClientSession,
+    most: usize,
+    name: &str,
+    args: Value,
+    correct: F,
+) -> Result<Prompt, Error>
+where
+    F: FnMut(Repair) -> C,
+    C: Future<Output = Result<Value, Error>>,
+{
+    repaired(most, args, correct, |args| get_listed_prompt(session, name, args)).await
+}
+
+/// The loop itself.
+async fn repaired<T, F, C, A, R>(
+    most: usize,
+    mut args: Value,
+    mut correct: F,
+    mut attempt: A,
+) -> Result<T, Error>
+where
+    F: FnMut(Repair) -> C,
+    C: Future<Output = Result<Value, Error>>,
+    A: FnMut(Value) -> R,
+    R: Future<Output = Result<T, Error>>,
+{
+    for _ in 0..most {
+        match attempt(args).await {
+            Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {
+                args = correct(*repair).await?;
+            }
+            other => return other,
+        }
+    }
+    attempt(args).await
+}
+
+/// Arguments as an object. Whoever wrote something else can repair that too.
+fn object(args: Value, repair: impl FnOnce(&str, &Raw) -> Option<Repair>) -> Result<Raw, Error> {
+    let is_object = args.is_object();
+    let args = Raw::from(args);
+    if is_object {
+        return Ok(args);
+    }
+    let message = "Invalid arguments: expected an object";
+    let invalid = InvalidParams::new(message);
+    Err(Error::InvalidParams(match repair(message, &args) {
+        Some(repair) => invalid.with_repair(repair),
+        None => invalid,
+    }))
+}
+
+async fn call_listed(session: &ClientSession, name: &str, args: Value) -> Result<CallToolResult, Error> {
+    let args = Raw::from(args);
+    let called = Called::Tool(name);
+    let error = match session.call_tool_raw(name.to_owned(), args.clone()).await {
+        Ok(result) => match Error::from_result(&result, |_| None) {
+            None => return Ok(result),
+            Some(error) => error,
+        },
+        Err(error) => failed(error, called, |_| None),
+    };
+    Err(with_listed(session, called, &args, error).await)
+}
+
+async fn get_listed_prompt(session: &ClientSession, name: &str, args: Value) -> Result<Prompt, Error> {
+    let args = Raw::from(args);
+    let called = Called::Prompt(name);
+    let got = session.get_prompt(name, super::reading::texts(&args)?).await;
+    match got {
+        Ok(result) => Ok(result.into()),
+        Err(error) => {
+            let error = failed(error, called, |_| None);
+            Err(with_listed(session, called, &args, error).await)
+        }
+    }
+}
+
+/// The same error, with how to repair it if it is about arguments and the server lists what would fit.
+async fn with_listed(session: &ClientSession, called: Called<'_>, prior: &Raw, error: Error) -> Error {
+    let Error::InvalidParams(invalid) = error else { return error };
+    // A list that cannot be had is no reason to hide what is wrong.
+    let repair = match called {
+        Called::Tool(name) => listed_tool(session, name, &invalid.message).await,
+        Called::Prompt(name) => listed_prompt(session, name, &invalid.message).await,
+        Called::Other(_) => None,
+    };
+    let Some(repair) = repair else { return Error::InvalidParams(invalid) };
+    let mut repair = repair.with_issues(invalid.issues.clone());
+    repair.prior = prior.decode().ok();
+    Error::InvalidParams(invalid.with_repair(repair))
+}
+
+async fn listed_tool(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
+    let tools = session.list_tools().await.ok()?;
+    let schema: Value = tools.by_name(name)?.input_schema.decode().ok()?;
+    let example = example(&schema, None).value;
+    Some(Repair::new(Operation::CallTool(name.to_owned()), message, example).with_schema(schema))
+}
+
+async fn listed_prompt(session: &ClientSession, name: &str, message: &str) -> Option<Repair> {
+    let prompts = session.list_prompts().await.ok()?;
+    let arguments = prompts.by_name(name)?.arguments.iter().flatten();
+    let arguments = arguments.map(|argument| {
+        let mut param = ParamDef::new(argument.name.as_str(), ParamKind::Text);
+        param.description.clone_from(&argument.description);
+        param.with_required(argument.required == Some(true))
+    });
+    let prompt = PromptDef::new(name, "").with_arguments(arguments.collect::<Vec<_>>());
+    let repair = Repair::new(Operation::GetPrompt(name.to_owned()), message, prompt.example().value);
+    Some(repair.with_schema(prompt.schema()))
+}

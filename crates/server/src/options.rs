@@ -1,0 +1,76 @@
+//! What whoever serves a service may choose.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_design::{ArgumentErrors, Error, ErrorRules, OutputRule};
+use switchboard_protocol::{CacheHints, Implementation};
+use switchboard_session::StateKeys;
+use switchboard_session::answering::ServerLimits;
+
+use crate::{AdapterEvent, EventFeed, StreamJson};
+
+/// What becomes of arguments that a tool or prompt does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum UnknownArguments {
+    /// The call is refused and says which they are: a misspelt optional argument does not go unnoticed.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Ignore,
+}
+
+/// Which revision a session opens in when the client asks for one that is not served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum VersionPolicy {
+    /// The newest that is served; the client decides whether to stay.
+    #[default]
+    Negotiate,
+    /// None: the client is told which are served.
+    Exact,
+}
+
+pub(crate) type Mapper = Arc<dyn Fn(Error) -> Error + Send + Sync>;
+pub(crate) type Logger = Arc<dyn Fn(&AdapterEvent) + Send + Sync>;
+
+/// Everything that was chosen.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) logger: Option<Logger>,
+    pub(crate) log_payloads: bool,
+    pub(crate) mapper: Option<Mapper>,
+    pub(crate) rules: ErrorRules,
+    /// None is by the revision.
+    pub(crate) argument_errors: Option<ArgumentErrors>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) deny: Vec<String>,
+    pub(crate) stream_json: StreamJson,
+    pub(crate) unknown: UnknownArguments,
+    pub(crate) outputs: OutputRule,
+    pub(crate) page_size: Option<usize>,
+    pub(crate) hints: Option<CacheHints>,
+    pub(crate) list_changed: Option<bool>,
+    pub(crate) reveal_scopes: bool,
+    pub(crate) anonymous_scopes: BTreeSet<String>,
+    pub(crate) accept_notifications: bool,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) version_policy: VersionPolicy,
+    pub(crate) version_override: Option<String>,
+    pub(crate) state_keys: Option<StateKeys>,
+    pub(crate) limits: Option<ServerLimits>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) info: Option<Implementation>,
+    pub(crate) feed: Option<EventFeed>,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("rules", &self.rules)
+            .field("allow", &self.allow)
+            .field("deny", &self.deny)
+            .finish_non_exhaustive()
+    }
+}

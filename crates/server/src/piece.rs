@@ -1,0 +1,67 @@
+//! One event of a stream that mixes data, text and other content.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use switchboard_design::{Error, OutputDef};
+use switchboard_protocol::{Content, Raw, ResourceContents};
+
+use crate::events::held_text;
+use crate::{Event, StreamJson};
+
+/// One event of a stream that mixes data, text and other content. A stream of data alone needs no pieces: any type that
+/// has a schema is an event.
+///
+/// ```
+/// use switchboard_server::{Event, Piece, StreamJson};
+///
+/// let piece: Piece<u32> = Piece::Data(7);
+/// let items = piece.to_items(StreamJson::Text)?;
+/// assert_eq!(Piece::from_items(items)?, piece);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Piece<T> {
+    /// Data, written as JSON in the way the server is set to.
+    Data(T),
+    /// Text as it is.
+    Text(String),
+    /// Anything else: a picture, bytes, a link.
+    Content(Content),
+}
+
+impl<T> Piece<T> {
+    /// Bytes that belong to a URI.
+    pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>, mime: impl Into<String>) -> Self {
+        let contents = ResourceContents::blob(uri, STANDARD.encode(bytes));
+        Self::Content(Content::resource(contents.with_mime_type(mime.into())))
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Event for Piece<T> {
+    fn describe() -> Value {
+        OutputDef::of::<T>().schema().cloned().unwrap_or(Value::Bool(true))
+    }
+
+    fn to_items(&self, json: StreamJson) -> Result<Vec<Content>, Error> {
+        Ok(vec![match self {
+            Self::Data(data) => json.item(&Raw::encode(data)?)?,
+            Self::Text(text) => Content::text(text.as_str()),
+            Self::Content(content) => content.clone(),
+        }])
+    }
+
+    fn from_items(items: Vec<Content>) -> Result<Self, Error> {
+        let item = items.into_iter().next().unwrap_or_else(|| Content::text(""));
+        let data = held_text(&item).and_then(|text| serde_json::from_str(text).ok());
+        Ok(match (data, item) {
+            (Some(data), _) => Self::Data(data),
+            (None, Content::Text(text)) => Self::Text(text.text),
+            (None, other) => Self::Content(other),
+        })
+    }
+}

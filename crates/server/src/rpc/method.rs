@@ -1,0 +1,127 @@
+//! A method of a design, found by its name in Rust, whatever its role in MCP.
+
+use serde_json::{Map, Value, json};
+use switchboard_design::schema::canonical;
+use switchboard_design::{
+    Design, MethodDef, MethodScope, Operation, ParamDef, ParamKind, PromptDef, Repair, ResourceDef, ToolDef,
+    example,
+};
+
+/// A method that the plain endpoint serves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Method<'a> {
+    Tool(&'a ToolDef),
+    Resource(&'a ResourceDef),
+    Prompt(&'a PromptDef),
+    Plain(&'a MethodDef),
+}
+
+impl<'a> Method<'a> {
+    /// The method of this name in Rust; nothing when there is none, or it is internal.
+    pub(crate) fn find(design: &'a Design, rust_name: &str) -> Option<Self> {
+        let tool = design.tools.iter().find(|tool| tool.rust_name == rust_name).map(Self::Tool);
+        let resource = || {
+            let found = design.resources.iter().find(|resource| resource.rust_name == rust_name);
+            found.map(Self::Resource)
+        };
+        let prompt = || design.prompts.iter().find(|prompt| prompt.rust_name == rust_name).map(Self::Prompt);
+        let plain = || {
+            let found = design.rpc_only.iter().find(|method| method.rust_name == rust_name);
+            found.filter(|method| method.scope == MethodScope::Rpc).map(Self::Plain)
+        };
+        tool.or_else(resource).or_else(prompt).or_else(plain)
+    }
+
+    /// The names of its arguments, in order of declaration.
+    pub(crate) fn names(self) -> Vec<&'a str> {
+        match self {
+            Self::Tool(tool) => tool.args.names(),
+            Self::Plain(method) => method.args.names(),
+            Self::Resource(_) | Self::Prompt(_) => self.params().iter().map(|param| &*param.name).collect(),
+        }
+    }
+
+    fn params(self) -> &'a [ParamDef] {
+        match self {
+            Self::Resource(resource) => &resource.params,
+            Self::Prompt(prompt) => &prompt.arguments,
+            Self::Tool(_) | Self::Plain(_) => &[],
+        }
+    }
+
+    /// Whether an argument must be given.
+    pub(crate) fn requires(self, name: &str) -> bool {
+        match self {
+            Self::Tool(tool) => tool.args.requires(name),
+            Self::Plain(method) => method.args.requires(name),
+            Self::Resource(_) | Self::Prompt(_) => {
+                self.params().iter().any(|param| param.name == name && param.required)
+            }
+        }
+    }
+
+    /// Adds what parameters that are not given stand for. Arguments of tools have their defaults where they are decoded.
+    pub(crate) fn fill_in(self, given: &mut Map<String, Value>) {
+        for param in self.params().iter().filter(|param| !given.contains_key(&param.name)).collect::<Vec<_>>()
+        {
+            let value = match &param.default {
+                Some(default) => default.clone(),
+                None if param.required && param.repeated => json!([]),
+                None => continue,
+            };
+            given.insert(param.name.clone(), value);
+        }
+    }
+
+    /// The schema of its arguments, as they travel to the plain endpoint.
+    pub(crate) fn schema(self, design: &Design) -> Value {
+        match self {
+            Self::Tool(tool) => design.types.close(&tool.args.schema),
+            Self::Plain(method) => design.types.close(&method.args.schema),
+            Self::Resource(_) | Self::Prompt(_) => schema_of(self.params()),
+        }
+    }
+
+    /// How to repair a call of it whose arguments do not fit.
+    pub(crate) fn repair(self, design: &Design, message: &str) -> Repair {
+        let schema = self.schema(design);
+        let (operation, authored) = match self {
+            Self::Tool(tool) => (Operation::CallTool(tool.name.clone()), tool.example.as_ref()),
+            Self::Resource(resource) => (Operation::ReadResource(resource.name.clone()), None),
+            Self::Prompt(prompt) => (Operation::GetPrompt(prompt.name.clone()), prompt.example.as_ref()),
+            Self::Plain(method) => (Operation::CallMethod(method.name.clone()), None),
+        };
+        let example = example(&schema, authored).value;
+        Repair::new(operation, message, example).with_schema(schema)
+    }
+}
+
+/// The schema of parameters that elsewhere travel as text. Here they are JSON of their own kind.
+fn schema_of(params: &[ParamDef]) -> Value {
+    let property = |param: &ParamDef| {
+        let one = match &param.kind {
+            ParamKind::Boolean => json!({"type": "boolean"}),
+            ParamKind::Integer => json!({"type": "integer"}),
+            ParamKind::Number => json!({"type": "number"}),
+            ParamKind::Text => json!({"type": "string"}),
+            ParamKind::Choice { values } => json!({"type": "string", "enum": values}),
+            _ => json!({}),
+        };
+        let mut schema = if param.repeated { json!({"type": "array", "items": one}) } else { one };
+        if let Some(description) = &param.description {
+            schema["description"] = json!(description);
+        }
+        if let Some(default) = &param.default {
+            schema["default"] = default.clone();
+        }
+        (param.name.clone(), schema)
+    };
+    let properties: Map<String, Value> = params.iter().map(property).collect();
+    let required = params.iter().filter(|param| param.required && !param.repeated && param.default.is_none());
+    let required: Vec<&str> = required.map(|param| param.name.as_str()).collect();
+    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    canonical(schema)
+}

@@ -1,0 +1,129 @@
+//! On whose behalf requests are made: handlers know it, and what is sealed for one caller is no use to another.
+
+use std::sync::Arc;
+
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_protocol::{
+    CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, Raw,
+    RpcError, ServerCapabilities, TextField,
+};
+use switchboard_session::answering::{
+    Answered, Back, Caller, Cx, Extensions, Handled, Handler, Server, ServerRequest,
+};
+use switchboard_session::link::{Exchange, InProcess, Once, pair};
+use switchboard_session::{Client, Offer, Peer, PeerLimits};
+
+/// A tool that says who calls it, and one that asks first.
+struct Knows;
+
+struct Tenant(&'static str);
+
+impl Handler for Knows {
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+        let ServerRequest::CallTool(call) = request else {
+            return Handled::error(RpcError::method_not_found("?"));
+        };
+        Handled::later(async move {
+            if call.name.as_str() == "ask" {
+                let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
+                cx.elicit("name", ElicitParams::form("Who are you?", form)).await?;
+            }
+            let caller = cx.caller().map_or("nobody", |caller| &caller.subject);
+            let tenant = cx.extension::<Tenant>().map_or("nowhere", |tenant| tenant.0);
+            Ok(CallToolResult::new([Content::text(format!("{caller} of {tenant}"))]).into())
+        })
+    }
+}
+
+fn server() -> Arc<Server> {
+    let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    Server::builder(Implementation::new("knows", "1.0.0"), offers).build(Knows)
+}
+
+const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+
+#[tokio::test]
+async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
+    for offer in BOTH {
+        let (client, server) = (Client::new().with_offer(offer), server());
+        let to = InProcess::new(&server).with_caller(Caller::new("ada")).with_extension(Tenant("math"));
+        let session = client.connect(to).await.unwrap();
+        assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "ada of math");
+
+        let (near, far) = pair();
+        let serving = Arc::clone(&server);
+        tokio::spawn(async move { serving.serve_as(far, Caller::new("bob")).await });
+        let session = client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap();
+        assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "bob of nowhere");
+
+        let session = client.connect(InProcess::new(&server)).await.unwrap();
+        assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "nobody of nowhere");
+    }
+}
+
+/// The way back of one caller's requests.
+struct Of(Extensions);
+
+impl Back for Of {
+    fn note(&self, _: &str, _: Option<&Raw>) {}
+
+    fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
+        self.0.find(of)
+    }
+}
+
+/// Calls the tool that asks, for this caller; with the state of an earlier round, and an answer.
+async fn ask(server: &Arc<Server>, caller: Option<&Caller>, state: Option<&str>) -> Result<Raw, RpcError> {
+    let mut params = serde_json::json!({ "name": "ask", "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+    }});
+    if let Some(state) = state {
+        params["requestState"] = state.into();
+        params["inputResponses"] =
+            serde_json::json!({ "name": { "action": "accept", "content": { "name": "x" } } });
+    }
+    let frame = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
+        panic!("{frame} is no request")
+    };
+    let says = server.look(&request);
+    let extensions = caller.map_or_else(Extensions::new, |caller| Extensions::new().with(caller.clone()));
+    match server.answer(&Arc::default(), request, says, Arc::new(Of(extensions))) {
+        Answered::Later(answering) => answering.await,
+        Answered::Now(outcome) => outcome,
+        Answered::Refused(error) => Err(error),
+    }
+}
+
+#[tokio::test]
+async fn a_state_sealed_for_one_caller_is_refused_for_another() {
+    let server = server();
+    let ada = Caller::new("ada").with_issuer("https://a");
+    let others = [
+        None,
+        Some(Caller::new("bob").with_issuer("https://a")),
+        Some(Caller::new("ada").with_issuer("https://b")),
+        Some(Caller::new("ada")),
+    ];
+    let state = |asked: Raw| -> String {
+        let asked: serde_json::Value = asked.decode().unwrap();
+        asked["requestState"].as_str().unwrap().to_owned()
+    };
+    let of_ada = state(ask(&server, Some(&ada), None).await.unwrap());
+    for other in &others {
+        let refused = ask(&server, other.as_ref(), Some(&of_ada)).await.unwrap_err();
+        assert_eq!(refused.code.0, -32602, "{other:?}");
+        let of_other = state(ask(&server, other.as_ref(), None).await.unwrap());
+        assert!(ask(&server, Some(&ada), Some(&of_other)).await.is_err(), "{other:?}");
+        ask(&server, other.as_ref(), Some(&of_other)).await.unwrap();
+    }
+    // Scopes and claims may change between two rounds; who it is does not.
+    let ada = ada.with_scopes(["more"]);
+    let said = ask(&server, Some(&ada), Some(&of_ada)).await.unwrap();
+    assert!(said.as_str().contains("ada of nowhere"), "{}", said.as_str());
+}

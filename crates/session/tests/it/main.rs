@@ -1,0 +1,7 @@
+//! A client and a server of this crate, talking to each other in one process.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod callers;
+mod notes;
+mod opening;

@@ -1,0 +1,119 @@
+//! What extensions say about a call: to the client that declared them, to whoever made the call, in order.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use switchboard_protocol::{
+    CallToolResult, Content, Implementation, ListCapability, Raw, RpcError, ServerCapabilities,
+};
+use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::link::{InProcess, Once, pair};
+use switchboard_session::{Client, ClientSession, Offer, Peer, PeerLimits};
+
+const EVENT: &str = "notifications/com.example/event";
+
+/// A tool that counts to its argument, each number a notification, and then to one more.
+struct Counts;
+
+impl Handler for Counts {
+    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+        let ServerRequest::CallTool(call) = request else {
+            let note = Raw::from(serde_json::json!({ "requestId": cx.request_id() }));
+            cx.notify(EVENT, Some(&note));
+            return Handled::error(RpcError::method_not_found(if cx.may_notify(EVENT) {
+                "told"
+            } else {
+                ""
+            }));
+        };
+        let most: u32 = call.arguments.unwrap().decode::<serde_json::Value>().unwrap()["most"]
+            .as_u64()
+            .and_then(|most| u32::try_from(most).ok())
+            .unwrap();
+        Handled::later(async move {
+            for number in 1..=most {
+                let note = serde_json::json!({ "requestId": cx.request_id(), "number": number });
+                cx.notify(EVENT, Some(&Raw::from(note)));
+                cx.progress(number.into(), None, None);
+                tokio::task::yield_now().await;
+            }
+            Ok(CallToolResult::new([Content::text((most + 1).to_string())]).into())
+        })
+    }
+}
+
+fn server() -> Arc<Server> {
+    let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    Server::builder(Implementation::new("counts", "1.0.0"), offers).build(Counts)
+}
+
+fn client(offer: Offer) -> Client {
+    Client::new().with_offer(offer).with_extension("com.example/counting", Raw::empty_object())
+}
+
+async fn piped(client: &Client) -> ClientSession {
+    let (near, far) = pair();
+    let server = server();
+    tokio::spawn(async move { server.serve(far).await });
+    client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+}
+
+/// What a call to count so far heard, and its result.
+async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
+    let heard: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let hears = Arc::clone(&heard);
+    let result = session
+        .call_tool("count", serde_json::json!({ "most": most }))
+        .on_note(move |method, params| {
+            assert_eq!(method, EVENT);
+            hears.lock().push(params.decode::<serde_json::Value>().unwrap()["number"].as_u64().unwrap());
+        })
+        .await
+        .unwrap();
+    (Arc::try_unwrap(heard).unwrap().into_inner(), result.text().to_string())
+}
+
+const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+
+#[tokio::test]
+async fn a_call_hears_what_an_extension_says_about_it_in_order_before_its_result() {
+    for offer in BOTH {
+        let session = piped(&client(offer)).await;
+        assert_eq!(count(&session, 50).await, ((1..=50).collect(), "51".to_owned()));
+        let session = client(offer).connect(InProcess::new(&server())).await.unwrap();
+        assert_eq!(count(&session, 50).await, ((1..=50).collect(), "51".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn calls_that_run_side_by_side_hear_each_their_own() {
+    for offer in BOTH {
+        let session = piped(&client(offer)).await;
+        let (three, five) = tokio::join!(count(&session, 3), count(&session, 5));
+        assert_eq!(three, (vec![1, 2, 3], "4".to_owned()));
+        assert_eq!(five, (vec![1, 2, 3, 4, 5], "6".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_did_not_declare_the_extension_hears_nothing_of_it() {
+    for offer in BOTH {
+        let session = piped(&Client::new().with_offer(offer)).await;
+        assert_eq!(count(&session, 3).await, (vec![], "4".to_owned()));
+        let other = Client::new().with_offer(offer).with_extension("com.example2/x", Raw::empty_object());
+        assert_eq!(count(&piped(&other).await, 3).await, (vec![], "4".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn a_request_of_an_extension_is_answered_with_its_notifications_whatever_was_declared() {
+    for offer in BOTH {
+        let session = piped(&Client::new().with_offer(offer)).await;
+        let heard: Arc<Mutex<u32>> = Arc::default();
+        let hears = Arc::clone(&heard);
+        let call = session.raw_call("com.example/count", Raw::empty_object());
+        let refused = call.on_note(move |_, _| *hears.lock() += 1).await.unwrap_err();
+        assert!(refused.to_string().contains("told"), "{refused}");
+        assert_eq!(*heard.lock(), 1);
+    }
+}

@@ -1,0 +1,12 @@
+//! Serves the assistant: `assistant serve --stdio`, `assistant serve --http 127.0.0.1:8080`, `assistant design print`.
+
+use std::process::ExitCode;
+
+use assistant::service::InMemory;
+use assistant::{AssistantEvents, AssistantServer};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let (events, feed) = AssistantEvents::channel(64);
+    AssistantServer::builder(InMemory::new(events)).events(feed).serve_cli().await
+}
