@@ -267,17 +267,6 @@ pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody 
     switchboard_design::PromptBody::Static { messages: vec![message] }
 }
 
-/// What a method that cannot be called this way answers.
-pub fn unmapped<E: ServiceError>(rust_name: &str) -> E {
-    E::from_error(Error::Unmapped { method: rust_name.to_owned() })
-}
-
-/// What a prompt returned, as JSON.
-pub fn prompt_json<E: ServiceError>(returned: Result<Prompt, E>) -> Result<Raw, Error> {
-    let prompt = returned.map_err(ServiceError::into_error)?;
-    Ok(Raw::encode(&switchboard_protocol::GetPromptResult::from(prompt))?)
-}
-
 /// What a method returns when it does not return a `Result` by that name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`",
