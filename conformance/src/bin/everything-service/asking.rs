@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use switchboard::Content;
 use switchboard::prelude::*;
 use switchboard::protocol::{
-    ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, FormField, FormSchema, MultiChoiceField, Role,
-    SamplingMessage,
+    ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, FormField, FormSchema, MultiChoiceField,
+    Role, SamplingMessage,
 };
 
 /// Tools that ask the client something.
