@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, Shop, outcome, session};
+use crate::stage::{ERAS, Shop, outcome, session};
 
 async fn until(what: impl Fn() -> bool) {
     let waited = async {
@@ -18,7 +18,7 @@ async fn until(what: impl Fn() -> bool) {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_drops_its_method() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let session = session(&server, revision).await;
@@ -33,7 +33,7 @@ async fn a_call_that_is_dropped_drops_its_method() {
 
 #[tokio::test]
 async fn a_connection_that_ends_drops_its_methods() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let session = session(&server, revision).await;
@@ -47,7 +47,7 @@ async fn a_connection_that_ends_drops_its_methods() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_is_dropped_and_told() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.call_timeout(Duration::from_millis(30)).debug_errors(true).build().unwrap();
         let session = session(&server, revision).await;

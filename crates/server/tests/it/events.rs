@@ -10,7 +10,7 @@ use switchboard_session::answering::Server;
 use switchboard_session::{CallError, Client, ClientSession};
 use tokio::sync::mpsc;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, Sum, ask, connect, raw, session};
+use crate::stage::{At, ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, Sum, ask, connect, raw, session};
 
 /// Listens for events; dropping the task ends it.
 fn listen(session: &ClientSession) -> (mpsc::UnboundedReceiver<Value>, tokio::task::JoinHandle<()>) {
@@ -40,7 +40,7 @@ async fn every_listener_hears_every_event_in_order_until_it_cancels() {
     let (events, feed) = EventsHandle::channel(16);
     let server = Shop::builder().events(feed).build().unwrap();
     assert!(server.capabilities().has_extension(EVENTS_EXTENSION));
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let session = session(&server, revision).await;
         let (mut one, first_task) = listen(&session);
         let start = first(&events, &mut one).await;
@@ -92,7 +92,7 @@ async fn a_design_without_events_has_no_stream_of_them() {
 async fn changes_are_told_to_whoever_listens_for_them() {
     let (events, feed) = EventsHandle::channel(16);
     let server = Shop::builder().events(feed).build().unwrap();
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let session = connect(&Client::new(), &server, revision).await;
         let mut watched = session.subscribe("text://a?x=1").await.unwrap();
         events.resource_changed("text://b");
@@ -102,10 +102,7 @@ async fn changes_are_told_to_whoever_listens_for_them() {
     }
 }
 
-async fn publishes(
-    server: &Arc<Server>,
-    revision: switchboard_protocol::Revision,
-) -> Result<Value, (i32, String)> {
+async fn publishes(server: &Arc<Server>, revision: At) -> Result<Value, (i32, String)> {
     let session = session(server, revision).await;
     ask(&session, "notify_sold", json!({"sum": 5})).await
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::stage::{Counts, MODERN, NEWEST_LEGACY, Shop, session};
+use crate::stage::{Counts, ERAS, Shop, session};
 
 async fn until(what: impl Fn() -> bool) {
     let waited = async {
@@ -21,7 +21,7 @@ fn at_work(counts: &Arc<Counts>) -> usize {
 
 #[tokio::test]
 async fn a_watcher_begins_with_the_first_subscriber_and_ends_with_the_last() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let (one, two) = (session(&server, revision).await, session(&server, revision).await);
@@ -60,7 +60,7 @@ async fn a_watcher_begins_with_the_first_subscriber_and_ends_with_the_last() {
 
 #[tokio::test]
 async fn a_watcher_ends_with_the_connection() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let session = session(&server, revision).await;
