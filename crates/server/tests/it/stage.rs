@@ -1,7 +1,7 @@
 //! A service with one of everything, and sessions with it in every revision.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,11 @@ impl std::fmt::Display for At {
 impl At {
     pub(crate) const fn new(revision: Revision) -> Self {
         Self { revision, way: Way::Process }
+    }
+
+    /// Whether the end of the session is the end of what it asked for, even while somebody still waits for that.
+    pub(crate) fn ends_with_its_session(self) -> bool {
+        self.way != Way::Http || self != MODERN
     }
 
     const fn over(self, way: Way) -> Self {
@@ -471,12 +476,17 @@ pub(crate) async fn ask(
 
 /// The way back of a request made by hand: keeps what it is told.
 #[derive(Default)]
-struct Keeps {
+pub(crate) struct Keeps {
     extensions: Extensions,
-    notes: parking_lot::Mutex<Vec<(String, Value)>>,
+    pub(crate) behind: AtomicBool,
+    pub(crate) notes: parking_lot::Mutex<Vec<(String, Value)>>,
 }
 
 impl Back for Keeps {
+    fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::SeqCst)
+    }
+
     fn note(&self, method: &str, params: Option<&Raw>) {
         let params = params.map_or(Value::Null, |params| params.decode().unwrap());
         self.notes.lock().push((method.to_owned(), params));
@@ -495,28 +505,33 @@ impl Back for Keeps {
 pub(crate) async fn by_hand(
     server: &Arc<Server>,
     caller: Option<&str>,
-    mut params: Value,
+    params: Value,
 ) -> (Vec<(String, Value)>, std::result::Result<Value, (i32, String)>) {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN.revision.as_str(),
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-        "progressToken": "p",
-    });
-    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
-        panic!("{frame} is no request")
-    };
-    let says = server.look(&request);
     let mut back = Keeps::default();
     if let Some(caller) = caller {
         back.extensions = Extensions::new().with(Caller::new(caller));
     }
     let back = Arc::new(back);
-    let outcome = match server.answer(&Arc::default(), request, says, Arc::clone(&back) as Arc<dyn Back>) {
+    let outcome = match begin(server, &back, "tools/call", params) {
         Answered::Later(answering) => answering.await,
         Answered::Now(outcome) => outcome,
         Answered::Refused(error) => Err(error),
     };
     let notes = std::mem::take(&mut *back.notes.lock());
     (notes, outcome.map(|result| result.decode().unwrap()).map_err(|error| (error.code.0, error.message)))
+}
+
+/// Begins to answer a modern request.
+pub(crate) fn begin(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, mut params: Value) -> Answered {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN.revision.as_str(),
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+        "progressToken": "p",
+    });
+    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
+        panic!("{frame} is no request")
+    };
+    let says = server.look(&request);
+    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn Back>)
 }
