@@ -4,7 +4,7 @@
 
 mod access;
 pub(crate) mod arguments;
-mod board;
+pub(crate) mod board;
 mod completion;
 mod failing;
 mod listing;

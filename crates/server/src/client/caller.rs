@@ -57,7 +57,7 @@ impl Caller {
             Ok(args) => self.call_tool(def, args, cx, events).await,
             Err(error) => Err(error),
         };
-        result.and_then(|result| held::from_tool(result, &def.output)).map_err(E::from_error)
+        result.and_then(|result| held::from_tool(result, &def.output, &self.design)).map_err(E::from_error)
     }
 
     /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small.

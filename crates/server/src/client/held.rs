@@ -4,8 +4,8 @@
 //! object, because its revision knows no other, is taken out again. Nothing is checked beyond that: decoding is the check.
 
 use serde_json::Value;
-use switchboard_design::schema::is_object;
-use switchboard_design::{Error, OutputDef};
+use switchboard_design::schema::{is_object, misfits};
+use switchboard_design::{Design, Error, OutputDef};
 use switchboard_protocol::{CallToolResult, DecodeError, Raw, ReadResourceResult};
 
 use crate::events::held_text;
@@ -15,26 +15,29 @@ use crate::{Contents, FromOutput};
 const RESULT: &str = "result";
 
 /// What the result of a tool holds.
-pub(crate) fn from_tool<T: FromOutput>(result: CallToolResult, output: &OutputDef) -> Result<T, Error> {
+pub(crate) fn from_tool<T: FromOutput>(
+    result: CallToolResult,
+    output: &OutputDef,
+    design: &Design,
+) -> Result<T, Error> {
     match (output, &result.structured_content) {
         (OutputDef::Nothing, _) => T::from_json(&Raw::null()),
         (OutputDef::Text, _) => T::from_json(&Raw::encode(&result.text())?),
-        (OutputDef::Structured { schema }, Some(json)) => T::from_json(&unwrapped(json, schema)),
+        (OutputDef::Structured { schema }, Some(json)) => T::from_json(&unwrapped(json, schema, design)),
         // A revision in which only objects are data: one of the items holds it.
         (OutputDef::Structured { .. }, None) => T::from_contents(Contents::new(result.content)),
         _ => T::from_result(result),
     }
 }
 
-/// The data in the one member of an object, where the data itself is none. Data of any type could be such an object
-/// itself, and is left alone.
-fn unwrapped(json: &Raw, schema: &Value) -> Raw {
-    if is_object(schema) || schema.get("type").is_none() {
-        return json.clone();
-    }
+/// The data in the one member of an object, where the object cannot be the data. What can be is left alone.
+fn unwrapped(json: &Raw, schema: &Value, design: &Design) -> Raw {
     let mut members = json.fields();
     match (members.next(), members.next()) {
-        (Some((name, inner)), None) if name == RESULT => inner,
+        (Some((name, inner)), None) if name == RESULT && !is_object(schema) => {
+            let fits = |whole: Value| misfits(&design.types.close(schema), &whole).is_empty();
+            if json.decode().is_ok_and(fits) { json.clone() } else { inner }
+        }
         _ => json.clone(),
     }
 }
@@ -88,7 +91,7 @@ mod tests {
     use crate::StreamJson;
 
     fn read<T: FromOutput>(result: CallToolResult, output: &OutputDef) -> T {
-        from_tool(result, output).unwrap()
+        from_tool(result, output, &Design::new("d", "1")).unwrap()
     }
 
     fn structured(value: Value) -> CallToolResult {
@@ -129,6 +132,9 @@ mod tests {
         assert_eq!(read::<Vec<u32>>(structured(json!({"result": [1, 2]})), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(structured(json!([1, 2])), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(text("[1,2]"), &list), [1, 2]);
+        let optional = OutputDef::of::<Option<String>>();
+        assert_eq!(read::<Option<String>>(structured(json!({"result": "a"})), &optional).unwrap(), "a");
+        assert_eq!(read::<Option<String>>(structured(json!({"result": null})), &optional), None);
     }
 
     #[test]

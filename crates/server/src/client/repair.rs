@@ -91,7 +91,7 @@ impl Caller {
     {
         let result = self.with_repair(most, name, args, correct).await?;
         match self.design.tools.iter().find(|tool| tool.name == name) {
-            Some(tool) => held::from_tool(result, &tool.output),
+            Some(tool) => held::from_tool(result, &tool.output, &self.design),
             None => T::from_result(result),
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_design::OutputRule;
-use switchboard_protocol::Meta;
+use switchboard_protocol::{Meta, ResourceBody};
 use switchboard_server::client::{Arguments, Caller};
 use switchboard_server::{Cx, Error, Prompt};
 use switchboard_session::Offer;
@@ -140,7 +140,7 @@ async fn a_query_is_typed_by_the_parameter_on_the_other_side() {
             let result = caller.session().read_resource(format!("item://x?{query}")).await;
             match (&expected, result) {
                 (Ok(expected), Ok(result)) => {
-                    let text = result.contents[0].text().unwrap();
+                    let ResourceBody::Text(text) = &result.contents[0].body else { panic!("text") };
                     assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), expected, "{query}");
                 }
                 (Err(pointer), Err(error)) => {
