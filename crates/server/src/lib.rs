@@ -27,6 +27,7 @@ mod publish;
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
+pub mod task;
 pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};

@@ -8,10 +8,10 @@ use switchboard_protocol::{
     ServerCapabilities,
 };
 
-use crate::answering::answer::Outcome;
+use crate::answering::answer::{Outcome, caller_of};
 use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Caller, Server};
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
 
@@ -24,7 +24,8 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let accepted = match accept(server, footing, wanted) {
+    let owner = caller_of(&**back).map(Caller::principal);
+    let accepted = match accept(server, footing, wanted, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -63,7 +64,12 @@ pub(crate) fn listen(
 }
 
 /// The part of a filter that this server can honour.
-fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
+fn accept(
+    server: &Server,
+    footing: &Footing,
+    wanted: ListenFilter,
+    owner: Option<&str>,
+) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
     let changes = |flag: Option<bool>| flag == Some(true);
@@ -82,6 +88,7 @@ fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<Li
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         footing.requires_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
+        accepted.task_ids.retain(|task| server.may_follow(task, owner));
     }
     Ok(accepted)
 }
