@@ -34,6 +34,7 @@ pub mod rpc;
 pub mod rt;
 mod run;
 mod serve;
+pub mod task;
 mod variant;
 pub mod wire;
 
