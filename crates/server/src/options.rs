@@ -62,7 +62,7 @@ pub(crate) struct Options {
     pub(crate) limits: Option<ServerLimits>,
     pub(crate) instructions: Option<String>,
     pub(crate) info: Option<Implementation>,
-    pub(crate) feed: Option<EventFeed>,
+    pub(crate) feeds: Vec<EventFeed>,
 }
 
 impl fmt::Debug for Options {

@@ -64,11 +64,9 @@ impl Core {
     ) -> Result<Self, PatternError> {
         let design = Arc::clone(service.design());
         let resources = Resources::new(&design, policy)?;
-        let capacity = options.feed.as_ref().map_or(DEFAULT_CAPACITY, EventFeed::capacity);
+        let capacity = options.feeds.iter().map(EventFeed::capacity).max().unwrap_or(DEFAULT_CAPACITY);
         let board = Arc::new(Board::new(publisher, capacity));
-        if let Some(feed) = &options.feed {
-            feed.attach(&board);
-        }
+        options.feeds.iter().for_each(|feed| feed.attach(&board));
         Ok(Self {
             tools: Tools::new(&design, &options),
             prompts: Prompts::new(&design),
@@ -106,7 +104,7 @@ impl Adapter {
         let mut offers = design.capabilities();
         offers.logging = Some(Default::default());
         offers.completions = completion::is_offered(design).then(Default::default);
-        if options.list_changed.unwrap_or(options.feed.is_some()) {
+        if options.list_changed.unwrap_or(!options.feeds.is_empty()) {
             let lists = [&mut offers.tools, &mut offers.prompts];
             lists.into_iter().flatten().for_each(|list| list.list_changed = Some(true));
             offers.resources.iter_mut().for_each(|list| list.list_changed = Some(true));
@@ -141,6 +139,10 @@ impl Handler for Adapter {
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         self.core.may_subscribe(uri, caller)
+    }
+
+    fn input_schema(&self, tool: &str) -> Option<Raw> {
+        self.core.mirrored_schema(tool)
     }
 
     fn subscribed(&self, uri: &str) {

@@ -26,7 +26,12 @@ struct Tool {
     arguments: Arguments,
     shape: Shape,
     streams: bool,
+    /// Its schema, when some of its arguments are marked to be mirrored in headers.
+    mirrored: Option<Raw>,
 }
+
+/// The word of a schema that marks an argument to be mirrored in a header.
+const MIRRORED: &str = "x-mcp-header";
 
 impl Tools {
     pub(crate) fn new(design: &Design, options: &Options) -> Self {
@@ -35,7 +40,13 @@ impl Tools {
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
             let schema = design.types.close(&tool.args.schema);
+            let marked = |property: &serde_json::Value| property.get(MIRRORED).is_some();
+            let properties = schema.get("properties").and_then(serde_json::Value::as_object);
+            let mirrored = properties
+                .is_some_and(|properties| properties.values().any(marked))
+                .then(|| Raw::from(schema.clone()));
             Tool {
+                mirrored,
                 arguments: Arguments::new(schema, &tool.args.order, options.unknown),
                 shape: Shape {
                     data: data(&tool.output, options.outputs),
@@ -102,6 +113,11 @@ impl Core {
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
         Ok(tool)
+    }
+
+    /// The schema of a tool some of whose arguments are mirrored in headers.
+    pub(crate) fn mirrored_schema(&self, name: &str) -> Option<Raw> {
+        self.tools.tools[*self.tools.by_name.get(name)?].mirrored.clone()
     }
 
     /// The arguments as the method may see them.

@@ -5,6 +5,7 @@
 mod asking;
 mod callers;
 mod cancelling;
+mod composing;
 mod errors;
 mod events;
 mod lists;
