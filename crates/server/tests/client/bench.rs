@@ -23,6 +23,12 @@ pub const MAYBE: usize = 4;
 pub const ECHO: usize = 5;
 
 #[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Said {
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FailArgs {
     kind: String,
@@ -132,7 +138,10 @@ pub fn design() -> &'static Arc<Design> {
                 CompletionDef::new(CompletionOf::Prompt("review".into()), "depth", "complete_depth"),
                 CompletionDef::new(CompletionOf::Resource("item".into()), "id", "complete_id"),
             ])
-            .with_notifications([rt::notification::<u32>("ticked", "A tick.")])
+            .with_notifications([
+                rt::notification::<u32>("ticked", "A tick."),
+                rt::notification::<Said>("said", "Somebody said something."),
+            ])
             .with_rpc_only([
                 rt::method::<ResetArgs, u64>("reset", "Forgets.", &["all", "depth"]),
                 MethodDef::new("secret").with_scope(MethodScope::Internal),
@@ -252,11 +261,8 @@ impl Dispatch for Bench {
         Box::pin(async move { Ok(review(call.args()?)) })
     }
 
-    fn watch(&self, _: usize, _: Cx, changes: Changes) -> Working<()> {
-        Box::pin(async move {
-            changes.notify();
-            std::future::pending().await
-        })
+    fn watch(&self, _: usize, _: Cx, _: Changes) -> Working<()> {
+        Box::pin(std::future::pending())
     }
 
     fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {
