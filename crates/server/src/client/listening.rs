@@ -112,8 +112,8 @@ impl Caller {
         answered.map(drop).map_err(|error| failed(error, Called::Other(&method), |_| None))
     }
 
-    /// As [`Self::notify`], without waiting for an answer: what becomes of it is not told. Over HTTP a server of the
-    /// modern era hears only requests.
+    /// As [`Self::notify`], without waiting for an answer: what becomes of it is not told. A server of the modern era
+    /// hears only requests, unless it is at the other end of a pipe.
     ///
     /// # Errors
     /// When it cannot be sent.

@@ -164,6 +164,39 @@ pub fn builder() -> ServiceBuilder {
     ServiceBuilder::new(Arc::new(Bench::default()))
 }
 
+/// The same, whose numbers are only for those who may run.
+#[cfg(feature = "rpc")]
+pub fn scoped() -> ServiceBuilder {
+    struct Scoped(Bench, Arc<Design>);
+    impl Dispatch for Scoped {
+        fn design(&self) -> &Arc<Design> {
+            &self.1
+        }
+        fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult> {
+            self.0.call_tool(tool, call)
+        }
+        fn read_resource(&self, resource: usize, call: Call) -> Working<Contents> {
+            self.0.read_resource(resource, call)
+        }
+        fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt> {
+            self.0.get_prompt(prompt, call)
+        }
+        fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> Working<()> {
+            self.0.watch(watch, cx, changes)
+        }
+        fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {
+            self.0.complete(completion, call)
+        }
+        fn call_method(&self, rust_name: &str, call: Call) -> Option<Working<Raw>> {
+            assert_eq!(call.cx.caller().map(|caller| caller.subject.as_str()), Some("ada"));
+            self.0.call_method(rust_name, call)
+        }
+    }
+    let mut design = Design::clone(design());
+    design.tools[NUMBERS].scopes = vec!["run".into()];
+    ServiceBuilder::new(Arc::new(Scoped(Bench::default(), Arc::new(design))))
+}
+
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {

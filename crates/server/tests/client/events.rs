@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_server::client::{Arguments, Caller, ServiceEvents};
 use switchboard_server::{Changes, Error, EventsHandle, LostEvents};
+use switchboard_session::Offer;
 use tokio::sync::mpsc;
 
 use crate::bench;
@@ -65,7 +66,7 @@ async fn a_listener_that_is_too_slow_is_told_how_many_it_missed() {
             match ticks.next().await.unwrap() {
                 Ok(0) => {}
                 Ok(tick) => {
-                    assert!(u64::from(tick) > u64::from(last) + lost || lost == 0, "in order");
+                    assert!(tick > last, "in order");
                     last = tick;
                 }
                 Err(error) => lost += error.downcast_ref::<LostEvents>().unwrap().count,
@@ -96,8 +97,13 @@ async fn a_client_publishes_only_where_the_server_accepts_it() {
             (said.name.as_str(), said.decode::<serde_json::Value>().unwrap()),
             ("said", json!({"text": "hi"}))
         );
-        caller.notify_only("said", &json!({"text": "unasked"})).unwrap();
-        while all.recv().await.unwrap().unwrap().data.as_str() != r#"{"text":"unasked"}"# {}
+        if offer == Offer::LegacyOnly {
+            caller.notify_only("said", &json!({"text": "unasked"})).unwrap();
+            let unasked = async {
+                while all.recv().await.unwrap().unwrap().data.as_str() != r#"{"text":"unasked"}"# {}
+            };
+            tokio::time::timeout(Duration::from_secs(5), unasked).await.unwrap();
+        }
         let unfit = caller.notify("said", &json!({"text": 7})).await.unwrap_err();
         assert!(matches!(unfit, Error::InvalidParams(_)));
         assert!(matches!(caller.notify("ticked", &7).await, Err(Error::InvalidParams(_))));

@@ -11,5 +11,8 @@ mod open;
 mod repair;
 #[cfg(feature = "rpc")]
 mod rpc;
+#[cfg(feature = "rpc")]
+mod rpc_client;
+mod same;
 mod streams;
 mod typed;
