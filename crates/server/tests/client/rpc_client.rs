@@ -118,7 +118,7 @@ async fn every_failure_is_typed() {
          Error: Invalid arguments: /all: is \"yes\" (expected boolean)\n\
          Redo the operation now with valid parameters.\n\
          Use only valid schema fields and ensure required fields and types/enums are valid.\n\
-         Example params: {\"all\":false}"
+         Example params: {\"all\":true}"
     );
     let prompt = caller.method::<Prompt, Error>("review", Arguments::new(), None).await.unwrap_err();
     assert!(prompt.repair().unwrap().prompt().starts_with("\nOperation: prompts/get:review\n"));
