@@ -281,6 +281,14 @@ impl Cx {
         }
     }
 
+    /// Hangs up and lets the caller come back for the answer after `retry`, where the transport has a way to: work that
+    /// takes long need not hold a connection.
+    pub fn hang_up(&self, retry: Duration) {
+        if let Some(cx) = self.served() {
+            cx.hang_up(retry);
+        }
+    }
+
     /// Waits until the call is cancelled. A method itself is simply dropped then.
     pub async fn cancelled(&self) {
         match self.served() {

@@ -19,6 +19,7 @@ mod contents;
 mod cx;
 mod dispatch;
 mod events;
+mod field;
 mod form;
 mod lane;
 mod options;
@@ -31,6 +32,7 @@ pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
 mod run;
+mod variant;
 pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
@@ -41,6 +43,7 @@ pub use contents::Contents;
 pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
+pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
 pub use lane::LostEvents;
 pub use options::{UnknownArguments, VersionPolicy};
@@ -50,4 +53,6 @@ pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 #[doc(hidden)]
 pub use rt as __rt;
-pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
+pub use switchboard_design::{
+    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
+};

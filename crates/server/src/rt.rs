@@ -4,12 +4,13 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 pub use switchboard_design as design;
+pub use switchboard_design::{Error, InvalidParams};
 pub use switchboard_protocol as protocol;
 pub use switchboard_session::ClientSession;
 
 use schemars::JsonSchema;
 use switchboard_design::{
-    ArgsDef, Error, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
+    ArgsDef, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
@@ -18,13 +19,15 @@ pub use crate::args::{Args, Argument, Given};
 pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
+pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
+pub use crate::variant::Variant;
 pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc};
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
-    FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
+    Form, FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
 #[cfg(feature = "cli")]
 pub use clap;
@@ -45,22 +48,6 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate has the plain endpoint, else nothing.
-#[cfg(feature = "rpc")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Yields nothing: this crate has no plain endpoint.
-#[cfg(not(feature = "rpc"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => {};
-}
-
 /// Yields its input when this crate has command lines, else nothing.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -74,6 +61,22 @@ macro_rules! __if_cli {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
@@ -147,6 +150,17 @@ pub fn tool_taking<O: IntoOutput>(rust_name: &str, description: &str, takes: imp
 
 fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
     ToolDef::new(rust_name, description).with_args(args).with_output(output)
+}
+
+/// Arguments whose schema was written by hand: listed as it is.
+///
+/// # Panics
+/// When it is not JSON.
+pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+    match serde_json::from_str(schema) {
+        Ok(schema) => ArgsDef::written(schema),
+        Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
+    }
 }
 
 /// A resource; its name is the method's unless it is set.
@@ -251,17 +265,6 @@ pub fn other_paragraphs(text: &str) -> &str {
 pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody {
     let message = switchboard_design::PromptText::new(switchboard_protocol::Role::User, text);
     switchboard_design::PromptBody::Static { messages: vec![message] }
-}
-
-/// What a method that cannot be called this way answers.
-pub fn unmapped<E: ServiceError>(rust_name: &str) -> E {
-    E::from_error(Error::Unmapped { method: rust_name.to_owned() })
-}
-
-/// What a prompt returned, as JSON.
-pub fn prompt_json<E: ServiceError>(returned: Result<Prompt, E>) -> Result<Raw, Error> {
-    let prompt = returned.map_err(ServiceError::into_error)?;
-    Ok(Raw::encode(&switchboard_protocol::GetPromptResult::from(prompt))?)
 }
 
 /// What a method returns when it does not return a `Result` by that name.

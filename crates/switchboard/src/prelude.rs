@@ -21,13 +21,14 @@
 //!
 //! let server = HelloServer::builder(Svc).build()?;
 //! # drop(server);
-//! # Ok::<(), switchboard::design::Mistakes>(())
+//! # Ok::<(), switchboard::service::BuildError>(())
 //! ```
 
 pub use serde_json::json;
-pub use switchboard_macros::service;
+pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 pub use switchboard_server::rt::schemars::JsonSchema;
 pub use switchboard_server::rt::serde::{Deserialize, Serialize};
 pub use switchboard_server::{
-    Answer, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError, StreamJson, ToolError,
+    Answer, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError, StreamJson,
+    ToolError,
 };

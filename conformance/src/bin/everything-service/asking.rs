@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use switchboard::Content;
 use switchboard::prelude::*;
 use switchboard::protocol::{
-    ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, FormField, FormSchema, MultiChoiceField, Role,
-    SamplingMessage,
+    ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, FormField, FormSchema, MultiChoiceField,
+    Role, SamplingMessage,
 };
 
 /// Tools that ask the client something.
@@ -59,11 +59,20 @@ struct Defaults {
     #[form(default = 95.5)]
     score: Option<f64>,
     /// User status
-    #[form(choices("active", "inactive", "pending"), default = "active")]
-    status: Option<String>,
+    #[form(default = "active")]
+    status: Option<State>,
     /// Verification status
     #[form(default = true)]
     verified: Option<bool>,
+}
+
+/// How a user is.
+#[derive(Debug, Deserialize, serde::Serialize, FormChoice)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Active,
+    Inactive,
+    Pending,
 }
 
 /// A name.
