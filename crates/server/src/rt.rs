@@ -48,22 +48,6 @@ macro_rules! __if_client {
     ($($tokens:tt)*) => {};
 }
 
-/// Yields its input when this crate has the plain endpoint, else nothing.
-#[cfg(feature = "rpc")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => { $($tokens)* };
-}
-
-/// Yields nothing: this crate has no plain endpoint.
-#[cfg(not(feature = "rpc"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_rpc {
-    ($($tokens:tt)*) => {};
-}
-
 /// Yields its input when this crate has command lines, else nothing.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -77,6 +61,22 @@ macro_rules! __if_cli {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_cli {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has the plain endpoint, else nothing.
+#[cfg(feature = "rpc")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no plain endpoint.
+#[cfg(not(feature = "rpc"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
@@ -150,6 +150,17 @@ pub fn tool_taking<O: IntoOutput>(rust_name: &str, description: &str, takes: imp
 
 fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
     ToolDef::new(rust_name, description).with_args(args).with_output(output)
+}
+
+/// Arguments whose schema was written by hand: listed as it is.
+///
+/// # Panics
+/// When it is not JSON.
+pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+    match serde_json::from_str(schema) {
+        Ok(schema) => ArgsDef::written(schema),
+        Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
+    }
 }
 
 /// A resource; its name is the method's unless it is set.

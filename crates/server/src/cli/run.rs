@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Command};
 use serde_json::{Map, Value};
 use switchboard_design::{Design, Error, Operation, Repair};
-use switchboard_protocol::{CallToolResult, ListenFilter, Raw};
+use switchboard_protocol::{ListenFilter, Raw};
 use switchboard_session::ClientSession;
 use switchboard_session::client::Change;
 
@@ -19,7 +19,7 @@ use super::sanitize::one_line;
 use super::target::Target;
 use super::{listed, print};
 use crate::client::{Arguments, Caller};
-use crate::{Contents, Cx, EventSink, FromOutput, Prompt};
+use crate::{Contents, Cx, EventSink, Prompt};
 
 /// How long ending a session may take.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -196,9 +196,7 @@ async fn ask(
         Asked::Tool(place, given) => {
             let tool = &design.tools[place];
             let sink = tool.events.is_some().then(|| events(options.json));
-            let called = caller.tool::<Whole, Error>(place, Arguments::whole(&given), Some(&cx), sink).await;
-            let repair = |said: &str| design.repair_tool(&tool.name, said);
-            let Whole(result) = called.map_err(|error| Failure::Call(error).with_repair(repair))?;
+            let result = caller.call_tool(tool, Raw::from(Value::Object(given)), Some(&cx), sink).await?;
             if options.json { print::json(&result) } else { print::text(&print::result(&result)) }
         }
         Asked::Resource(place, given) => {
@@ -212,10 +210,8 @@ async fn ask(
             }
         }
         Asked::Prompt(place, given) => {
-            let prompt = &design.prompts[place];
-            let got = caller.prompt::<Error>(place, Arguments::whole(&given), Some(&cx)).await;
-            let repair = |said: &str| design.repair_prompt(&prompt.name, said);
-            let Prompt { messages, .. } = got.map_err(|error| Failure::Call(error).with_repair(repair))?;
+            let Prompt { messages, .. } =
+                caller.prompt::<Error>(place, Arguments::whole(&given), Some(&cx)).await?;
             if options.json { print::json(&messages) } else { print::text(&print::messages(&messages)) }
         }
         Asked::Listen { resources, count } => listen(design, session, resources, count, options).await,
@@ -232,23 +228,6 @@ fn events(as_json: bool) -> EventSink {
         };
         printed.map_err(|_| Error::Cancelled)
     })
-}
-
-/// The whole result of a tool, whatever its type.
-struct Whole(CallToolResult);
-
-impl FromOutput for Whole {
-    fn from_result(result: CallToolResult) -> Result<Self, Error> {
-        Ok(Self(result))
-    }
-
-    fn from_contents(contents: Contents) -> Result<Self, Error> {
-        Ok(Self(CallToolResult::new(contents.blocks)))
-    }
-
-    fn from_json(json: &Raw) -> Result<Self, Error> {
-        Ok(Self(CallToolResult::new([]).with_structured_content(json.clone())))
-    }
 }
 
 async fn listen(

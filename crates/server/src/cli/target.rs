@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::header::{HeaderName, HeaderValue};
 use switchboard_design::Design;
 use switchboard_session::answering::Server;
-use switchboard_session::client::{Client, ClientSession, Limits};
+use switchboard_session::client::{ClientSession, Limits};
 use switchboard_session::link::InProcess;
 use switchboard_session::{CallError, Offer};
 use switchboard_transport::http::client::Http;
@@ -54,7 +54,7 @@ impl Target {
     /// # Errors
     /// When the service cannot be reached.
     pub(super) async fn open(self, options: &Options) -> Result<ClientSession, CallError> {
-        let mut client = Client::new().with_limits(limits(options)).with_tasks();
+        let mut client = crate::client::client().with_limits(limits(options)).with_tasks();
         if let Some(revision) = options.revision {
             client = client.with_offer(Offer::Only(revision));
         }
