@@ -31,6 +31,16 @@ pub fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::service(attr.into(), item.into()).into()
 }
 
+/// Makes the methods of a type a service, without a trait being written.
+///
+/// `#[server] impl Hello { … }` is `#[service] trait HelloApi { … }` and `impl HelloApi for Hello { … }`, with the same
+/// options and roles. Methods without a role stay what they are. A tool that is not `async` counts as `blocking`.
+/// `Hello::builder(self)` serves it.
+#[proc_macro_attribute]
+pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::server(attr.into(), item.into()).into()
+}
+
 /// Makes a flat struct what a user can be asked to fill in.
 ///
 /// Fields are texts, numbers, truth values, enums that derive [`macro@FormChoice`] (lists of them too), or options of

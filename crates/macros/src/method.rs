@@ -125,6 +125,12 @@ impl Method {
         })
     }
 
+    /// The parameter that its events go to.
+    pub(crate) fn sink(&self) -> Option<&Ident> {
+        let sink = self.params.iter().find(|param| matches!(param.kind, ParamKind::Events(_)));
+        sink.map(|param| &param.ident)
+    }
+
     /// Its description, as an expression; empty when there is none.
     pub(crate) fn description(&self) -> TokenStream {
         self.docs.as_ref().map_or_else(|| quote!(""), Docs::tokens)

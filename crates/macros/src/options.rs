@@ -135,6 +135,28 @@ impl Options {
         flag
     }
 
+    /// Whether something holds, or one of these words: `name`, `name = false`, `name = "word"`.
+    pub(crate) fn flag_or(&mut self, key: &str, words: &[&str], problems: &mut Problems) -> Option<String> {
+        let entry = self.entry(key, problems)?;
+        let word = match &entry.value {
+            Value::Bare => Some("true".to_owned()),
+            Value::Is(expr) => match ungroup(expr) {
+                Expr::Lit(ExprLit { lit: Lit::Bool(value), .. }) => Some(value.value.to_string()),
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+                    Some(text.value()).filter(|text| words.contains(&text.as_str()))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if word.is_none() {
+            let words: Vec<String> = words.iter().map(|word| format!("`{key} = \"{word}\"`")).collect();
+            problems
+                .at(&entry.key, format_args!("`{key}` is `{key}`, `{key} = false`, {}", words.join(" or ")));
+        }
+        word
+    }
+
     /// A list of texts: `name("a", "b")`.
     pub(crate) fn list(&mut self, key: &str, problems: &mut Problems) -> Vec<LitStr> {
         let Some(entry) = self.entry(key, problems) else { return Vec::new() };

@@ -49,7 +49,10 @@ pub(crate) struct Tool {
     pub(crate) open_world: Option<bool>,
     pub(crate) example: Option<TokenStream>,
     pub(crate) blocking: bool,
-    pub(crate) task: bool,
+    /// The rule for tasks, by its name in the design.
+    pub(crate) task: Option<&'static str>,
+    /// The schema of the arguments, written by hand.
+    pub(crate) schema: Option<Expr>,
     pub(crate) shielded: bool,
 }
 
@@ -175,8 +178,17 @@ pub(crate) fn check_name(name: &LitStr, problems: &mut Problems) {
 }
 
 impl Tool {
-    const KNOWN: [&str; 8] =
-        ["read_only", "destructive", "idempotent", "open_world", "example", "blocking", "task", "shielded"];
+    const KNOWN: [&str; 9] = [
+        "read_only",
+        "destructive",
+        "idempotent",
+        "open_world",
+        "example",
+        "blocking",
+        "task",
+        "shielded",
+        "schema",
+    ];
 
     fn read(mut options: Options, problems: &mut Problems) -> Self {
         let tool = Self {
@@ -187,7 +199,13 @@ impl Tool {
             open_world: options.flag("open_world", problems),
             example: options.object("example", problems),
             blocking: options.flag("blocking", problems) == Some(true),
-            task: options.flag("task", problems) == Some(true),
+            task: match options.flag_or("task", &["required", "later"], problems).as_deref() {
+                Some("true") => Some("Allowed"),
+                Some("required") => Some("Required"),
+                Some("later") => Some("Later"),
+                _ => None,
+            },
+            schema: options.text("schema", problems),
             shielded: options.flag("shielded", problems) == Some(true),
         };
         options.finish("`#[tool]`", &[&COMMON[..], &Self::KNOWN].concat(), problems);

@@ -89,8 +89,8 @@ impl ServiceOptions {
 }
 
 impl Service {
-    pub(crate) fn read(attr: TokenStream, item: &ItemTrait, problems: &mut Problems) -> Self {
-        let options = ServiceOptions::read(attr, &item.ident, problems);
+    pub(crate) fn read(attr: TokenStream, item: &ItemTrait, named: &Ident, problems: &mut Problems) -> Self {
+        let options = ServiceOptions::read(attr, named, problems);
         if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
             problems.at(
                 &item.generics,

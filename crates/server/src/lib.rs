@@ -53,4 +53,6 @@ pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 #[doc(hidden)]
 pub use rt as __rt;
-pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
+pub use switchboard_design::{
+    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
+};

@@ -152,6 +152,17 @@ fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef)
     ToolDef::new(rust_name, description).with_args(args).with_output(output)
 }
 
+/// Arguments whose schema was written by hand: listed as it is.
+///
+/// # Panics
+/// When it is not JSON.
+pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+    match serde_json::from_str(schema) {
+        Ok(schema) => ArgsDef::written(schema),
+        Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
+    }
+}
+
 /// A resource; its name is the method's unless it is set.
 pub fn resource<A: JsonSchema, O: IntoOutput>(
     rust_name: &str,
@@ -254,17 +265,6 @@ pub fn other_paragraphs(text: &str) -> &str {
 pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody {
     let message = switchboard_design::PromptText::new(switchboard_protocol::Role::User, text);
     switchboard_design::PromptBody::Static { messages: vec![message] }
-}
-
-/// What a method that cannot be called this way answers.
-pub fn unmapped<E: ServiceError>(rust_name: &str) -> E {
-    E::from_error(Error::Unmapped { method: rust_name.to_owned() })
-}
-
-/// What a prompt returned, as JSON.
-pub fn prompt_json<E: ServiceError>(returned: Result<Prompt, E>) -> Result<Raw, Error> {
-    let prompt = returned.map_err(ServiceError::into_error)?;
-    Ok(Raw::encode(&switchboard_protocol::GetPromptResult::from(prompt))?)
 }
 
 /// What a method returns when it does not return a `Result` by that name.

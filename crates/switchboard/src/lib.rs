@@ -38,7 +38,7 @@ pub use switchboard_design as design;
 #[cfg(feature = "service")]
 pub use switchboard_design::{Design, Error, Result, ServiceError, ToolError};
 #[cfg(feature = "service")]
-pub use switchboard_macros::{Form, FormChoice, ServiceError, service};
+pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 /// Services: a Rust trait is the design of a server.
 ///
 /// As a module, what the methods of a service use; as an attribute, what makes a trait one. Most of it is in [`prelude`].

@@ -21,11 +21,11 @@
 //!
 //! let server = HelloServer::builder(Svc).build()?;
 //! # drop(server);
-//! # Ok::<(), switchboard::design::Mistakes>(())
+//! # Ok::<(), switchboard::service::BuildError>(())
 //! ```
 
 pub use serde_json::json;
-pub use switchboard_macros::{Form, FormChoice, ServiceError, service};
+pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 pub use switchboard_server::rt::schemars::JsonSchema;
 pub use switchboard_server::rt::serde::{Deserialize, Serialize};
 pub use switchboard_server::{

@@ -59,11 +59,20 @@ struct Defaults {
     #[form(default = 95.5)]
     score: Option<f64>,
     /// User status
-    #[form(choices("active", "inactive", "pending"), default = "active")]
-    status: Option<String>,
+    #[form(default = "active")]
+    status: Option<State>,
     /// Verification status
     #[form(default = true)]
     verified: Option<bool>,
+}
+
+/// How a user is.
+#[derive(Debug, Deserialize, serde::Serialize, FormChoice)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Active,
+    Inactive,
+    Pending,
 }
 
 /// A name.

@@ -1,7 +1,5 @@
 //! The resources of the fixture, and the one template.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use switchboard::prelude::*;
 
 use crate::media;
@@ -10,19 +8,35 @@ use crate::media;
 #[switchboard::service]
 pub(crate) trait Library {
     /// A text that never changes.
-    #[resource(uri = "test://static-text", name = "Static text", mime = "text/plain")]
+    #[resource(uri = "test://static-text", name = "static_text", title = "Static text", mime = "text/plain")]
     async fn static_text(&self) -> Result<String>;
 
     /// A picture that never changes.
-    #[resource(uri = "test://static-binary", name = "Static picture", mime = "image/png")]
+    #[resource(
+        uri = "test://static-binary",
+        name = "static_picture",
+        title = "Static picture",
+        mime = "image/png"
+    )]
     async fn static_binary(&self) -> Result<Contents>;
 
     /// A text that can be subscribed to.
-    #[resource(uri = "test://watched-resource", name = "Watched resource", mime = "text/plain", watch)]
+    #[resource(
+        uri = "test://watched-resource",
+        name = "watched_resource",
+        title = "Watched resource",
+        mime = "text/plain",
+        watch
+    )]
     async fn watched(&self) -> Result<String>;
 
     /// The data of an id.
-    #[resource(uri = "test://template/{id}/data", name = "Data by id", mime = "application/json")]
+    #[resource(
+        uri = "test://template/{id}/data",
+        name = "data_by_id",
+        title = "Data by id",
+        mime = "application/json"
+    )]
     async fn data(&self, id: String) -> Result<Data>;
 }
 

@@ -154,14 +154,10 @@ fn methods(service: &Service) -> TokenStream {
         let call = match &method.role {
             Role::Tool(_) => {
                 let number = next(0);
-                let sink = method.params.iter().find_map(|param| match param.kind {
-                    ParamKind::Events(_) => {
-                        let events = &param.ident;
-                        Some(quote!(::core::option::Option::Some(#events.into_sink())))
-                    }
-                    _ => None,
-                });
-                let sink = sink.unwrap_or_else(|| quote!(::core::option::Option::None));
+                let sink = match method.sink() {
+                    Some(events) => quote!(::core::option::Option::Some(#events.into_sink())),
+                    None => quote!(::core::option::Option::None),
+                };
                 quote!(self.caller.tool(#number, #args, #cx, #sink))
             }
             Role::Resource(_) => {

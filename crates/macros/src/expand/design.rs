@@ -113,8 +113,12 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
             if let Some(example) = &tool.example {
                 made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
             }
-            if tool.task {
-                made.extend(quote!(.with_task(true)));
+            if let Some(rule) = tool.task {
+                let rule = format_ident!("{rule}");
+                made.extend(quote!(.with_task(#rt::design::TaskRule::#rule)));
+            }
+            if let Some(schema) = &tool.schema {
+                made.extend(quote!(.with_args(#rt::written(#rust_name, #schema))));
             }
             (0, made)
         }

@@ -181,11 +181,7 @@ fn methods(service: &Service) -> Option<TokenStream> {
     let rt = &service.options.rt;
     let arms = super::plain::served(service).map(|method| {
         let (name, called) = (method.rust_name(), called(service, method));
-        let told = match method.role {
-            Role::Prompt(_) => quote!(prompt_json),
-            _ => quote!(json),
-        };
-        let work = ran(rt, method, &quote!(#rt::#told(#called.await)));
+        let work = ran(rt, method, &quote!(#rt::json(#called.await)));
         quote!(#name => #work,)
     });
     Some(quote! {

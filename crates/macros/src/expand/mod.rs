@@ -7,10 +7,12 @@ mod design;
 mod dispatch;
 mod dynamic;
 mod news;
+mod own;
 mod plain;
 mod server;
 
-use proc_macro2::TokenStream;
+pub(crate) use own::server;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ItemTrait;
 
@@ -26,16 +28,17 @@ pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#error #item);
         }
     };
-    of_trait(attr, &item)
+    of_trait(attr, &item, &item.ident).0
 }
 
-pub(crate) fn of_trait(attr: TokenStream, item: &ItemTrait) -> TokenStream {
+/// The same for a trait that was read; `named` is what the service is called after.
+fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> (TokenStream, Service) {
     let mut problems = Problems::default();
-    let service = Service::read(attr, item, &mut problems);
+    let service = Service::read(attr, item, named, &mut problems);
     let contract = contract::written(item, &service);
     if !problems.is_empty() {
         let problems = problems.into_tokens();
-        return quote!(#problems #contract);
+        return (quote!(#problems #contract), service);
     }
     let open = [
         Some(server::open(&service)),
@@ -57,12 +60,13 @@ pub(crate) fn of_trait(attr: TokenStream, item: &ItemTrait) -> TokenStream {
         dynamic::hidden(&service),
     ];
     let (open, hidden) = (open.into_iter().flatten(), hidden.into_iter().flatten());
-    quote! {
+    let written = quote! {
         #contract
         #(#open)*
         #[allow(dead_code, clippy::all, clippy::pedantic, missing_docs, reason = "written by a macro")]
         const _: () = { #(#hidden)* };
-    }
+    };
+    (written, service)
 }
 
 /// The parameters of a method as they are declared, without attributes.

@@ -55,9 +55,17 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
     Some(quote! {
         #rt::if_rpc! {
             impl #client {
+                /// Calls the service at this address.
+                ///
+                /// # Errors
+                /// When the address is no good; it says what to write instead.
+                #vis fn new(url: &str) -> ::core::result::Result<Self, #rt::Error> {
+                    #rt::RpcCaller::new(url, ::std::sync::Arc::clone(__design())).map(Self)
+                }
+
                 /// Calls through this.
-                #vis fn new(caller: impl ::core::convert::Into<#rt::RpcCaller>) -> Self {
-                    Self(caller.into())
+                #vis fn with_caller(caller: #rt::RpcCaller) -> Self {
+                    Self(caller)
                 }
 
                 /// What calls.
@@ -75,20 +83,17 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
 
 fn call(rt: &TokenStream, method: &Method) -> TokenStream {
     let rust_name = method.rust_name();
+    let (cx, args) = (context(method), arguments(rt, method));
     match method.role {
-        Role::Tool(_) | Role::Resource(_) | Role::Unmapped => {
-            let (cx, args) = (context(method), arguments(rt, method));
-            quote!(self.0.method(#rust_name, #args, #cx))
-        }
-        Role::Prompt(_) => {
-            let (cx, args) = (context(method), arguments(rt, method));
-            quote!(self.0.method(#rust_name, #args, #cx))
-        }
+        Role::Tool(_) | Role::Resource(_) | Role::Prompt(_) | Role::Unmapped => match method.sink() {
+            Some(sink) => quote!(self.0.streaming(#rust_name, #args, #cx, #sink.into_sink())),
+            None => quote!(self.0.method(#rust_name, #args, #cx)),
+        },
         _ => {
             let names = passed(method);
             quote! {{
                 let _ = (#(#names,)*);
-                ::core::future::ready(::core::result::Result::Err(#rt::unmapped(#rust_name)))
+                self.0.unmapped(#rust_name)
             }}
         }
     }

@@ -2,10 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod asking;
+mod callers;
+mod cancelling;
 mod errors;
+mod events;
 mod lists;
 mod logging;
 mod prompts;
 mod resources;
 mod stage;
+mod streaming;
 mod tools;
+mod watching;

@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use switchboard_design::{
     CompletionDef, CompletionOf, Design, InvalidParams, Issue, PromptBody, PromptText, WatchDef,
 };
+use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision, Role, RpcError};
 use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
-use switchboard_session::answering::Server;
-use switchboard_session::link::InProcess;
+use switchboard_session::answering::{Answered, Back, Caller, Extensions, Server};
+use switchboard_session::link::{Exchange, InProcess};
 use switchboard_session::{CallError, Client, ClientSession, Offer};
 
 pub(crate) const MODERN: Revision = Revision::V2026_07_28;
@@ -354,6 +355,9 @@ async fn agree(cx: &Cx, counts: &Counts, text: &str) -> Result<String> {
         );
         return Ok(format!("{} {}", first?.accepted()?.ok, second?.accepted()?.ok));
     }
+    // What an author should not do: a question that is another each time.
+    let at = counts.runs.load(Ordering::SeqCst);
+    let text = if text == "clock" { format!("at {at}") } else { text.to_owned() };
     let first = cx.elicit::<Consent>("first", format!("Really {text}?")).await?.accepted()?;
     let second = cx.elicit::<Consent>("second", "Really, really?").await?.accepted()?;
     Ok(format!("{number} {} {}", first.ok, second.ok))
@@ -398,4 +402,56 @@ pub(crate) async fn ask(
         Err(CallError::Remote(error)) => Err((error.code.0, error.message)),
         Err(other) => panic!("{method}: {other:?}"),
     }
+}
+
+/// The way back of a request made by hand: keeps what it is told.
+#[derive(Default)]
+struct Keeps {
+    extensions: Extensions,
+    notes: parking_lot::Mutex<Vec<(String, Value)>>,
+}
+
+impl Back for Keeps {
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        let params = params.map_or(Value::Null, |params| params.decode().unwrap());
+        self.notes.lock().push((method.to_owned(), params));
+    }
+
+    fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
+        self.extensions.find(of)
+    }
+}
+
+/// A modern request as it stands on the wire, of a client that can be asked, and everything that is said to it.
+pub(crate) async fn by_hand(
+    server: &Arc<Server>,
+    caller: Option<&str>,
+    mut params: Value,
+) -> (Vec<(String, Value)>, std::result::Result<Value, (i32, String)>) {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN.as_str(),
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+        "progressToken": "p",
+    });
+    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
+        panic!("{frame} is no request")
+    };
+    let says = server.look(&request);
+    let mut back = Keeps::default();
+    if let Some(caller) = caller {
+        back.extensions = Extensions::new().with(Caller::new(caller));
+    }
+    let back = Arc::new(back);
+    let outcome = match server.answer(&Arc::default(), request, says, Arc::clone(&back) as Arc<dyn Back>) {
+        Answered::Later(answering) => answering.await,
+        Answered::Now(outcome) => outcome,
+        Answered::Refused(error) => Err(error),
+    };
+    let notes = std::mem::take(&mut *back.notes.lock());
+    (notes, outcome.map(|result| result.decode().unwrap()).map_err(|error| (error.code.0, error.message)))
 }

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 use crate::answering::answer::Outcome;
 use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Server, Subscribed};
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
 
@@ -24,7 +24,7 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let accepted = match accept(server, footing, wanted) {
+    let accepted = match accept(server, footing, wanted, &**back) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -37,6 +37,7 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(&cancel);
     let future = Box::pin(async move {
         let mut ended = server.publisher.ended();
+        let subscribed = accepted.resource_subscriptions.clone();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
         let stream =
@@ -47,6 +48,9 @@ pub(crate) fn listen(
                 back.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
+        let handler = server.handler();
+        let _subscribed: Vec<Subscribed> =
+            subscribed.iter().map(|uri| Subscribed::new(handler, uri)).collect();
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.
@@ -63,7 +67,12 @@ pub(crate) fn listen(
 }
 
 /// The part of a filter that this server can honour.
-fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<ListenFilter, RpcError> {
+fn accept(
+    server: &Server,
+    footing: &Footing,
+    wanted: ListenFilter,
+    back: &dyn Back,
+) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
     let changes = |flag: Option<bool>| flag == Some(true);
@@ -75,7 +84,7 @@ fn accept(server: &Server, footing: &Footing, wanted: ListenFilter) -> Result<Li
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.may_subscribe(uri)?;
+            server.may_subscribe(uri, back)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }

@@ -12,6 +12,7 @@ mod listen;
 mod publish;
 mod serve;
 mod server;
+mod subscribed;
 
 pub use answer::{Answered, Answering, Outcome};
 pub use back::Back;
@@ -24,3 +25,4 @@ pub use kept::Kept;
 pub(crate) use publish::News;
 pub use publish::Publisher;
 pub use server::{Server, ServerBuilder, ServerLimits};
+pub(crate) use subscribed::Subscribed;

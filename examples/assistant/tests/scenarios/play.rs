@@ -82,6 +82,9 @@ struct Client {
 
 impl Client {
     fn message(&self, id: Option<&str>, method: &str, mut params: Value) -> Value {
+        if params["protocolVersion"] == "$revision" {
+            params["protocolVersion"] = json!(self.way.revision);
+        }
         if self.way.is_modern() {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": self.way.revision,
