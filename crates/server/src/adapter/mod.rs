@@ -54,7 +54,7 @@ pub(crate) struct Core {
 }
 
 /// By how much a listener may be behind, when nothing says so.
-const DEFAULT_CAPACITY: usize = 64;
+pub(crate) const DEFAULT_CAPACITY: usize = 64;
 
 impl Core {
     /// # Errors

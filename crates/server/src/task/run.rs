@@ -113,6 +113,8 @@ impl Tasks {
 
     /// Runs the work of a call as a task, and answers the call with that.
     pub fn start(&self, cx: Cx, wanted: Option<&TaskParams>, work: BoxFuture<'static, Reply>) -> Handled {
+        // In the extension the server alone decides.
+        let wanted = wanted.filter(|_| cx.task_ways() == Some(TaskWays::Core));
         Handled::Later(self.begin(cx, wanted.and_then(|wanted| wanted.ttl), work))
     }
 

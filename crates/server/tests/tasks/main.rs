@@ -183,19 +183,11 @@ async fn raw(session: &ClientSession, method: &str, params: Value) -> Result<Val
     }
 }
 
-/// Starts a task, and gives its id.
-async fn start(session: &ClientSession, offer: Offer, tool: &str) -> String {
-    // By another name: the client would follow the result of the real one.
-    let params = json!({ "name": tool, "task": {} });
-    let exchanged = session.raw_call("tools/call", params.into());
-    match offer {
-        LEGACY => {
-            let created: Value = exchanged.await.unwrap().decode().unwrap();
-            assert_eq!(created["task"]["status"], "working");
-            created["task"]["taskId"].as_str().unwrap().to_owned()
-        }
-        _ => panic!("the client follows it"),
-    }
+/// Starts a task of 2025-11-25, and gives its id. One of the extension the client follows by itself.
+async fn start(session: &ClientSession, tool: &str) -> String {
+    let created = raw(session, "tools/call", json!({ "name": tool, "task": {} })).await.unwrap();
+    assert_eq!(created["task"]["status"], "working");
+    created["task"]["taskId"].as_str().unwrap().to_owned()
 }
 
 async fn settles(session: &ClientSession, id: &str, status: &str) -> Value {
@@ -295,7 +287,7 @@ async fn a_tool_that_is_always_a_task_refuses_who_cannot_follow_one() {
 async fn cancelling_drops_the_work_at_once() {
     let stage = stage();
     let session = direct(&stage, LEGACY).await;
-    let id = start(&session, LEGACY, "forever").await;
+    let id = start(&session, "forever").await;
     let cancelled = raw(&session, "tasks/cancel", json!({ "taskId": id })).await.unwrap();
     assert_eq!(cancelled["status"], "cancelled");
     while stage.dropped.0.load(Ordering::SeqCst) == 0 {
@@ -325,7 +317,7 @@ async fn a_task_is_its_owners_alone() {
         client(offer).connect(to).await.unwrap()
     };
     let ada = of(Some("ada"), LEGACY).await;
-    let id = start(&ada, LEGACY, "forever").await;
+    let id = start(&ada, "forever").await;
     let same = [of(Some("ada"), LEGACY).await, of(Some("ada"), MODERN).await];
     let others = [of(Some("bob"), LEGACY).await, of(None, LEGACY).await, of(Some("bob"), MODERN).await];
     for session in &same {
@@ -342,7 +334,7 @@ async fn a_task_is_its_owners_alone() {
     assert_eq!(listed(raw(&others[0], "tasks/list", json!({})).await.unwrap()), 0);
     // Nobody was told apart: then a task is its session's.
     let (first, second) = (of(None, LEGACY).await, of(None, LEGACY).await);
-    let id = start(&first, LEGACY, "forever").await;
+    let id = start(&first, "forever").await;
     raw(&first, "tasks/get", json!({ "taskId": id })).await.unwrap();
     assert_eq!(raw(&second, "tasks/get", json!({ "taskId": id })).await.unwrap_err().code.0, -32602);
     assert_eq!(stage.dropped.0.load(Ordering::SeqCst), 0);
@@ -355,7 +347,7 @@ async fn who_listens_hears_how_a_task_is_doing_if_it_is_theirs() {
         let to = InProcess::new(&stage.server).with_caller(Caller::new(caller));
         client(offer).connect(to).await.unwrap()
     };
-    let id = start(&of("ada", LEGACY).await, LEGACY, "slow").await;
+    let id = start(&of("ada", LEGACY).await, "slow").await;
     let mut filter = switchboard_protocol::ListenFilter::new();
     filter.task_ids = vec![id.clone()];
     let ada = of("ada", MODERN).await;
@@ -404,12 +396,12 @@ async fn there_is_a_bound_to_how_many_run() {
     one.running_for_one = 1;
     let stage = stage_with(Tasks::with_store(one, Arc::new(MemoryTasks::new(2))));
     let session = direct(&stage, LEGACY).await;
-    let first = start(&session, LEGACY, "forever").await;
+    let first = start(&session, "forever").await;
     let params = json!({ "name": "forever", "task": {} });
     let refused = raw(&session, "tools/call", params.clone()).await.unwrap_err();
     assert!(refused.message.contains("too many tasks"), "{}", refused.message);
     // Another caller has room here, and the next finds the store full.
-    start(&direct(&stage, LEGACY).await, LEGACY, "forever").await;
+    start(&direct(&stage, LEGACY).await, "forever").await;
     let third = direct(&stage, LEGACY).await;
     let refused = raw(&third, "tools/call", params.clone()).await.unwrap_err();
     assert!(refused.message.contains("too many tasks"), "{}", refused.message);
@@ -422,7 +414,7 @@ async fn there_is_a_bound_to_how_many_run() {
 async fn dropping_the_tasks_ends_what_runs() {
     let stage = stage();
     let session = direct(&stage, LEGACY).await;
-    start(&session, LEGACY, "forever").await;
+    start(&session, "forever").await;
     let Stage { server, dropped } = stage;
     session.close().await;
     drop((session, server));
