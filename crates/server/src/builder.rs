@@ -13,6 +13,7 @@ use switchboard_session::{Offer, OpeningPolicy, StateKeys};
 use crate::adapter::Adapter;
 use crate::compose::{Collision, Collisions, Composed};
 use crate::options::Options;
+use crate::task::Tasks;
 use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, UnknownArguments, VersionPolicy};
 
 /// A server being put together.
@@ -200,6 +201,13 @@ impl ServiceBuilder {
     #[must_use]
     pub fn call_timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.timeout = Some(timeout))
+    }
+
+    /// How long calls that become tasks are kept, how many there may be, and where they are kept: in memory, with
+    /// [`TaskLimits::default`](crate::task::TaskLimits), unless set. Only tools whose design says so become tasks.
+    #[must_use]
+    pub fn tasks(self, tasks: Tasks) -> Self {
+        self.with(|options| options.tasks = Some(tasks))
     }
 
     /// What happens when a client asks for a revision that is not served.

@@ -10,6 +10,7 @@ use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::StateKeys;
 use switchboard_session::answering::ServerLimits;
 
+use crate::task::Tasks;
 use crate::{AdapterEvent, EventFeed, StreamJson};
 
 /// What becomes of arguments that a tool or prompt does not have.
@@ -56,6 +57,7 @@ pub(crate) struct Options {
     pub(crate) anonymous_scopes: BTreeSet<String>,
     pub(crate) accept_notifications: bool,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) tasks: Option<Tasks>,
     pub(crate) version_policy: VersionPolicy,
     pub(crate) version_override: Option<String>,
     pub(crate) state_keys: Option<StateKeys>,

@@ -13,6 +13,7 @@ use super::logging::{About, Logged};
 use super::running::Running;
 use crate::options::Options;
 use crate::output::{Data, Shape};
+use crate::task::Fate;
 use crate::{Call, Cx, Working};
 
 /// The tools of a design, ready to be called.
@@ -72,7 +73,7 @@ fn data(output: &OutputDef, rule: OutputRule) -> Data {
 
 impl Core {
     pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
-        let CallToolParams { name, arguments, meta, .. } = params;
+        let CallToolParams { name, arguments, task, meta, .. } = params;
         let log = Logged::begin(&self.options, About::named("tools/call", &name), arguments.as_ref());
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
@@ -99,12 +100,29 @@ impl Core {
             }
         };
         let span = tracing::debug_span!("tools/call", tool = name);
+        let fate = match &self.tasks {
+            Some(tasks) => tasks.fate(&cx, self.design.tools[tool].task, task.as_ref()),
+            None => Fate::Plain,
+        };
+        if let Fate::Refused(error) = fate {
+            let reply = Err(error);
+            if let Some(log) = log {
+                log.end(&reply);
+            }
+            return Handled::Now(reply);
+        }
+        // What outlives its request has the time that its task has.
+        let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
         let (own, again) = (cx.clone(), args.clone());
-        let work = self.start_tool(tool, args, Cx::serving(cx).with_meta(meta).within(self.options.timeout));
+        let work = self.start_tool(tool, args, Cx::serving(cx.clone()).with_meta(meta).within(timeout));
         let core = Arc::clone(self);
-        Running::start(work, log, span, self.options.timeout, move |outcome| {
-            core.tool_reply(tool, outcome, &again, &own)
-        })
+        let running =
+            Running::new(work, log, span, move |outcome| core.tool_reply(tool, outcome, &again, &own));
+        match (fate, &self.tasks) {
+            (Fate::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
+            (Fate::Wish, Some(tasks)) => tasks.watch(cx, Box::pin(running)),
+            _ => running.within(timeout).handled(),
+        }
     }
 
     /// The place of a tool that the caller may use.

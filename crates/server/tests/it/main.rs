@@ -14,5 +14,6 @@ mod prompts;
 mod resources;
 mod stage;
 mod streaming;
+mod tasking;
 mod tools;
 mod watching;
