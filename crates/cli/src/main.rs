@@ -22,7 +22,6 @@ mod header_program;
 mod output;
 mod processes;
 mod remote;
-mod sanitize;
 mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
@@ -30,6 +29,8 @@ mod trace;
 mod watched;
 
 use std::process::ExitCode;
+
+use switchboard_server::cli::sanitize;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server.

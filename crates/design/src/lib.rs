@@ -34,6 +34,7 @@
 mod check;
 mod error;
 mod example;
+mod flags;
 mod ir;
 mod lock;
 mod project;
@@ -50,6 +51,7 @@ pub use error::{
     InvalidParams, Result, ServiceError, ToolError,
 };
 pub use example::{Example, ExampleOrigin, example};
+pub use flags::{Flag, FlagKind, shell_line, shell_word};
 pub use ir::{
     ArgsDef, CompletionDef, CompletionOf, Design, MethodDef, MethodScope, NotFlat, NotificationDef,
     OutputDef, ParamDef, ParamKind, PromptBody, PromptDef, PromptText, ResourceDef, TaskRule, ToolDef,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_design::{
-    ArgumentErrors, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
+    ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
-use switchboard_session::answering::{Server, ServerLimits};
-use switchboard_session::{Offer, StateKeys};
+use switchboard_session::answering::{Publisher, Server, ServerLimits};
+use switchboard_session::{Offer, OpeningPolicy, StateKeys};
 
 use crate::adapter::Adapter;
 use crate::options::Options;
@@ -50,6 +50,17 @@ impl ServiceBuilder {
     fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
         set(&mut self.options);
         self
+    }
+
+    /// What the service is.
+    pub fn design(&self) -> &Arc<Design> {
+        self.service.design()
+    }
+
+    /// The service, and what was chosen for it.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn parts(&self) -> (&Arc<dyn Dispatch>, &Options) {
+        (&self.service, &self.options)
     }
 
     /// Where what the service tells unasked comes from.
@@ -221,8 +232,13 @@ impl ServiceBuilder {
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
         let (hints, keys, limits) = (options.hints, options.state_keys.clone(), options.limits.clone());
         let instructions = options.instructions.clone().or_else(|| design.instructions.clone());
-        let adapter = Adapter::new(service, policy, options)?;
-        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer);
+        let exact = options.version_policy == VersionPolicy::Exact;
+        let publisher = Publisher::default();
+        let adapter = Adapter::new(service, policy, options, publisher.clone())?;
+        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer).publisher(publisher);
+        if exact {
+            builder = builder.opening(opening(offer));
+        }
         if let Some(instructions) = instructions {
             builder = builder.instructions(instructions);
         }
@@ -236,6 +252,15 @@ impl ServiceBuilder {
             builder = builder.limits(limits);
         }
         Ok(builder.build(adapter))
+    }
+}
+
+/// Sessions open once, and in the preferred revision of the offer that has sessions.
+fn opening(offer: Offer) -> OpeningPolicy {
+    let policy = OpeningPolicy::new().once();
+    match offer.with_handshake().first() {
+        Some(only) => policy.with_version(switchboard_session::VersionPolicy::Exact(*only)),
+        None => policy,
     }
 }
 

@@ -13,7 +13,6 @@ pub use extract::FromCx;
 pub use progress::Progress;
 pub use test::TestCx;
 
-use std::any::TypeId;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -25,7 +24,7 @@ use switchboard_protocol::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult,
     Implementation, Level, Meta, Raw, RequestId, Revision, Root,
 };
-use switchboard_session::answering::{self, AskError};
+use switchboard_session::answering::{self, AskError, Caller};
 
 use crate::{Answer, EventSink, Form};
 
@@ -141,9 +140,18 @@ impl Cx {
         T::from_cx(self)
     }
 
+    /// On whose behalf the call is made, where that was found out.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.extension()
+    }
+
     /// What the binding or a layer before it put beside the request, by its type.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.options()?.extensions.get(&TypeId::of::<T>())?.downcast_ref()
+        match &self.side {
+            Side::Serving(cx) => cx.extension(),
+            Side::Calling(options) => options.extensions.get(),
+            Side::Alone => None,
+        }
     }
 
     /// When the call must be done.
@@ -273,6 +281,14 @@ impl Cx {
         }
     }
 
+    /// Hangs up and lets the caller come back for the answer after `retry`, where the transport has a way to: work that
+    /// takes long need not hold a connection.
+    pub fn hang_up(&self, retry: Duration) {
+        if let Some(cx) = self.served() {
+            cx.hang_up(retry);
+        }
+    }
+
     /// Waits until the call is cancelled. A method itself is simply dropped then.
     pub async fn cancelled(&self) {
         match self.served() {
@@ -288,7 +304,7 @@ impl Cx {
 
     /// Where the events of a streaming tool go.
     pub(crate) fn stream(&self) -> EventSink {
-        EventSink::nowhere()
+        self.served().map_or_else(EventSink::nowhere, crate::adapter::streaming)
     }
 }
 

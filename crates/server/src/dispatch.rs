@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use switchboard_design::{Design, Error, InvalidParams};
 use switchboard_protocol::{CallToolResult, Raw};
 
+use crate::args::Given;
 use crate::{Changes, Contents, Cx, Event, EventSink, Events, Prompt, Shape, StreamJson};
 
 /// Work under way. Dropping it cancels it.
@@ -82,5 +83,20 @@ impl Call {
     /// When they do not fit.
     pub fn args<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.args.decode().map_err(|error| Error::InvalidParams(InvalidParams::new(error.to_string())))
+    }
+    /// The arguments one by one, and no others than these.
+    ///
+    /// # Errors
+    /// When there are others.
+    pub fn given(&self, names: &'static [&'static str]) -> Result<Given, Error> {
+        Given::read(&self.args, names, true)
+    }
+
+    /// Those of the arguments that have these names.
+    ///
+    /// # Errors
+    /// When they are not an object.
+    pub fn given_some(&self, names: &'static [&'static str]) -> Result<Given, Error> {
+        Given::read(&self.args, names, false)
     }
 }

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,7 +112,11 @@ impl StreamJson {
 #[derive(Clone, Default)]
 pub struct EventSink {
     send: Option<Telling>,
+    behind: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
+
+/// How often whoever is behind is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Takes the content items of one event, or what came instead of it.
 type Telling = Arc<dyn Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync>;
@@ -132,7 +137,23 @@ impl EventSink {
     pub(crate) fn hearing(
         send: impl Fn(Result<Vec<Content>, Error>) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Self {
-        Self { send: Some(Arc::new(send)) }
+        Self { send: Some(Arc::new(send)), behind: None }
+    }
+
+    /// The same; nothing is sent while whoever hears it is behind.
+    #[must_use]
+    pub(crate) fn slowed_by(mut self, behind: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.behind = Some(Arc::new(behind));
+        self
+    }
+
+    /// Waits until whoever hears it is not behind.
+    async fn ready(&self) {
+        if let Some(behind) = &self.behind {
+            while behind() {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
     }
 
     /// Sends one event, or what came instead of it.
@@ -187,7 +208,11 @@ impl<T: Event> Events<T> {
     pub async fn send(&self, event: T) -> Result<(), Error> {
         match &self.way {
             Way::Wire { sink, json, .. } => match &sink.send {
-                Some(send) => send(Ok(event.to_items(*json)?)),
+                Some(send) => {
+                    let items = event.to_items(*json)?;
+                    sink.ready().await;
+                    send(Ok(items))
+                }
                 None => Ok(()),
             },
             Way::Channel(sender) => sender.send(event).await,

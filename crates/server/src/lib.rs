@@ -8,14 +8,18 @@
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
 mod adapter;
+mod args;
 mod builder;
 mod changes;
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 mod contents;
 mod cx;
 mod dispatch;
 mod events;
+mod field;
 mod form;
 mod lane;
 mod options;
@@ -27,16 +31,20 @@ mod publish;
 pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
+mod run;
 pub mod task;
+mod variant;
 pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
+pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
 pub use contents::Contents;
 pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
 pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
+pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
 pub use lane::LostEvents;
 pub use options::{UnknownArguments, VersionPolicy};
@@ -44,4 +52,8 @@ pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
 pub use piece::Piece;
 pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
-pub use switchboard_design::{Design, Error, InvalidParams, Result, ServiceError, ToolError};
+#[doc(hidden)]
+pub use rt as __rt;
+pub use switchboard_design::{
+    ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
+};

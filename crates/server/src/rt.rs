@@ -4,25 +4,33 @@ pub use schemars;
 pub use serde;
 pub use serde_json;
 pub use switchboard_design as design;
+pub use switchboard_design::{Error, InvalidParams};
 pub use switchboard_protocol as protocol;
 pub use switchboard_session::ClientSession;
 
 use schemars::JsonSchema;
 use switchboard_design::{
-    ArgsDef, Error, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
+    ArgsDef, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
-pub use crate::__if_client as if_client;
-pub use crate::__if_rpc as if_rpc;
+pub use crate::args::{Args, Argument, Given};
+#[cfg(feature = "cli")]
+pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
+pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
+pub use crate::run::{blocking, shielded};
+pub use crate::variant::Variant;
+pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc};
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
-    FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
+    Form, FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
 };
+#[cfg(feature = "cli")]
+pub use clap;
 
 /// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
 #[cfg(feature = "client")]
@@ -37,6 +45,22 @@ macro_rules! __if_client {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __if_client {
+    ($($tokens:tt)*) => {};
+}
+
+/// Yields its input when this crate has command lines, else nothing.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate has no command lines.
+#[cfg(not(feature = "cli"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_cli {
     ($($tokens:tt)*) => {};
 }
 
@@ -56,23 +80,59 @@ macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
-/// The arguments of a method, with their names in order of declaration.
+/// The newest revision of the protocol.
+pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str();
+
+/// The arguments of a method whose whole object is one type.
 ///
 /// # Panics
 /// When the type is not an object in JSON: only `#[args]` can be that, and the message says so.
-fn args<A: JsonSchema>(method: &str, order: &[&str]) -> ArgsDef {
+fn whole<A: JsonSchema>(method: &str, order: &[&str]) -> ArgsDef {
     match ArgsDef::of::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
         Err(error) => panic!("the `#[args]` of `{method}` must be a struct with named fields: {error}"),
     }
 }
 
-/// Parameters that travel as text.
-///
-/// # Panics
-/// When one cannot, with its name.
-fn params<A: JsonSchema>(method: &str, order: &[&str]) -> Vec<ParamDef> {
-    match ParamDef::all(&args::<A>(method, order)) {
+/// What a method takes: gathered argument by argument, or one type.
+#[derive(Debug)]
+pub enum Takes {
+    /// Gathered.
+    Each(Args),
+    /// The schema of one type, made for the method of this name.
+    Whole(fn(&str, &[&str]) -> ArgsDef),
+}
+
+impl Takes {
+    /// The fields of this type.
+    pub fn whole<A: JsonSchema>() -> Self {
+        Self::Whole(whole::<A>)
+    }
+
+    fn into_def(self, method: &str) -> ArgsDef {
+        match self {
+            Self::Each(args) => args.into_def(),
+            Self::Whole(make) => make(method, &[]),
+        }
+    }
+
+    /// As parameters that travel as text.
+    ///
+    /// # Panics
+    /// When one cannot, with its name.
+    fn into_params(self, method: &str) -> Vec<ParamDef> {
+        params(method, &self.into_def(method))
+    }
+}
+
+impl From<Args> for Takes {
+    fn from(args: Args) -> Self {
+        Self::Each(args)
+    }
+}
+
+fn params(method: &str, args: &ArgsDef) -> Vec<ParamDef> {
+    match ParamDef::all(args) {
         Ok(params) => params,
         Err(error) => panic!("in `{method}`: {error}; only such can stand in a URI or a prompt"),
     }
@@ -80,7 +140,27 @@ fn params<A: JsonSchema>(method: &str, order: &[&str]) -> Vec<ParamDef> {
 
 /// A tool; its name is the method's unless it is set.
 pub fn tool<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, order: &[&str]) -> ToolDef {
-    ToolDef::new(rust_name, description).with_args(args::<A>(rust_name, order)).with_output(O::describe())
+    tool_of(rust_name, description, whole::<A>(rust_name, order), O::describe())
+}
+
+/// A tool that takes this.
+pub fn tool_taking<O: IntoOutput>(rust_name: &str, description: &str, takes: impl Into<Takes>) -> ToolDef {
+    tool_of(rust_name, description, takes.into().into_def(rust_name), O::describe())
+}
+
+fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
+    ToolDef::new(rust_name, description).with_args(args).with_output(output)
+}
+
+/// Arguments whose schema was written by hand: listed as it is.
+///
+/// # Panics
+/// When it is not JSON.
+pub fn written(rust_name: &str, schema: &str) -> ArgsDef {
+    match serde_json::from_str(schema) {
+        Ok(schema) => ArgsDef::written(schema),
+        Err(error) => panic!("the `schema` of `{rust_name}` must be JSON: {error}"),
+    }
 }
 
 /// A resource; its name is the method's unless it is set.
@@ -90,17 +170,41 @@ pub fn resource<A: JsonSchema, O: IntoOutput>(
     description: &str,
     order: &[&str],
 ) -> ResourceDef {
-    let output = O::describe();
+    let params = params(rust_name, &whole::<A>(rust_name, order));
+    resource_of(rust_name, uri, description, params, O::describe())
+}
+
+/// A resource that takes this.
+pub fn resource_taking<O: IntoOutput>(
+    rust_name: &str,
+    uri: &str,
+    description: &str,
+    takes: impl Into<Takes>,
+) -> ResourceDef {
+    resource_of(rust_name, uri, description, takes.into().into_params(rust_name), O::describe())
+}
+
+fn resource_of(
+    rust_name: &str,
+    uri: &str,
+    description: &str,
+    params: Vec<ParamDef>,
+    output: OutputDef,
+) -> ResourceDef {
     let is_data = matches!(output, OutputDef::Structured { .. });
-    let resource = ResourceDef::new(rust_name, uri, description)
-        .with_params(params::<A>(rust_name, order))
-        .with_output(output);
+    let resource = ResourceDef::new(rust_name, uri, description).with_params(params).with_output(output);
     if is_data { resource.with_mime("application/json") } else { resource }
 }
 
 /// A prompt; its name is the method's unless it is set.
 pub fn prompt<A: JsonSchema>(rust_name: &str, description: &str, order: &[&str]) -> PromptDef {
-    PromptDef::new(rust_name, description).with_arguments(params::<A>(rust_name, order))
+    let params = params(rust_name, &whole::<A>(rust_name, order));
+    PromptDef::new(rust_name, description).with_arguments(params)
+}
+
+/// A prompt that takes this.
+pub fn prompt_taking(rust_name: &str, description: &str, takes: impl Into<Takes>) -> PromptDef {
+    PromptDef::new(rust_name, description).with_arguments(takes.into().into_params(rust_name))
 }
 
 /// An event; its name is the method's unless it is set.
@@ -111,10 +215,70 @@ pub fn notification<T: JsonSchema>(rust_name: &str, description: &str) -> Notifi
 
 /// A method without a role in MCP.
 pub fn method<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, order: &[&str]) -> MethodDef {
-    MethodDef::new(rust_name)
-        .with_description(description)
-        .with_args(args::<A>(rust_name, order))
-        .with_output(O::describe())
+    method_of(rust_name, description, whole::<A>(rust_name, order), O::describe())
+}
+
+/// A method without a role in MCP that takes this.
+pub fn method_taking<O: IntoOutput>(
+    rust_name: &str,
+    description: &str,
+    takes: impl Into<Takes>,
+) -> MethodDef {
+    method_of(rust_name, description, takes.into().into_def(rust_name), O::describe())
+}
+
+fn method_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> MethodDef {
+    let method = MethodDef::new(rust_name).with_args(args).with_output(output);
+    if description.is_empty() { method } else { method.with_description(description) }
+}
+
+/// Makes each, so that no more than one at a time stands on the stack.
+pub fn each<T>(make: &[fn() -> T]) -> Vec<T> {
+    make.iter().map(|make| make()).collect()
+}
+
+/// A default, as JSON for the design; none when it cannot be written.
+pub fn default_json<T: serde::Serialize>(default: &T) -> serde_json::Value {
+    serde_json::to_value(default).unwrap_or_default()
+}
+
+/// The first paragraph of a text, on one line.
+pub fn first_paragraph(text: &str) -> String {
+    let lines = text.trim().lines().map(str::trim).take_while(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// What follows the first paragraph.
+pub fn other_paragraphs(text: &str) -> &str {
+    let text = text.trim();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() {
+            return text[start..].trim();
+        }
+        start += line.len();
+    }
+    ""
+}
+
+/// The body of a prompt that the design has.
+pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody {
+    let message = switchboard_design::PromptText::new(switchboard_protocol::Role::User, text);
+    switchboard_design::PromptBody::Static { messages: vec![message] }
+}
+
+/// What a method returns when it does not return a `Result` by that name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Result`",
+    note = "a method of a service returns `Result<T>`: over a connection, every call can fail"
+)]
+pub trait Returned {
+    /// What it returns when all goes well.
+    type Value;
+}
+
+impl<T, E> Returned for Result<T, E> {
+    type Value = T;
 }
 
 /// What a tool returned, as its result.

@@ -39,6 +39,8 @@ pub struct StreamNote {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventNote {
+    /// The `events/stream` it is an answer to, by the id the client gave it.
+    pub request_id: RequestId,
     /// Its name in the design.
     pub name: String,
     /// Its place among the events of this listener, from 0; those that were lost are counted.

@@ -38,7 +38,7 @@ use switchboard_server::{Changes, Cx, Events, Prompt, Result, rt};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs, reason = "a test")]
 pub struct Counted {
-    words: u32,
+    pub words: u32,
 }
 
 /// Texts and what is in them.
@@ -456,7 +456,9 @@ rt::if_rpc! {
 // Within `rt::if_cli! { … }`: `pub struct TextsCli; impl TextsCli { pub fn command() -> rt::clap::Command
 // { rt::command(design()) } pub async fn run() -> std::process::ExitCode { rt::run_cli(design()).await } }`
 
-struct Svc;
+/// The service itself.
+#[derive(Debug)]
+pub struct Svc;
 
 impl Texts for Svc {
     async fn count(&self, text: String, most: Option<u32>) -> Result<Counted> {

@@ -33,9 +33,27 @@ pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked, own_stdio};
 
+#[cfg(feature = "service")]
+pub use switchboard_design as design;
+#[cfg(feature = "service")]
+pub use switchboard_design::{Design, Error, Result, ServiceError, ToolError};
+#[cfg(feature = "service")]
+pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
+/// Services: a Rust trait is the design of a server.
+///
+/// As a module, what the methods of a service use; as an attribute, what makes a trait one. Most of it is in [`prelude`].
+#[cfg(feature = "service")]
+#[doc(inline)]
+pub use switchboard_server as service;
+#[cfg(feature = "service")]
+#[doc(hidden)]
+pub use switchboard_server::rt as __rt;
+
 /// Builds JSON in place: arguments, schemas, log data.
 pub use serde_json::json;
 
+#[cfg(feature = "service")]
+pub mod prelude;
 mod serve;
 
 pub use serve::serve_stdio;

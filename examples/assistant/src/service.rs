@@ -17,7 +17,11 @@ use crate::{
 const DOCUMENTS: [(&str, &str, &str); 4] = [
     ("rust", "Rust", "# Rust\n\nA language for reliable and fast software."),
     ("tokio", "Tokio", "# Tokio\n\nA runtime for asynchronous Rust."),
-    ("mcp", "Model Context Protocol", "# MCP\n\nHow models reach tools and data. Servers may be written in Rust."),
+    (
+        "mcp",
+        "Model Context Protocol",
+        "# MCP\n\nHow models reach tools and data. Servers may be written in Rust.",
+    ),
     ("serde", "Serde", "# Serde\n\nSerialisation for Rust."),
 ];
 
@@ -89,11 +93,15 @@ impl Assistant for InMemory {
         // Taken once, however often the method runs until the user has answered.
         let sandbox =
             cx.step("sandbox", || async { Ok(self.sandboxes.fetch_add(1, Ordering::Relaxed) + 1) }).await?;
-        let consent: Consent = cx.elicit("consent", format!("Run this {language} code?")).await?.accepted()?;
+        let consent: Consent =
+            cx.elicit("consent", format!("Run this {language} code?")).await?.accepted()?;
         if !consent.ok {
             return Err(Error::tool("refused", "The user does not want this code to be run."));
         }
-        Ok(Execution { output: format!("{} characters of {language} were run", code.chars().count()), sandbox })
+        Ok(Execution {
+            output: format!("{} characters of {language} were run", code.chars().count()),
+            sandbox,
+        })
     }
 
     async fn process_batch(
@@ -124,7 +132,7 @@ impl Assistant for InMemory {
     async fn rebuild_index(&self, cx: &Cx, steps: u32) -> Result<Rebuilt> {
         for step in 0..steps {
             tokio::time::sleep(Duration::from_millis(10)).await;
-            cx.progress(f64::from(step + 1), Some(f64::from(steps)), Some("rebuilding"));
+            cx.report(f64::from(step + 1), Some(f64::from(steps)), Some("rebuilding"));
         }
         Ok(Rebuilt { steps })
     }

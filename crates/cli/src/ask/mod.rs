@@ -1,9 +1,10 @@
 //! What servers ask: answered at the terminal, or from what the user wrote beforehand.
 
-mod field;
 mod keyboard;
 mod scripted;
 mod terminal;
+
+use switchboard_server::cli::field;
 
 pub(crate) use keyboard::Keyboard;
 pub(crate) use scripted::{Refused, Scripted};

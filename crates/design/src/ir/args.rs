@@ -36,6 +36,11 @@ impl ArgsDef {
         Ok(Self { schema: schema::input(schema)?, order: Vec::new() })
     }
 
+    /// Arguments with exactly this schema, as its author wrote it.
+    pub fn written(schema: Value) -> Self {
+        Self { schema, order: Vec::new() }
+    }
+
     /// The arguments that `T` is read from.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use switchboard_design::{Error, ItemKind};
-use switchboard_session::answering;
+use switchboard_session::answering::Caller;
 
 use super::Core;
 
@@ -15,6 +15,7 @@ pub(crate) struct Access<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Granted<'a> {
+    To(&'a Caller),
     Anonymous(&'a BTreeSet<String>),
 }
 
@@ -22,6 +23,7 @@ impl Access<'_> {
     /// Whether all of these are granted.
     pub(crate) fn covers(&self, scopes: &[String]) -> bool {
         match self.granted {
+            Granted::To(caller) => scopes.iter().all(|scope| caller.has_scope(scope)),
             Granted::Anonymous(granted) => scopes.iter().all(|scope| granted.contains(scope)),
         }
     }
@@ -34,9 +36,9 @@ impl Access<'_> {
 
 impl Core {
     /// What the caller of a request may do.
-    pub(crate) fn access<'a>(&'a self, cx: &'a answering::Cx) -> Access<'a> {
-        let _ = cx;
-        Access { granted: Granted::Anonymous(&self.options.anonymous_scopes) }
+    pub(crate) fn access<'a>(&'a self, caller: Option<&'a Caller>) -> Access<'a> {
+        let anonymous = Granted::Anonymous(&self.options.anonymous_scopes);
+        Access { granted: caller.map_or(anonymous, Granted::To) }
     }
 
     /// Lets a caller through to what needs scopes.
@@ -45,12 +47,12 @@ impl Core {
     /// As if there were no such thing, unless scopes are revealed.
     pub(crate) fn admit(
         &self,
-        cx: &answering::Cx,
+        caller: Option<&Caller>,
         scopes: &[String],
         kind: ItemKind,
         name: &str,
     ) -> Result<(), Error> {
-        if scopes.is_empty() || self.access(cx).covers(scopes) {
+        if scopes.is_empty() || self.access(caller).covers(scopes) {
             return Ok(());
         }
         Err(if self.options.reveal_scopes {

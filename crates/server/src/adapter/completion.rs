@@ -82,7 +82,7 @@ impl Core {
                     None => self.find_resource(uri, cx)?.0,
                 };
                 let def = self.design.resources.get(found).ok_or_else(unknown)?;
-                self.admit(cx, &def.scopes, ItemKind::Resource, uri)?;
+                self.admit(cx.caller(), &def.scopes, ItemKind::Resource, uri)?;
                 Ok((CompletionOf::Resource(def.name.clone()), &def.params))
             }
             _ => Err(Error::invalid_params("only arguments of prompts and resources can be completed")),

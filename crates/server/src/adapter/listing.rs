@@ -190,8 +190,11 @@ impl Core {
     /// Answers with a page of a list.
     pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &answering::Cx) -> Handled {
         let log = Logged::begin(&self.options, About::just(list.method), None);
-        let pages =
-            if list.scopes.is_empty() { Arc::clone(&list.everybody) } else { list.pages(self.access(cx)) };
+        let pages = if list.scopes.is_empty() {
+            Arc::clone(&list.everybody)
+        } else {
+            list.pages(self.access(cx.caller()))
+        };
         let handled = match pages.page(params.cursor.as_deref()) {
             Some(page) => Handled::kept(page),
             None => Handled::error(RpcError::invalid_params(

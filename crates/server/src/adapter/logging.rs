@@ -112,6 +112,21 @@ impl Logged {
         self.tell();
     }
 
+    /// Logs how a call of the plain endpoint ended.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn end_plain(mut self, outcome: &Result<Raw, switchboard_protocol::RpcError>) {
+        let code = outcome.as_ref().err().map(|error| error.code);
+        self.event.kind = if code.is_some() { EventKind::Error } else { EventKind::Response };
+        self.event.code = code;
+        if self.payloads {
+            self.event.payload = match outcome {
+                Ok(result) => Some(result.clone()),
+                Err(error) => Raw::encode(error).ok(),
+            };
+        }
+        self.tell();
+    }
+
     fn tell(&mut self) {
         self.is_over = true;
         self.event.duration = Some(self.since.elapsed());

@@ -3,31 +3,39 @@
 //! Made once from the design when a server is built. Nothing of the design is copied for a call.
 
 mod access;
-mod arguments;
+pub(crate) mod arguments;
+pub(crate) mod board;
 mod completion;
 mod failing;
 mod listing;
-mod logging;
+pub(crate) mod logging;
 mod patterns;
 mod prompts;
 mod resources;
 mod running;
+mod streaming;
+mod telling;
 mod tools;
+mod watching;
 
 pub use logging::{AdapterEvent, EventKind};
+pub(crate) use streaming::sink as streaming;
 
 use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
-use switchboard_protocol::{RpcError, ServerCapabilities};
-use switchboard_session::answering::{self, Handled, Handler, ServerRequest};
+use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
+use switchboard_session::answering::{self, Caller, Handled, Handler, Publisher, ServerRequest};
 
+use self::board::Board;
 use self::listing::Lists;
 use self::prompts::Prompts;
 use self::resources::Resources;
 use self::tools::Tools;
-use crate::Dispatch;
+use self::watching::Watching;
 use crate::options::Options;
+use crate::wire::EVENTS_EXTENSION;
+use crate::{Dispatch, EventFeed};
 
 /// What every request needs.
 pub(crate) struct Core {
@@ -38,14 +46,29 @@ pub(crate) struct Core {
     resources: Resources,
     prompts: Prompts,
     lists: Lists,
+    board: Arc<Board>,
+    watching: Watching,
 }
+
+/// By how much a listener may be behind, when nothing says so.
+const DEFAULT_CAPACITY: usize = 64;
 
 impl Core {
     /// # Errors
     /// When a URI of the design is not a pattern, which the check of the design tells first.
-    fn new(service: Arc<dyn Dispatch>, policy: UriPolicy, options: Options) -> Result<Self, PatternError> {
+    fn new(
+        service: Arc<dyn Dispatch>,
+        policy: UriPolicy,
+        options: Options,
+        publisher: Publisher,
+    ) -> Result<Self, PatternError> {
         let design = Arc::clone(service.design());
         let resources = Resources::new(&design, policy)?;
+        let capacity = options.feed.as_ref().map_or(DEFAULT_CAPACITY, EventFeed::capacity);
+        let board = Arc::new(Board::new(publisher, capacity));
+        if let Some(feed) = &options.feed {
+            feed.attach(&board);
+        }
         Ok(Self {
             tools: Tools::new(&design, &options),
             prompts: Prompts::new(&design),
@@ -54,6 +77,8 @@ impl Core {
             design,
             options,
             resources,
+            board,
+            watching: Watching::default(),
         })
     }
 }
@@ -70,8 +95,9 @@ impl Adapter {
         service: Arc<dyn Dispatch>,
         policy: UriPolicy,
         options: Options,
+        publisher: Publisher,
     ) -> Result<Self, PatternError> {
-        Ok(Self { core: Arc::new(Core::new(service, policy, options)?) })
+        Ok(Self { core: Arc::new(Core::new(service, policy, options, publisher)?) })
     }
 
     /// What is offered: what the design has, and what serving it adds.
@@ -84,6 +110,9 @@ impl Adapter {
             let lists = [&mut offers.tools, &mut offers.prompts];
             lists.into_iter().flatten().for_each(|list| list.list_changed = Some(true));
             offers.resources.iter_mut().for_each(|list| list.list_changed = Some(true));
+        }
+        if !design.notifications.is_empty() {
+            offers.extensions.get_or_insert_default().insert(EVENTS_EXTENSION, Raw::empty_object());
         }
         offers
     }
@@ -101,11 +130,32 @@ impl Handler for Adapter {
             ServerRequest::GetPrompt(params) => core.get_prompt(params, cx),
             ServerRequest::ListPrompts(page) => core.list(&core.lists.prompts, &page, &cx),
             ServerRequest::Complete(params) => core.complete(params, cx),
+            ServerRequest::Other { method, params } => core.other(&method, params, cx),
             other => Handled::error(RpcError::method_not_found(other.method())),
         }
     }
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        self.core.may_subscribe(uri)
+        self.core.may_subscribe(uri, None)
+    }
+
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        self.core.may_subscribe(uri, caller)
+    }
+
+    fn subscribed(&self, uri: &str) {
+        self.core.subscribed(uri);
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        self.core.unsubscribed(uri);
+    }
+
+    fn heard(&self, method: &str, params: Option<&Raw>) {
+        self.core.heard(method, params);
+    }
+
+    fn is_long_lived(&self, method: &str) -> bool {
+        self.core.streams_events(method)
     }
 }

@@ -88,7 +88,7 @@ impl Core {
     pub(crate) fn find_prompt(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
         let unknown = || Error::Unknown { kind: ItemKind::Prompt, name: name.to_owned() };
         let prompt = *self.prompts.by_name.get(name).ok_or_else(unknown)?;
-        self.admit(cx, &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;
+        self.admit(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;
         Ok(prompt)
     }
 

@@ -11,7 +11,7 @@ use switchboard_design::{
 use switchboard_protocol::{
     Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents, RpcError,
 };
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::answering::{self, Caller, Handled, Reply};
 
 use super::Core;
 use super::arguments::with_repair;
@@ -41,7 +41,7 @@ impl Resources {
     }
 
     /// The resource that a URI is of.
-    fn find(&self, uri: &ResourceUri) -> Option<usize> {
+    pub(crate) fn find(&self, uri: &ResourceUri) -> Option<usize> {
         let fixed = self.fixed.get(uri.base()).copied();
         fixed.or_else(|| self.routes.iter().position(|route| route.pattern().captures(uri).is_some()))
     }
@@ -94,7 +94,7 @@ impl Core {
         cx: &answering::Cx,
     ) -> Result<(usize, ResourceUri), Error> {
         let (resource, uri) = self.permitted(text)?;
-        self.admit(cx, &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
+        self.admit(cx.caller(), &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
         Ok((resource, uri))
     }
 
@@ -142,14 +142,16 @@ impl Core {
     }
 
     /// Whether a resource may be subscribed to: the policy lets it be read, and it can be watched.
-    pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
+    pub(crate) fn may_subscribe(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let rules = self.options.rules;
         let refused = |error: &Error| match rules.answer(error, Asked::Other) {
             switchboard_design::Answer::Rpc(error) => error,
             _ => RpcError::invalid_params(error.to_string()),
         };
         let (resource, _) = self.permitted(uri).map_err(|error| refused(&error))?;
-        if !self.design.resources[resource].watch {
+        let def = &self.design.resources[resource];
+        self.admit(caller, &def.scopes, ItemKind::Resource, uri).map_err(|error| refused(&error))?;
+        if !def.watch {
             return Err(RpcError::invalid_params(format!("Resource cannot be subscribed to: {uri}")));
         }
         Ok(())

@@ -63,7 +63,15 @@ impl Core {
     pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
         let CallToolParams { name, arguments, meta, .. } = params;
         let log = Logged::begin(&self.options, About::named("tools/call", &name), arguments.as_ref());
-        let args = arguments.unwrap_or_else(Raw::empty_object);
+        let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
+        if !args.is_object() {
+            // Not a call with wrong arguments, but no call at all: the protocol says so itself.
+            let reply = self.fail(Error::invalid_params("arguments must be an object"), Asked::Other, &cx);
+            if let Some(log) = log {
+                log.end(&reply);
+            }
+            return Handled::Now(reply);
+        }
         let found = self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.admit_arguments(tool, args)?)));
         let (tool, args) = match found {
             Ok(found) => found,
@@ -92,7 +100,7 @@ impl Core {
     pub(crate) fn find_tool(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
         let unknown = || Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() };
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
-        self.admit(cx, &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
+        self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
         Ok(tool)
     }
 

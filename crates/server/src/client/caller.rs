@@ -61,7 +61,7 @@ impl Caller {
     }
 
     /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small.
-    pub(super) fn call_tool(
+    pub(crate) fn call_tool(
         &self,
         tool: &ToolDef,
         args: Raw,

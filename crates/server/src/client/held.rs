@@ -9,7 +9,7 @@ use switchboard_design::{Design, Error, OutputDef};
 use switchboard_protocol::{CallToolResult, DecodeError, Raw, ReadResourceResult};
 
 use crate::events::held_text;
-use crate::{Contents, FromOutput, SUCCESS};
+use crate::{Contents, FromOutput};
 
 /// The member that data is put into where only an object will do.
 const RESULT: &str = "result";
@@ -20,29 +20,26 @@ pub(crate) fn from_tool<T: FromOutput>(
     output: &OutputDef,
     design: &Design,
 ) -> Result<T, Error> {
-    match json_of(&result, output, design)? {
-        Some(json) => T::from_json(&json),
-        None => T::from_result(result),
+    match (output, &result.structured_content) {
+        (OutputDef::Nothing, _) => T::from_json(&Raw::null()),
+        (OutputDef::Text, _) => T::from_json(&Raw::encode(&result.text())?),
+        (OutputDef::Structured { schema }, Some(json)) => T::from_json(&unwrapped(json, schema, design)),
+        // A revision in which only objects are data: one of the items holds it.
+        (OutputDef::Structured { .. }, None) => T::from_contents(Contents::new(result.content)),
+        _ => T::from_result(result),
     }
 }
 
-fn json_of(result: &CallToolResult, output: &OutputDef, design: &Design) -> Result<Option<Raw>, Error> {
-    Ok(match output {
-        OutputDef::Nothing => Some(Raw::null()),
-        OutputDef::Text => Some(Raw::encode(&result.text())?),
-        OutputDef::Structured { schema } => match &result.structured_content {
-            Some(json) => Some(unwrapped(json, schema, result)),
-            None if is_nothing(result, schema, design) => Some(Raw::null()),
-            None if is_text(schema) => Some(Raw::encode(&result.text())?),
-            None => None,
-        },
-        _ => None,
-    })
-}
-
-/// Whether it says no more than that it succeeded, and nothing is what the schema allows.
-fn is_nothing(result: &CallToolResult, schema: &Value, design: &Design) -> bool {
-    result.text() == SUCCESS && misfits(&design.types.close(schema), &Value::Null).is_empty()
+/// The data in the one member of an object, where the object cannot be the data. What can be is left alone.
+fn unwrapped(json: &Raw, schema: &Value, design: &Design) -> Raw {
+    let mut members = json.fields();
+    match (members.next(), members.next()) {
+        (Some((name, inner)), None) if name == RESULT && !is_object(schema) => {
+            let fits = |whole: Value| misfits(&design.types.close(schema), &whole).is_empty();
+            if json.decode().is_ok_and(fits) { json.clone() } else { inner }
+        }
+        _ => json.clone(),
+    }
 }
 
 /// Whether a schema describes a string, or a string or nothing: then text stands for itself.
@@ -59,22 +56,6 @@ fn is_text(schema: &Value) -> bool {
         }
         Some(kind) => is(kind, "string"),
         None => false,
-    }
-}
-
-/// The data in the one member of an object, where the data itself is none.
-fn unwrapped(json: &Raw, schema: &Value, result: &CallToolResult) -> Raw {
-    if is_object(schema) {
-        return json.clone();
-    }
-    let mut members = json.fields();
-    match (members.next(), members.next()) {
-        (Some((name, inner)), None) if name == RESULT => {
-            // Without a type the data could be such an object itself. Its text is then the whole object.
-            let is_certain = schema.get("type").is_some() || result.text() == inner.as_str();
-            if is_certain { inner } else { json.clone() }
-        }
-        _ => json.clone(),
     }
 }
 
@@ -96,7 +77,9 @@ pub(crate) fn from_resource<T: FromOutput>(
     let text = contents.blocks.iter().find_map(held_text);
     let text =
         text.ok_or_else(|| Error::Malformed(DecodeError::mismatch("contents", "there is no text in it")))?;
-    T::from_json(&Raw::encode(text)?)
+    // Where there may be none, that is what stands for it.
+    let is_none = text == "null" && !matches!(output, OutputDef::Text);
+    T::from_json(&if is_none { Raw::null() } else { Raw::encode(text)? })
 }
 
 #[cfg(test)]
@@ -105,6 +88,7 @@ mod tests {
     use switchboard_protocol::{Content, ResourceContents};
 
     use super::*;
+    use crate::StreamJson;
 
     fn read<T: FromOutput>(result: CallToolResult, output: &OutputDef) -> T {
         from_tool(result, output, &Design::new("d", "1")).unwrap()
@@ -125,10 +109,21 @@ mod tests {
         for looks in ["plain", "007", "null", "\"quoted\"", "{\"a\":1}", ""] {
             assert_eq!(read::<String>(text(looks), &OutputDef::Text), looks);
         }
+        read::<()>(text(crate::SUCCESS), &OutputDef::Nothing);
+    }
+
+    #[test]
+    fn data_that_is_no_object_is_read_from_its_item_where_there_is_no_other_place() {
         let optional = OutputDef::of::<Option<String>>();
-        assert_eq!(read::<Option<String>>(text("\"quoted\""), &optional).unwrap(), "\"quoted\"");
-        assert_eq!(read::<Option<String>>(text(SUCCESS), &optional), None);
-        read::<()>(text(SUCCESS), &OutputDef::Nothing);
+        assert_eq!(read::<Option<String>>(text("\"a\""), &optional).unwrap(), "a");
+        assert_eq!(read::<Option<String>>(text("a"), &optional).unwrap(), "a");
+        assert_eq!(read::<Option<String>>(text("null"), &optional), None);
+        for json in [StreamJson::Text, StreamJson::Resource, StreamJson::TypedText] {
+            let item = json.item(&Raw::parse("[1,2]").unwrap()).unwrap();
+            // As it comes over the wire.
+            let item: Content = Raw::encode(&item).unwrap().decode().unwrap();
+            assert_eq!(read::<Vec<u32>>(CallToolResult::new([item]), &OutputDef::of::<Vec<u32>>()), [1, 2]);
+        }
     }
 
     #[test]
@@ -137,6 +132,9 @@ mod tests {
         assert_eq!(read::<Vec<u32>>(structured(json!({"result": [1, 2]})), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(structured(json!([1, 2])), &list), [1, 2]);
         assert_eq!(read::<Vec<u32>>(text("[1,2]"), &list), [1, 2]);
+        let optional = OutputDef::of::<Option<String>>();
+        assert_eq!(read::<Option<String>>(structured(json!({"result": "a"})), &optional).unwrap(), "a");
+        assert_eq!(read::<Option<String>>(structured(json!({"result": null})), &optional), None);
     }
 
     #[test]
@@ -145,9 +143,6 @@ mod tests {
         assert_eq!(read::<Value>(structured(json!({"result": 1})), &object), json!({"result": 1}));
         let any = OutputDef::Structured { schema: json!(true) };
         assert_eq!(read::<Value>(structured(json!({"result": 1})), &any), json!({"result": 1}));
-        let mut wrapped = structured(json!({"result": 1}));
-        wrapped.content = vec![Content::text("1")];
-        assert_eq!(read::<Value>(wrapped, &any), json!(1));
     }
 
     #[test]

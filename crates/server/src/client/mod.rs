@@ -7,7 +7,7 @@ mod failure;
 mod held;
 mod reading;
 mod repair;
-mod stream;
+pub(crate) mod stream;
 mod watching;
 
 pub use arguments::Arguments;

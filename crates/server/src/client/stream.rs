@@ -88,7 +88,7 @@ impl<T, R> std::fmt::Debug for CallStream<T, R> {
 }
 
 /// Hears what is said about a call and hands its events on.
-pub(super) fn hearing(events: EventSink) -> impl FnMut(&str, Raw) + Send + 'static {
+pub(crate) fn hearing(events: EventSink) -> impl FnMut(&str, Raw) + Send + 'static {
     let mut due = 0;
     move |method, params| {
         if method != STREAM_NOTE {

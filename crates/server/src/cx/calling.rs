@@ -1,6 +1,5 @@
 //! How a caller sets up a call, and what a method sees that is called directly.
 
-use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Meta, ProgressParams, Raw,
     RequestId,
 };
+use switchboard_session::answering::Extensions;
 use switchboard_session::client::{Abilities, Answers, Asker};
 
 use super::{Cx, Side};
@@ -30,7 +30,7 @@ pub struct CallOptions {
     pub progress: Option<Arc<dyn Fn(ProgressParams) + Send + Sync>>,
     /// Answers that are known before, by the key of their question.
     pub(super) canned: HashMap<String, Value>,
-    pub(super) extensions: HashMap<TypeId, Box<dyn Any + Send + Sync>>,
+    pub(super) extensions: Extensions,
 }
 
 impl fmt::Debug for CallOptions {

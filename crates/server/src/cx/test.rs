@@ -1,9 +1,8 @@
 //! A context for tests of a method: no server, no session, and answers that are known before.
 
-use std::any::TypeId;
-
 use serde_json::{Value, json};
 use switchboard_protocol::ProgressParams;
+use switchboard_session::answering::Caller;
 
 use super::{CallOptions, Cx};
 
@@ -55,8 +54,14 @@ impl TestCx {
     /// What is found by its type.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
-        self.options.extensions.insert(TypeId::of::<T>(), Box::new(value));
+        self.options.extensions.insert(value);
         self
+    }
+
+    /// On whose behalf the call is made.
+    #[must_use]
+    pub fn caller(self, caller: Caller) -> Self {
+        self.extension(caller)
     }
 
     /// Who is told of progress.

@@ -19,8 +19,7 @@ use switchboard_transport::sse::{Decoder, Item};
 
 use super::method::Method;
 use super::refusal::Refused;
-use crate::client::Arguments;
-use crate::wire::{STREAM_NOTE, StreamNote};
+use crate::client::{Arguments, stream};
 use crate::{Cx, EventSink, FromOutput};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -207,7 +206,7 @@ impl RpcCaller {
         };
         let response = sent.map_err(broken)?;
         if is_events(&response) {
-            return self.hear(response.body, &id, events.as_ref()).await;
+            return self.hear(response.body, &id, events).await;
         }
         let status = response.status;
         let body = response.body.collect(self.most_bytes).await.map_err(broken)?;
@@ -263,9 +262,10 @@ impl RpcCaller {
         &self,
         mut body: Body,
         id: &RequestId,
-        events: Option<&EventSink>,
+        events: Option<EventSink>,
     ) -> Result<Result<Raw, RpcError>, Error> {
         let mut decoder = Decoder::new().with_limit(self.most_bytes);
+        let mut pass_on = stream::hearing(events.unwrap_or_default());
         loop {
             while let Some(item) = decoder.next_item() {
                 let Item::Event(event) = item else { return Err(malformed("an event is too large")) };
@@ -279,8 +279,8 @@ impl RpcCaller {
                         return Ok(answer.outcome);
                     }
                     Ok(Message::Single(Envelope::Notification(note))) => {
-                        if let (Some(events), Some(params)) = (events, &note.params) {
-                            pass_on(&note.method, params, id, events);
+                        if let Some(params) = note.params {
+                            pass_on(&note.method, params);
                         }
                     }
                     Ok(_) => {}
@@ -293,20 +293,6 @@ impl RpcCaller {
             }
         }
     }
-}
-
-/// Hands an event of this call on.
-fn pass_on(method: &str, params: &Raw, id: &RequestId, events: &EventSink) {
-    if method != STREAM_NOTE {
-        return;
-    }
-    let heard = match params.decode::<StreamNote>() {
-        Ok(note) if note.request_id != *id => return,
-        Ok(note) => Ok(note.content),
-        Err(error) => Err(Error::Malformed(error)),
-    };
-    // Whoever does not hear events any more still wants the result.
-    let _ = events.tell(heard);
 }
 
 fn is_events(response: &Response) -> bool {

@@ -19,17 +19,36 @@ pub(crate) enum Method<'a> {
 impl<'a> Method<'a> {
     /// The method of this name in Rust; nothing when there is none, or it is internal.
     pub(crate) fn find(design: &'a Design, rust_name: &str) -> Option<Self> {
-        let tool = design.tools.iter().find(|tool| tool.rust_name == rust_name).map(Self::Tool);
-        let resource = || {
-            let found = design.resources.iter().find(|resource| resource.rust_name == rust_name);
-            found.map(Self::Resource)
-        };
-        let prompt = || design.prompts.iter().find(|prompt| prompt.rust_name == rust_name).map(Self::Prompt);
-        let plain = || {
-            let found = design.rpc_only.iter().find(|method| method.rust_name == rust_name);
-            found.filter(|method| method.scope == MethodScope::Rpc).map(Self::Plain)
-        };
-        tool.or_else(resource).or_else(prompt).or_else(plain)
+        Self::all(design).find(|method| method.rust_name() == rust_name)
+    }
+
+    /// All of them.
+    pub(crate) fn all(design: &'a Design) -> impl Iterator<Item = Self> {
+        let tools = design.tools.iter().map(Self::Tool);
+        let resources = design.resources.iter().map(Self::Resource);
+        let prompts = design.prompts.iter().map(Self::Prompt);
+        let plain = design.rpc_only.iter().filter(|method| method.scope == MethodScope::Rpc).map(Self::Plain);
+        tools.chain(resources).chain(prompts).chain(plain)
+    }
+
+    /// Its name in Rust.
+    pub(crate) fn rust_name(self) -> &'a str {
+        match self {
+            Self::Tool(tool) => &tool.rust_name,
+            Self::Resource(resource) => &resource.rust_name,
+            Self::Prompt(prompt) => &prompt.rust_name,
+            Self::Plain(method) => &method.rust_name,
+        }
+    }
+
+    /// What a caller must be allowed.
+    pub(crate) fn scopes(self) -> &'a [String] {
+        match self {
+            Self::Tool(tool) => &tool.scopes,
+            Self::Resource(resource) => &resource.scopes,
+            Self::Prompt(prompt) => &prompt.scopes,
+            Self::Plain(_) => &[],
+        }
     }
 
     /// The names of its arguments, in order of declaration.

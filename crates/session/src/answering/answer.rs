@@ -140,7 +140,7 @@ fn built_in(
             session.set_log_level(level);
         })),
         "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
-            server.may_subscribe(&uri)?;
+            server.may_subscribe(&uri, &**back)?;
             session.subscribe(uri)
         })),
         "resources/unsubscribe" => {

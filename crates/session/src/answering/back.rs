@@ -15,6 +15,11 @@ pub trait Back: Send + Sync + 'static {
     /// Asks the client something; `None` where there is no such direction.
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange>;
 
+    /// Whether the client has so much to read that more should wait. Nothing is lost yet.
+    fn is_behind(&self) -> bool {
+        false
+    }
+
     /// Hangs up and lets the client come back for the rest, where the binding has a way to; else nothing happens.
     fn hang_up(&self, retry: Duration) {
         let _ = retry;

@@ -3,15 +3,16 @@
 //! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
 //! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::tell`].
 
+use std::any::TypeId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::{Notification, Request};
-use switchboard_protocol::{Raw, ResourceUpdated, RpcError};
+use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::answering::answer::{Answered, answer};
 use crate::answering::publish::{Hears, News, Registered};
-use crate::answering::{Back, Server};
+use crate::answering::{Back, Caller, Server};
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, is_modern_name, look};
 
@@ -77,13 +78,22 @@ impl Server {
                     tracing::error!("the handler panicked on changed roots");
                 }
             }
+            other if surface::find(other).next().is_none() => {
+                let heard = catch_unwind(AssertUnwindSafe(|| {
+                    self.handler().heard(other, note.params.as_ref());
+                }));
+                if heard.is_err() {
+                    tracing::error!(method = other, "the handler panicked on a notification");
+                }
+            }
             other => tracing::trace!(method = other, "a notification needs nothing done"),
         }
     }
 
     /// Whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe(uri)))
+    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn Back) -> Result<(), RpcError> {
+        let caller = back.extension(TypeId::of::<Caller>()).and_then(|caller| caller.downcast_ref());
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, caller)))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
@@ -126,6 +136,7 @@ impl Server {
 
     /// Tells a session of changes from now on, through `back`.
     pub fn tell(self: &Arc<Self>, session: &Arc<ServerSession>, back: Arc<dyn Back>) -> Told {
+        session.attach(self.handler());
         let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
         Told { _registered: self.publisher.register(Arc::new(listener)) }
     }

@@ -184,6 +184,27 @@ impl Cx {
         self.tell("notifications/progress", &params);
     }
 
+    /// Whether the client asked to be told of progress.
+    pub fn wants_progress(&self) -> bool {
+        self.inner.progress_token.is_some()
+    }
+
+    /// Reports a small step of progress with what it brought, a thousandth beyond what was reported last: none is left
+    /// out, however fast they come. Does nothing when the client did not ask for progress.
+    pub fn progress_event(&self, message: &str) {
+        let Some(token) = &self.inner.progress_token else { return };
+        let progress = {
+            let mut told = self.inner.progress.lock();
+            let thousandths = if told.last.is_finite() { (told.last * 1000.0).round() } else { 0.0 };
+            told.last = (thousandths + 1.0) / 1000.0;
+            told.last
+        };
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.message = Some(message.to_owned());
+        params.lower(self.revision());
+        self.tell("notifications/progress", &params);
+    }
+
     /// Sends a log message, if the client wants messages of this level.
     pub fn log(&self, level: Level, logger: Option<&str>, data: impl Serialize) {
         if !self.inner.logs || !self.inner.footing.wants_log(level) {
@@ -314,6 +335,17 @@ impl Cx {
             }
             Err(error) => Ok(Err(error)),
         }
+    }
+
+    /// Whether the client is so slow to read that what it is told should wait.
+    pub fn is_behind(&self) -> bool {
+        self.inner.back.is_behind()
+    }
+
+    /// Whether nobody waits any more for the answer, or for what is told before it. Work that outlives its request is
+    /// over when it is cancelled.
+    pub fn is_over(&self) -> bool {
+        if self.is_detached() { self.is_cancelled() } else { self.inner.cancel.is_over() }
     }
 
     /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that

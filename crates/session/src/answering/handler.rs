@@ -8,7 +8,7 @@ use switchboard_protocol::{
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
-use crate::answering::{Cx, Kept};
+use crate::answering::{Caller, Cx, Kept};
 use crate::link::BoxFuture;
 
 /// What a handler says: a result, or an error for the protocol.
@@ -26,6 +26,15 @@ pub trait Handler: Send + Sync + 'static {
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         let _ = uri;
         Ok(())
+    }
+
+    /// Whether this caller may subscribe to a resource; unless said otherwise, whoever may.
+    ///
+    /// # Errors
+    /// What the client is told when not.
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        let _ = caller;
+        self.may_subscribe(uri)
     }
 
     /// The input schema of a tool, where some of its arguments are marked to be mirrored (`x-mcp-header`): over HTTP
@@ -50,6 +59,22 @@ pub trait Handler: Send + Sync + 'static {
 
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
+
+    /// Somebody subscribed to a resource that may be subscribed to. Every time is followed by [`Self::unsubscribed`],
+    /// at the latest when the connection ends.
+    fn subscribed(&self, uri: &str) {
+        let _ = uri;
+    }
+
+    /// A subscription is over.
+    fn unsubscribed(&self, uri: &str) {
+        let _ = uri;
+    }
+
+    /// A client sent a notification that no revision knows.
+    fn heard(&self, method: &str, params: Option<&Raw>) {
+        let _ = (method, params);
+    }
 }
 
 impl<H: Handler + ?Sized> Handler for Arc<H> {
@@ -59,6 +84,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         (**self).may_subscribe(uri)
+    }
+
+    fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
+        (**self).may_subscribe_as(uri, caller)
     }
 
     fn input_schema(&self, tool: &str) -> Option<Raw> {
@@ -75,6 +104,18 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn roots_changed(&self) {
         (**self).roots_changed();
+    }
+
+    fn subscribed(&self, uri: &str) {
+        (**self).subscribed(uri);
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        (**self).unsubscribed(uri);
+    }
+
+    fn heard(&self, method: &str, params: Option<&Raw>) {
+        (**self).heard(method, params);
     }
 }
 

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 use crate::answering::answer::{Outcome, caller_of};
 use crate::answering::cx::Cancel;
 use crate::answering::publish::{Hears, News};
-use crate::answering::{Back, Caller, Server};
+use crate::answering::{Back, Caller, Server, Subscribed};
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
 
@@ -24,8 +24,7 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let owner = caller_of(&**back).map(Caller::principal);
-    let accepted = match accept(server, footing, wanted, owner.as_deref()) {
+    let accepted = match accept(server, footing, wanted, &**back) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -38,6 +37,7 @@ pub(crate) fn listen(
     let cancelled = Arc::clone(&cancel);
     let future = Box::pin(async move {
         let mut ended = server.publisher.ended();
+        let subscribed = accepted.resource_subscriptions.clone();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
         let stream =
@@ -48,6 +48,9 @@ pub(crate) fn listen(
                 back.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
+        let handler = server.handler();
+        let _subscribed: Vec<Subscribed> =
+            subscribed.iter().map(|uri| Subscribed::new(handler, uri)).collect();
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.
@@ -68,7 +71,7 @@ fn accept(
     server: &Server,
     footing: &Footing,
     wanted: ListenFilter,
-    owner: Option<&str>,
+    back: &dyn Back,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
@@ -81,14 +84,15 @@ fn accept(
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.may_subscribe(uri)?;
+            server.may_subscribe(uri, back)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         footing.requires_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
-        accepted.task_ids.retain(|task| server.may_follow(task, owner));
+        let owner = caller_of(back).map(Caller::principal);
+        accepted.task_ids.retain(|task| server.may_follow(task, owner.as_deref()));
     }
     Ok(accepted)
 }

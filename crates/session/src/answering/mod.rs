@@ -13,6 +13,7 @@ mod outlive;
 mod publish;
 mod serve;
 mod server;
+mod subscribed;
 
 pub use crate::era::serving::TaskWays;
 pub use answer::{Answered, Answering, Outcome};
@@ -27,3 +28,4 @@ pub use outlive::Asks;
 pub(crate) use publish::News;
 pub use publish::Publisher;
 pub use server::{Server, ServerBuilder, ServerLimits};
+pub(crate) use subscribed::Subscribed;

@@ -217,6 +217,10 @@ impl Back for Voice {
         let _ = put_note(&self.outbox, method, params.map(Raw::as_str));
     }
 
+    fn is_behind(&self) -> bool {
+        self.outbox.waiting() > self.most_waiting / 2 && !self.outbox.is_closed()
+    }
+
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
         let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
         Some(Exchange::Piped(self.inflight.open(id, Life::Call, |outbox, id, flush| {

@@ -66,6 +66,7 @@ impl Server {
             hints: CacheHints::new(0, CacheScope::Private),
             state_keys: None,
             limits: ServerLimits::default(),
+            publisher: Publisher::default(),
         }
     }
 
@@ -148,6 +149,7 @@ pub struct ServerBuilder {
     hints: CacheHints,
     state_keys: Option<StateKeys>,
     limits: ServerLimits,
+    publisher: Publisher,
 }
 
 impl ServerBuilder {
@@ -193,6 +195,13 @@ impl ServerBuilder {
         self
     }
 
+    /// What tells clients that something has changed; for a handler that needs it before there is a server.
+    #[must_use]
+    pub fn publisher(mut self, publisher: Publisher) -> Self {
+        self.publisher = publisher;
+        self
+    }
+
     /// The server, with who answers.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
@@ -211,7 +220,7 @@ impl ServerBuilder {
             limits: self.limits,
             last_stated: LastStated::default(),
             mark: Mark::new(),
-            publisher: Publisher::default(),
+            publisher: self.publisher,
         })
     }
 }

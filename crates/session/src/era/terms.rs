@@ -72,6 +72,11 @@ impl Offer {
         self.of_era(switchboard_protocol::Era::Legacy)
     }
 
+    /// The revisions in this offer that open with a handshake, the preferred ones first.
+    pub fn with_handshake(self) -> Vec<Revision> {
+        self.legacy()
+    }
+
     /// All revisions in this offer, those that need no handshake first.
     pub fn all(self) -> Vec<Revision> {
         let mut all = self.modern();

@@ -179,7 +179,8 @@ fn serve_as_child(serves: &str) -> ExitCode {
     let mut words = serves.split_whitespace();
     let (policy, revision) = (words.next().unwrap_or("spec"), words.next().unwrap_or_default());
     let deny: Vec<String> = words.map(str::to_owned).collect();
-    let served = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string());
+    let served =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string());
     let served = served.and_then(|runtime| {
         let server = server(policy, revision, &deny)?;
         runtime.block_on(switchboard::serve_stdio(&server)).map_err(|error| error.to_string())

@@ -49,7 +49,9 @@ pub(crate) async fn play(scenario: &Scenario, way: Way, mut wire: Wire) -> Resul
             Step::Tell(method, params) => wire.send(&client.message(None, method, params.clone())),
             Step::Ask(method, params) => {
                 let (mut notes, mut says) = (Vec::new(), None);
-                while let Some(step) = steps.next_if(|step| matches!(step, Step::Noted(_) | Step::UserSays(_))) {
+                while let Some(step) =
+                    steps.next_if(|step| matches!(step, Step::Noted(_) | Step::UserSays(_)))
+                {
                     match step {
                         Step::Noted(note) => notes.push(note),
                         Step::UserSays(answer) => says = Some(answer),
@@ -80,6 +82,9 @@ struct Client {
 
 impl Client {
     fn message(&self, id: Option<&str>, method: &str, mut params: Value) -> Value {
+        if params["protocolVersion"] == "$revision" {
+            params["protocolVersion"] = json!(self.way.revision);
+        }
         if self.way.is_modern() {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": self.way.revision,

@@ -56,8 +56,7 @@ impl Wire {
         tokio::spawn(async move {
             let mut lines = BufReader::new(stdout).lines();
             while let Ok(Some(line)) = lines.next_line().await {
-                let message =
-                    serde_json::from_str(&line).unwrap_or_else(|_| json!({"not a message": line}));
+                let message = serde_json::from_str(&line).unwrap_or_else(|_| json!({"not a message": line}));
                 if to_us.send(message).is_err() {
                     return;
                 }
@@ -143,7 +142,9 @@ impl Posts {
         if self.modern {
             request = request.header("mcp-method", method);
             let name = message["params"]["name"].as_str().or(message["params"]["uri"].as_str());
-            if let Some(name) = name.filter(|_| matches!(method, "tools/call" | "prompts/get" | "resources/read")) {
+            if let Some(name) =
+                name.filter(|_| matches!(method, "tools/call" | "prompts/get" | "resources/read"))
+            {
                 request = request.header("mcp-name", name);
             }
         }
@@ -157,7 +158,8 @@ impl Posts {
             let session = session.to_str().map_err(|error| told(&error))?.to_owned();
             *self.session.lock().expect("nobody panics") = Some(session);
         }
-        let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap_or_default().to_owned());
+        let kind =
+            response.headers().get("content-type").map(|kind| kind.to_str().unwrap_or_default().to_owned());
         let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let mut body = response.into_body();
         let mut text = String::new();
@@ -173,7 +175,8 @@ impl Posts {
             }
         }
         if !is_stream && !text.is_empty() {
-            let _ = self.to_us.send(serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?);
+            let _ =
+                self.to_us.send(serde_json::from_str(&text).map_err(|error| format!("{error} in {text}"))?);
         }
         Ok(())
     }

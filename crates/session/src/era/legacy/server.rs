@@ -1,25 +1,27 @@
 //! The server's side of the legacy era: the handshake, and what a session remembers.
 
-use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
     ClientCapabilities, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision, RpcError,
 };
 
-use crate::answering::{Caller, Server};
+use crate::answering::{Caller, Handler, Server, Subscribed};
 
 /// What a session of the legacy era remembers. One for each pipe.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Session {
     agreed: OnceLock<Agreed>,
     /// The principal of whoever opened it; none where nobody was told apart.
     owner: Option<String>,
     /// The least level of log messages wanted, as a number; 0 is none set.
     log_level: AtomicU8,
-    subscriptions: Mutex<HashSet<String>>,
+    subscriptions: Mutex<HashMap<String, Option<Subscribed>>>,
+    /// Who is told of subscriptions; unknown until the session is served.
+    handler: OnceLock<Arc<dyn Handler>>,
 }
 
 /// What the handshake settled.
@@ -89,7 +91,7 @@ impl Session {
             capabilities: agreed.capabilities.clone(),
             key: agreed.key.clone(),
             log_level: self.log_level(),
-            subscriptions: self.subscriptions.lock().iter().cloned().collect(),
+            subscriptions: self.subscriptions.lock().keys().cloned().collect(),
             owner: self.owner.clone(),
         };
         Raw::encode(&memory).ok()
@@ -111,7 +113,30 @@ impl Session {
         if let Some(level) = log_level {
             self.set_log_level(level);
         }
-        *self.subscriptions.lock() = subscriptions.into_iter().collect();
+        let mut before = std::mem::take(&mut *self.subscriptions.lock());
+        let now = subscriptions.into_iter().map(|uri| {
+            let known = before.remove(&uri).flatten();
+            let subscribed = known.or_else(|| self.begin(&uri));
+            (uri, subscribed)
+        });
+        let now = now.collect();
+        *self.subscriptions.lock() = now;
+    }
+
+    /// Says who is told of subscriptions, from now on and of those there are.
+    pub(crate) fn attach(&self, handler: &Arc<dyn Handler>) {
+        if self.handler.set(Arc::clone(handler)).is_err() {
+            return;
+        }
+        let mut known = std::mem::take(&mut *self.subscriptions.lock());
+        for (uri, subscribed) in &mut known {
+            *subscribed = subscribed.take().or_else(|| self.begin(uri));
+        }
+        self.subscriptions.lock().extend(known);
+    }
+
+    fn begin(&self, uri: &str) -> Option<Subscribed> {
+        self.handler.get().map(|handler| Subscribed::new(handler, uri))
     }
 
     /// Whether an array of messages is a message here.
@@ -130,6 +155,9 @@ impl Session {
     }
 
     pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
+        let subscribed = self.begin(&uri);
+        // Dropped outside the lock: its handler may take its time.
+        let _before;
         let mut subscriptions = self.subscriptions.lock();
         if subscriptions.len() >= MOST_SUBSCRIPTIONS {
             let limit = format!(
@@ -137,16 +165,24 @@ impl Session {
             );
             return Err(RpcError::invalid_params(limit));
         }
-        subscriptions.insert(uri);
+        _before = subscriptions.insert(uri, subscribed);
+        drop(subscriptions);
         Ok(())
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.subscriptions.lock().remove(uri);
+        let over = self.subscriptions.lock().remove(uri);
+        drop(over);
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().contains(uri)
+        self.subscriptions.lock().contains_key(uri)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("agreed", &self.agreed).finish_non_exhaustive()
     }
 }
 

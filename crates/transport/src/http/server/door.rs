@@ -178,10 +178,13 @@ impl Inner {
                 }
                 says => stateful::answer(self, visitor, accept, request, says).await,
             },
-            Envelope::Notification(_)
+            ref envelope @ Envelope::Notification(_)
                 if self.is_alone(visitor.headers()) || !visitor.headers().contains_key(SESSION_ID) =>
             {
-                // Requests that stand alone are cancelled by hanging up; there is nothing else to hear.
+                // Requests that stand alone are cancelled by hanging up; only extensions have more to say.
+                if let Envelope::Notification(note) = &envelope {
+                    self.server.hear(note);
+                }
                 reply::bare(StatusCode::ACCEPTED)
             }
             Envelope::Notification(note) => stateful::hear(self, visitor, note).await,
@@ -192,7 +195,8 @@ impl Inner {
     /// Whether a request is answered by a stream even when it has nothing to say before its end.
     pub(crate) fn streams_at_once(&self, accept: Accept, method: &str) -> bool {
         let may = self.options.sse_when_accepted || self.options.accept == AcceptPolicy::Named;
-        may && accept.names_events && method == "tools/call"
+        (may && accept.names_events && method == "tools/call")
+            || (accept.events && self.server.is_long_lived(method))
     }
 
     /// Whether the headers speak of a revision in which requests stand alone.

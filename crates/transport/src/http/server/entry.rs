@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
+use switchboard_session::answering::Caller;
 
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
@@ -13,8 +14,8 @@ use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply;
 
-/// Lets posts of JSON in, and turns everything else away: by the host they name, the page they come from, their type and
-/// their size. Cheap to clone.
+/// Lets posts of JSON in, and turns everything else away: by the host they name, the page they come from, who calls, their
+/// type and their size. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Entry {
     inner: Arc<Inner>,
@@ -32,6 +33,8 @@ struct Inner {
 pub struct Posted {
     /// The head of the request.
     pub head: Parts,
+    /// On whose behalf it is made, where callers are told apart.
+    pub caller: Option<Caller>,
     /// The body.
     pub body: Bytes,
     /// Whether the client takes an event stream, and says so by name.
@@ -60,24 +63,33 @@ impl Entry {
         B: Body<Data: Send> + Send,
     {
         let options = &self.inner.options;
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         if head.uri.path() != options.path {
             let reason = format!("the endpoint is {}", options.path);
             return Err(reply::turned(Turned::new(StatusCode::NOT_FOUND, reason)));
         }
         guard::check_origin(options, &self.inner.known_host, &head.uri, &head.headers)
             .map_err(reply::turned)?;
+        let mut caller = None;
+        if let Some(authenticate) = &options.authenticate {
+            match authenticate.authenticate(&head).await {
+                Ok(known) => caller = known,
+                Err(refused) => return Err(refused.reply(options.resource_metadata.as_deref())),
+            }
+            // It was for this server.
+            head.headers.remove(http::header::AUTHORIZATION);
+        }
         if head.method != Method::POST {
             return Err(reply::not_allowed("POST"));
         }
-        let accept = Accept::read(&head.headers);
+        let accept = Accept::read(&head.headers).under(options.accept);
         if accept.is_nothing() {
             let reason = "accept application/json or text/event-stream";
             return Err(reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason)));
         }
         guard::check_type(&head.headers).map_err(reply::turned)?;
         let body = guard::read_body(options, &head.headers, body).await.map_err(reply::turned)?;
-        Ok(Posted { head, body, names_events: accept.names_events, takes_json: accept.json })
+        Ok(Posted { head, caller, body, names_events: accept.names_events, takes_json: accept.json })
     }
 }
 

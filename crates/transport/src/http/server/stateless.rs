@@ -163,6 +163,10 @@ impl Back for Upgrade {
         self.told.notify_waiters();
     }
 
+    fn is_behind(&self) -> bool {
+        self.feed.get().is_some_and(|feed| feed.is_behind())
+    }
+
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
         None
     }

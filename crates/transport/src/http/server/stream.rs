@@ -105,6 +105,12 @@ impl Feed {
         Poll::Pending
     }
 
+    /// Whether so much waits to be read that more should wait.
+    pub(crate) fn is_behind(&self) -> bool {
+        let state = self.state.lock();
+        !state.left && state.bytes > self.most_bytes / 2
+    }
+
     pub(crate) fn is_left(&self) -> bool {
         self.state.lock().left
     }

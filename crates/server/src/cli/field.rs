@@ -1,13 +1,12 @@
 //! One field of a form: how what was typed becomes a value, and what is wrong with it when it does not.
 
-use switchboard::Raw;
-use switchboard::protocol::{ChoiceOption, FormField, MultiChoiceField, NumberField, TextField};
+use switchboard_protocol::{ChoiceOption, FormField, MultiChoiceField, NumberField, Raw, TextField};
 
 /// What a person typed, as a value for the field.
 ///
 /// # Errors
 /// What to tell them when it is none.
-pub(crate) fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
+pub fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
     let text = text.trim();
     match field {
         FormField::Text(field) => check_text(field, text).map(encode),
@@ -36,7 +35,7 @@ pub(crate) fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
+pub fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
     match (field, value.decode::<String>(), value.decode::<Vec<String>>()) {
         (FormField::Text(field), Ok(text), _) => check_text(field, &text).map(encode),
         (FormField::Text(_), Err(_), _) => Err("text is needed".to_owned()),
@@ -50,7 +49,7 @@ pub(crate) fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
 }
 
 /// What the field starts with.
-pub(crate) fn default(field: &FormField) -> Option<Raw> {
+pub fn default(field: &FormField) -> Option<Raw> {
     match field {
         FormField::Text(field) => field.default.as_ref().map(encode),
         FormField::Number(field) => field.default.as_ref().map(encode),
@@ -65,7 +64,7 @@ pub(crate) fn default(field: &FormField) -> Option<Raw> {
 }
 
 /// A value as it would be typed.
-pub(crate) fn shown(value: &Raw) -> String {
+pub fn shown(value: &Raw) -> String {
     if let Ok(yes) = value.decode::<bool>() {
         return if yes { "yes" } else { "no" }.to_owned();
     }
@@ -75,7 +74,7 @@ pub(crate) fn shown(value: &Raw) -> String {
 }
 
 /// What is to be typed, in a few words.
-pub(crate) fn kind(field: &FormField) -> String {
+pub fn kind(field: &FormField) -> String {
     let range = |field: &NumberField| match (field.minimum, field.maximum) {
         (Some(least), Some(most)) => format!(", {least} to {most}"),
         (Some(least), None) => format!(", {least} or more"),
@@ -94,7 +93,7 @@ pub(crate) fn kind(field: &FormField) -> String {
 }
 
 /// The title and the description a field has.
-pub(crate) fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
+pub fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
     let (title, description) = match field {
         FormField::Text(field) => (&field.title, &field.description),
         FormField::Number(field) | FormField::Integer(field) => (&field.title, &field.description),
@@ -107,7 +106,7 @@ pub(crate) fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
 }
 
 /// What there is to choose from.
-pub(crate) fn options(field: &FormField) -> &[ChoiceOption] {
+pub fn options(field: &FormField) -> &[ChoiceOption] {
     match field {
         FormField::Choice(field) => &field.options,
         FormField::MultiChoice(field) => &field.options,
@@ -209,7 +208,7 @@ fn several(field: &MultiChoiceField, mut chosen: Vec<&str>) -> Result<Raw, Strin
 
 #[cfg(test)]
 mod tests {
-    use switchboard::protocol::{BooleanField, ChoiceField};
+    use switchboard_protocol::{BooleanField, ChoiceField};
 
     use super::*;
 

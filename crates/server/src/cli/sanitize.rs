@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Text of any length and any number of lines.
-pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
+pub fn sanitize(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_unsafe) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 16);
     out.push_str(&text[..first]);
@@ -24,12 +24,12 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Text for one line: as [`sanitize`], with line breaks and tabs as spaces.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     sanitize(text.trim()).replace(['\n', '\t'], " ")
 }
 
 /// A name for one line, cut where no name should be longer.
-pub(crate) fn name(text: &str) -> String {
+pub fn name(text: &str) -> String {
     const LONGEST: usize = 60;
     let name = one_line(text);
     match name.char_indices().nth(LONGEST) {
@@ -39,7 +39,7 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// JSON text for a terminal: the same value, with what is unsafe written as escapes. Only for valid JSON.
-pub(crate) fn json(text: &str) -> Cow<'_, str> {
+pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }

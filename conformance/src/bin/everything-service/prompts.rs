@@ -1,0 +1,86 @@
+//! The prompts of the fixture. One asks the user before it can be filled in.
+
+use serde::Deserialize;
+use switchboard::Content;
+use switchboard::prelude::*;
+use switchboard::protocol::ResourceContents;
+
+use crate::media;
+
+/// Texts to start from.
+#[switchboard::service]
+pub(crate) trait Prompts {
+    /// A prompt without arguments.
+    #[prompt]
+    async fn test_simple_prompt(&self) -> Result<Prompt>;
+
+    /// A prompt with two arguments.
+    #[prompt]
+    async fn test_prompt_with_arguments(
+        &self,
+        /// The first.
+        arg1: String,
+        /// The second.
+        arg2: String,
+    ) -> Result<Prompt>;
+
+    /// A prompt with an embedded resource.
+    #[prompt]
+    async fn test_prompt_with_embedded_resource(
+        &self,
+        /// The URI of the resource.
+        #[serde(rename = "resourceUri")]
+        resource_uri: String,
+    ) -> Result<Prompt>;
+
+    /// A prompt with a picture.
+    #[prompt]
+    async fn test_prompt_with_image(&self) -> Result<Prompt>;
+
+    /// A prompt that asks the user for its context.
+    #[prompt]
+    async fn test_input_required_result_prompt(&self, cx: &Cx) -> Result<Prompt>;
+
+    /// Values that begin with what was typed.
+    #[completion(prompt = "test_prompt_with_arguments", argument = "arg1")]
+    async fn complete_first(&self, value: String) -> Result<Vec<String>>;
+}
+
+/// What a prompt is about.
+#[derive(Debug, Deserialize, Form)]
+struct Context {
+    context: String,
+}
+
+pub(crate) struct Fixture;
+
+impl Prompts for Fixture {
+    async fn test_simple_prompt(&self) -> Result<Prompt> {
+        Ok(Prompt::user("This is a simple prompt for testing."))
+    }
+
+    async fn test_prompt_with_arguments(&self, arg1: String, arg2: String) -> Result<Prompt> {
+        Ok(Prompt::user(format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")))
+    }
+
+    async fn test_prompt_with_embedded_resource(&self, resource_uri: String) -> Result<Prompt> {
+        let text = "Embedded resource content for testing.";
+        let embedded = ResourceContents::text(resource_uri, text).with_mime_type("text/plain");
+        Ok(Prompt::user(Content::resource(embedded)).and_user("Please process the embedded resource above."))
+    }
+
+    async fn test_prompt_with_image(&self) -> Result<Prompt> {
+        Ok(Prompt::user(media::picture()).and_user("Please analyze the image above."))
+    }
+
+    async fn test_input_required_result_prompt(&self, cx: &Cx) -> Result<Prompt> {
+        let answer = cx.elicit::<Context>("user_context", "What context should the prompt use?").await?;
+        let context = answer.accepted().map_or_else(|_| "nothing".into(), |answer| answer.context);
+        Ok(Prompt::user(format!("Use this context: {context}")))
+    }
+
+    async fn complete_first(&self, value: String) -> Result<Vec<String>> {
+        let values = ["paris", "park", "party", "test"].into_iter().map(str::to_owned);
+        Ok(values.filter(|known| known.starts_with(&value)).collect())
+    }
+}

@@ -1,0 +1,216 @@
+//! `XClient`: the trait over a session, and `XUnmapped`: what it needs for methods without a role in MCP.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+
+use super::contract::calls;
+use super::{declared, future, passed};
+use crate::method::Method;
+use crate::param::ParamKind;
+use crate::role::Role;
+use crate::service::Service;
+
+fn is_unmapped(method: &Method) -> bool {
+    matches!(method.role, Role::Unmapped | Role::Internal)
+}
+
+pub(super) fn open(service: &Service) -> TokenStream {
+    let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
+    let (client, unmapped) = (format_ident!("{ident}Client"), format_ident!("{ident}Unmapped"));
+    let docs = format!("Calls [`{ident}`] over MCP.");
+    let unmapped_docs = format!("What [`{client}`] needs for methods without a role in MCP.");
+    let missing: Vec<String> =
+        calls(service).filter(|method| is_unmapped(method)).map(Method::rust_name).collect();
+    let told = (!missing.is_empty()).then(|| {
+        let message = format!("`{ident}` has methods that are not mapped to MCP");
+        let which = format!("not exposed over MCP: {}", missing.join(", "));
+        quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                note = #which,
+                note = "pass a client for the original transport with `.with_fallback(..)`",
+            )]
+        }
+    });
+    let methods = calls(service).filter(|method| is_unmapped(method)).map(|method| {
+        let (name, declared, future) = (unmapped_name(method), declared(method), future(&method.returns));
+        quote! {
+            #[doc(hidden)]
+            fn #name(&self, #(#declared),*) -> #future;
+        }
+    });
+    quote! {
+        #rt::if_client! {
+            #[doc = #docs]
+            #[derive(::core::fmt::Debug, ::core::clone::Clone)]
+            #[allow(dead_code, reason = "for whoever calls the service")]
+            #vis struct #client<F = ()> {
+                caller: #rt::Caller,
+                fallback: F,
+            }
+
+            #[doc = #unmapped_docs]
+            #told
+            #[allow(dead_code, reason = "for whoever calls the service")]
+            #vis trait #unmapped: ::core::marker::Send + ::core::marker::Sync + 'static {
+                #(#methods)*
+            }
+        }
+    }
+}
+
+pub(super) fn unmapped_name(method: &Method) -> proc_macro2::Ident {
+    format_ident!("__unmapped_{}", method.ident.unraw())
+}
+
+pub(super) fn hidden(service: &Service) -> TokenStream {
+    let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
+    let (client, unmapped) = (format_ident!("{ident}Client"), format_ident!("{ident}Unmapped"));
+    let streams = streams(service);
+    let shared = calls(service).filter(|method| is_unmapped(method)).map(|method| {
+        let (own, name) = (&method.ident, unmapped_name(method));
+        let (declared, passed, future) = (declared(method), passed(method), future(&method.returns));
+        quote! {
+            fn #name(&self, #(#declared),*) -> #future { <__S as #ident>::#own(self, #(#passed),*) }
+        }
+    });
+    let nothing = calls(service).all(|method| !is_unmapped(method)).then(|| quote!(impl #unmapped for () {}));
+    let methods = methods(service);
+    quote! {
+        #rt::if_client! {
+            impl #client {
+                /// Calls over this session.
+                #vis fn new(session: impl ::core::convert::Into<#rt::ClientSession>) -> Self {
+                    let session = session.into();
+                    Self { caller: #rt::Caller::new(session, ::std::sync::Arc::clone(__design())), fallback: () }
+                }
+            }
+
+            impl<F> #client<F> {
+                /// Calls methods without a role in MCP through this.
+                #vis fn with_fallback<G>(self, fallback: G) -> #client<G> {
+                    #client { caller: self.caller, fallback }
+                }
+
+                /// What calls.
+                #vis fn caller(&self) -> &#rt::Caller {
+                    &self.caller
+                }
+                #streams
+            }
+
+            #nothing
+
+            impl<__S: #ident> #unmapped for ::std::sync::Arc<__S> { #(#shared)* }
+
+            impl<F: #unmapped> #ident for #client<F> { #methods }
+        }
+    }
+}
+
+/// The arguments of a call, as they are written.
+pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
+    let is_completion = matches!(method.role, Role::Completion(_));
+    let mut made = quote!(#rt::Arguments::new());
+    let mut first = true;
+    for param in &method.params {
+        let ident = &param.ident;
+        match &param.kind {
+            ParamKind::Whole => return quote!(#rt::Arguments::whole(&#ident)),
+            ParamKind::Arg(arg) => {
+                let wire = if is_completion && first { "value" } else { &arg.wire };
+                made.extend(quote!(.with(#wire, &#ident)));
+                first = false;
+            }
+            ParamKind::Cx | ParamKind::Events(_) | ParamKind::Changes => {}
+        }
+    }
+    made
+}
+
+/// The context of a call, if the method has one.
+pub(super) fn context(method: &Method) -> TokenStream {
+    match method.cx() {
+        Some(cx) => {
+            let cx = &cx.ident;
+            quote!(::core::option::Option::Some(#cx))
+        }
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+fn methods(service: &Service) -> TokenStream {
+    let rt = &service.options.rt;
+    let mut numbers = [0_usize; 5];
+    let mut next = |list: usize| {
+        let number = numbers[list];
+        numbers[list] += 1;
+        number
+    };
+    let methods = calls(service).map(|method| {
+        let (name, declared, future) = (&method.ident, declared(method), future(&method.returns));
+        let (cx, args) = (context(method), arguments(rt, method));
+        let call = match &method.role {
+            Role::Tool(_) => {
+                let number = next(0);
+                let sink = match method.sink() {
+                    Some(events) => quote!(::core::option::Option::Some(#events.into_sink())),
+                    None => quote!(::core::option::Option::None),
+                };
+                quote!(self.caller.tool(#number, #args, #cx, #sink))
+            }
+            Role::Resource(_) => {
+                let number = next(1);
+                quote!(self.caller.resource(#number, #args, #cx))
+            }
+            Role::Prompt(_) => {
+                let number = next(2);
+                quote!(self.caller.prompt(#number, #args, #cx))
+            }
+            Role::Subscription { .. } => {
+                let number = next(3);
+                let changes = method.params.iter().find(|param| matches!(param.kind, ParamKind::Changes));
+                let changes = changes.map(|param| &param.ident);
+                quote!(self.caller.watch(#number, #cx, #changes))
+            }
+            Role::Completion(_) => {
+                let number = next(4);
+                quote!(self.caller.complete(#number, #args, #cx))
+            }
+            Role::Unmapped | Role::Internal | Role::Notification { .. } | Role::Broken => {
+                let (name, passed) = (unmapped_name(method), passed(method));
+                quote!(self.fallback.#name(#(#passed),*))
+            }
+        };
+        quote!(fn #name(&self, #(#declared),*) -> #future { #call })
+    });
+    quote!(#(#methods)*)
+}
+
+/// A method for each streaming tool whose events and result are one stream.
+fn streams(service: &Service) -> TokenStream {
+    let (vis, rt) = (&service.vis, &service.options.rt);
+    let tools = service.numbered(|role| matches!(role, Role::Tool(_)).then_some(()));
+    let streams = tools.filter_map(|(number, method, ())| {
+        let event = method.events()?;
+        let name = format_ident!("{}_stream", method.ident.unraw());
+        let value = &method.value;
+        let (cx, args) = (context(method), arguments(rt, method));
+        let declared = method.params.iter().filter(|param| !matches!(param.kind, ParamKind::Events(_)));
+        let declared = declared.map(|param| {
+            let (ident, ty) = (&param.ident, &param.ty);
+            quote!(#ident: #ty)
+        });
+        let docs = method.docs.as_ref().map(crate::docs::Docs::attribute);
+        Some(quote! {
+            #docs
+            ///
+            /// The events and the result as one stream.
+            #vis fn #name(&self, #(#declared),*) -> #rt::CallStream<#event, #value> {
+                self.caller.stream(#number, #args, #cx)
+            }
+        })
+    });
+    quote!(#(#streams)*)
+}

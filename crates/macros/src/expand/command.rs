@@ -1,0 +1,39 @@
+//! `XCli`: a command line for the service.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::service::Service;
+
+pub(super) fn open(service: &Service) -> TokenStream {
+    let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
+    let (cli, docs) = (format_ident!("{ident}Cli"), format!("Calls [`{ident}`] from a command line."));
+    quote! {
+        #rt::if_cli! {
+            #[doc = #docs]
+            #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+            #[allow(dead_code, reason = "for whoever calls the service")]
+            #vis struct #cli;
+        }
+    }
+}
+
+pub(super) fn hidden(service: &Service) -> TokenStream {
+    let (vis, rt) = (&service.vis, &service.options.rt);
+    let cli = format_ident!("{}Cli", service.ident);
+    quote! {
+        #rt::if_cli! {
+            impl #cli {
+                /// The command, with a subcommand for each tool.
+                #vis fn command() -> #rt::clap::Command {
+                    #rt::command(__design())
+                }
+
+                /// Does what the arguments of this program say.
+                #vis async fn run() -> ::std::process::ExitCode {
+                    #rt::run_cli(__design()).await
+                }
+            }
+        }
+    }
+}

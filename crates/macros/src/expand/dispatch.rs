@@ -1,0 +1,201 @@
+//! How calls by number reach the methods.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use crate::method::Method;
+use crate::param::ParamKind;
+use crate::role::Role;
+use crate::service::Service;
+
+pub(super) fn hidden(service: &Service) -> TokenStream {
+    let (ident, rt) = (&service.ident, &service.options.rt);
+    let server = format_ident!("{ident}Server");
+    let mut functions = TokenStream::new();
+    let mut verb = |verb: &str, what: TokenStream, arms: Vec<(TokenStream, TokenStream)>| {
+        let verb = format_ident!("{verb}");
+        if arms.is_empty() {
+            return quote! {
+                fn #verb(&self, _: usize, _: #rt::Call) -> #rt::Working<#what> { #rt::no_such() }
+            };
+        }
+        let mut numbers = Vec::new();
+        let mut names = Vec::new();
+        for (number, (pattern, work)) in arms.into_iter().enumerate() {
+            // A function for each, so that no frame has to hold the futures of all.
+            let name = format_ident!("__{verb}_{number}");
+            functions.extend(quote! {
+                fn #name<__S: #ident>(
+                    service: ::std::sync::Arc<__S>,
+                    call: #rt::Call,
+                ) -> #rt::Working<#what> {
+                    #work
+                }
+            });
+            numbers.push(pattern);
+            names.push(name);
+        }
+        quote! {
+            fn #verb(&self, number: usize, call: #rt::Call) -> #rt::Working<#what> {
+                let service = ::std::sync::Arc::clone(&self.0);
+                match number {
+                    #(#numbers => #names(service, call),)*
+                    _ => #rt::no_such(),
+                }
+            }
+        }
+    };
+    let tools = service.numbered(|role| match role {
+        Role::Tool(tool) => Some(tool),
+        _ => None,
+    });
+    let tools = tools.map(|(number, method, _)| {
+        let called = called(service, method);
+        (number_pattern(number), ran(rt, method, &quote!(#rt::tool_result(#called.await, &call))))
+    });
+    let tools = verb("call_tool", quote!(#rt::protocol::CallToolResult), tools.collect());
+    let resources = service.numbered(|role| matches!(role, Role::Resource(_)).then_some(()));
+    let resources = resources.map(|(number, method, ())| {
+        let called = called(service, method);
+        (number_pattern(number), ran(rt, method, &quote!(#rt::contents(#called.await))))
+    });
+    let resources = verb("read_resource", quote!(#rt::Contents), resources.collect());
+    let prompts = service.numbered(|role| matches!(role, Role::Prompt(_)).then_some(()));
+    let prompts = prompts.map(|(number, method, ())| {
+        let called = called(service, method);
+        let value = &method.value;
+        let plain = quote_spanned!(value.span()=> #rt::plain(#called.await));
+        (number_pattern(number), ran(rt, method, &plain))
+    });
+    let prompts = verb("get_prompt", quote!(#rt::Prompt), prompts.collect());
+    let completions = service.numbered(|role| matches!(role, Role::Completion(_)).then_some(()));
+    let completions = completions.map(|(number, method, ())| {
+        let called = called(service, method);
+        let value = &method.value;
+        let plain = quote_spanned!(value.span()=> #rt::plain(#called.await));
+        (number_pattern(number), ran(rt, method, &plain))
+    });
+    let completions = verb("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
+    let watch = watch(service);
+    let methods = methods(service);
+    quote! {
+        #functions
+        impl<__S: #ident> #rt::Dispatch for #server<__S> {
+            fn design(&self) -> &::std::sync::Arc<#rt::design::Design> { __design() }
+            #tools
+            #resources
+            #prompts
+            #completions
+            #watch
+            #methods
+        }
+    }
+}
+
+fn number_pattern(number: usize) -> TokenStream {
+    let number = proc_macro2::Literal::usize_unsuffixed(number);
+    quote!(#number)
+}
+
+/// The call of a method, with the arguments that the call gives.
+fn called(service: &Service, method: &Method) -> TokenStream {
+    let (ident, name) = (&service.ident, &method.ident);
+    let is_completion = matches!(method.role, Role::Completion(_));
+    let mut wires = Vec::new();
+    let mut passed = Vec::new();
+    for param in &method.params {
+        let ty = &param.ty;
+        passed.push(match &param.kind {
+            ParamKind::Cx => quote!(&call.cx),
+            ParamKind::Events(_) => quote!(call.events()),
+            ParamKind::Changes => quote!(changes),
+            ParamKind::Whole => quote_spanned!(ty.span()=> call.args::<#ty>()?),
+            ParamKind::Arg(arg) => {
+                // What was typed so far is the first, whatever it is called.
+                wires.push(if is_completion && wires.is_empty() { "value" } else { &arg.wire });
+                match &arg.default {
+                    None => quote_spanned!(ty.span()=> given.take::<#ty>()?),
+                    Some(default) => {
+                        let maker = default.maker();
+                        quote_spanned!(ty.span()=> given.take_or::<#ty>(#maker)?)
+                    }
+                }
+            }
+        });
+    }
+    let whole = method.params.iter().any(|param| matches!(param.kind, ParamKind::Whole));
+    let read = if is_completion { quote!(given_some) } else { quote!(given) };
+    let given = match (whole, wires.is_empty()) {
+        (true, _) => TokenStream::new(),
+        (false, true) => quote!(call.#read(&[])?;),
+        (false, false) => quote!(let mut given = call.#read(&[#(#wires),*])?;),
+    };
+    quote!({ #given <__S as #ident>::#name(&service, #(#passed),*) })
+}
+
+/// The work of a call, where its author wants it run.
+fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
+    let work = quote!(::std::boxed::Box::pin(async move { #work }));
+    match &method.role {
+        Role::Tool(tool) if tool.blocking && tool.shielded => quote!(#rt::shielded(#rt::blocking(#work))),
+        Role::Tool(tool) if tool.blocking => quote!(#rt::blocking(#work)),
+        Role::Tool(tool) if tool.shielded => quote!(#rt::shielded(#work)),
+        _ => work,
+    }
+}
+
+fn watch(service: &Service) -> TokenStream {
+    let (ident, rt) = (&service.ident, &service.options.rt);
+    let arms = service.numbered(|role| matches!(role, Role::Subscription { .. }).then_some(()));
+    let arms: Vec<TokenStream> = arms
+        .map(|(number, method, ())| {
+            let (number, name) = (number_pattern(number), &method.ident);
+            let passed = method.params.iter().map(|param| match &param.kind {
+                ParamKind::Cx => quote!(&cx),
+                _ => quote!(changes),
+            });
+            quote! {
+                #number => ::std::boxed::Box::pin(async move {
+                    #rt::plain(<__S as #ident>::#name(&service, #(#passed),*).await)
+                }),
+            }
+        })
+        .collect();
+    if arms.is_empty() {
+        return quote! {
+            fn watch(&self, _: usize, _: #rt::Cx, _: #rt::Changes) -> #rt::Working<()> { #rt::no_such() }
+        };
+    }
+    quote! {
+        fn watch(&self, number: usize, cx: #rt::Cx, changes: #rt::Changes) -> #rt::Working<()> {
+            let service = ::std::sync::Arc::clone(&self.0);
+            match number { #(#arms)* _ => #rt::no_such() }
+        }
+    }
+}
+
+/// Every method by its name, for the plain endpoint; nothing without one.
+fn methods(service: &Service) -> Option<TokenStream> {
+    service.options.rpc.as_ref()?;
+    let rt = &service.options.rt;
+    let arms = super::plain::served(service).map(|method| {
+        let (name, called) = (method.rust_name(), called(service, method));
+        let work = ran(rt, method, &quote!(#rt::json(#called.await)));
+        quote!(#name => #work,)
+    });
+    Some(quote! {
+        fn call_method(
+            &self,
+            rust_name: &str,
+            call: #rt::Call,
+        ) -> ::core::option::Option<#rt::Working<#rt::protocol::Raw>> {
+            let service = ::std::sync::Arc::clone(&self.0);
+            let work: #rt::Working<#rt::protocol::Raw> = match rust_name {
+                #(#arms)*
+                _ => return ::core::option::Option::None,
+            };
+            ::core::option::Option::Some(work)
+        }
+    })
+}

@@ -1,0 +1,77 @@
+//! The attribute that makes a Rust trait the design of an MCP service.
+//!
+//! The story of an expansion: the trait is read into a `Service`, whose methods each have a role (`role.rs`) and
+//! parameters (`param.rs`); all mistakes are gathered (`problems.rs`); then the trait is written out again, and, if
+//! nothing was wrong, what serves and calls it (`expand/`). Everything written refers to `switchboard::__rt`.
+//!
+//! **Invariants.** The trait is always written out, so that an editor keeps working while something is wrong. The same
+//! trait gives the same tokens. Names that are not for people are within a `const _`.
+
+mod case;
+mod derive;
+mod docs;
+mod expand;
+mod json;
+mod method;
+mod nearest;
+mod options;
+mod param;
+mod problems;
+mod role;
+mod service;
+mod ty;
+mod uri;
+
+use proc_macro::TokenStream;
+use syn::DeriveInput;
+
+/// Makes a trait the design of a service.
+#[proc_macro_attribute]
+pub fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::service(attr.into(), item.into()).into()
+}
+
+/// Makes the methods of a type a service, without a trait being written.
+///
+/// `#[server] impl Hello { … }` is `#[service] trait HelloApi { … }` and `impl HelloApi for Hello { … }`, with the same
+/// options and roles. Methods without a role stay what they are. A tool that is not `async` counts as `blocking`.
+/// `Hello::builder(self)` serves it.
+#[proc_macro_attribute]
+pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
+    expand::server(attr.into(), item.into()).into()
+}
+
+/// Makes a flat struct what a user can be asked to fill in.
+///
+/// Fields are texts, numbers, truth values, enums that derive [`macro@FormChoice`] (lists of them too), or options of
+/// these. Their doc comments are shown; `#[form(title = "…", min = 1, max = 9, min_length = 1, max_length = 80,
+/// format = "email", default = …)]` says more. The struct derives `serde::Deserialize` too, and its `rename`s are heeded.
+#[proc_macro_derive(Form, attributes(form))]
+pub fn form(input: TokenStream) -> TokenStream {
+    derived(input, derive::form)
+}
+
+/// Makes an enum without fields a field of a form: its variants are to be chosen from.
+///
+/// The doc comment of a variant, or `#[form(title = "…")]`, is what the user sees.
+#[proc_macro_derive(FormChoice, attributes(form))]
+pub fn form_choice(input: TokenStream) -> TokenStream {
+    derived(input, derive::choice)
+}
+
+/// Makes an enum the error of a service: the typed client gets the same variant back.
+///
+/// Each variant says how it is told: `#[tool_error("code")]` for the model to read, `#[invalid_params]`,
+/// `#[rpc(-32001)]`; one, `#[other]`, holds any other error. What it says is `#[message("…")]`, or how the enum is
+/// displayed. Fields travel as JSON.
+#[proc_macro_derive(ServiceError, attributes(service_error, tool_error, invalid_params, rpc, other, message))]
+pub fn service_error(input: TokenStream) -> TokenStream {
+    derived(input, derive::service_error)
+}
+
+fn derived(input: TokenStream, derive: fn(&DeriveInput) -> proc_macro2::TokenStream) -> TokenStream {
+    match syn::parse::<DeriveInput>(input) {
+        Ok(input) => derive(&input).into(),
+        Err(error) => error.to_compile_error().into(),
+    }
+}

@@ -1,0 +1,234 @@
+//! A clap command from a design.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, ArgAction, Command};
+use serde_json::Value;
+use switchboard_design::{Design, Flag, FlagKind, MethodScope, shell_line};
+
+use super::given::WHOLE;
+use super::options::{self, Reach};
+
+const CODES: &str = "Exit codes:\n  0 fine   1 the link or the protocol failed   2 wrong usage or arguments   \
+                     3 a person is needed   4 the tool failed";
+
+/// The command line of a client of a service: a command for each tool, `read`, `prompt`, `list` and what else the
+/// design has.
+///
+/// ```
+/// use switchboard_design::{Design, ToolDef};
+///
+/// let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("time_now", "What time it is")]);
+/// let matches = switchboard_server::cli::command(&design).try_get_matches_from(["clock-cli", "time-now"])?;
+/// assert_eq!(matches.subcommand_name(), Some("time-now"));
+/// # Ok::<(), clap::Error>(())
+/// ```
+pub fn command(design: &Design) -> Command {
+    let name = format!("{}-cli", design.name);
+    with_offers(root(design, name), design, Reach::Remote)
+        .args(options::arguments(Reach::Remote, &[]))
+        .subcommands(calls(design, Reach::Remote))
+        .subcommands(rpc(design))
+}
+
+/// The command of a service, without any command in it.
+pub(super) fn root(design: &Design, name: String) -> Command {
+    let about = design.title.clone().unwrap_or_else(|| design.name.clone());
+    let about = match &design.instructions {
+        Some(instructions) => format!("{about}\n\n{instructions}"),
+        None => about,
+    };
+    Command::new(name)
+        .about(about)
+        .version(design.version.clone())
+        .after_help(CODES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+}
+
+/// What both command lines of a service have, but for its tools.
+pub(super) fn with_offers(root: Command, design: &Design, reach: Reach) -> Command {
+    let schema = Arg::new("schema")
+        .long("schema")
+        .action(ArgAction::SetTrue)
+        .help("With the JSON Schema of arguments and results");
+    let list = Command::new("list").about("List what the service offers").arg(schema);
+    let shell = Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell));
+    let completions = Command::new("completions").about("Print completions for a shell").arg(shell);
+    let mut root = root.subcommand(list.args(options::arguments(reach, &[]))).subcommand(completions);
+    if !design.resources.is_empty() {
+        root = root.subcommand(read(design, reach));
+    }
+    if !design.prompts.is_empty() {
+        root = root.subcommand(prompt(design, reach));
+    }
+    if design.resources.iter().any(|resource| resource.watch) || !design.notifications.is_empty() {
+        root = root.subcommand(listen(design, reach));
+    }
+    root
+}
+
+/// A command for each tool.
+pub(super) fn calls(design: &Design, reach: Reach) -> Vec<Command> {
+    let commands = design.tools.iter().zip(design.tool_commands()).map(|(tool, name)| {
+        let flags = design.tool_flags(tool);
+        let about = described(&tool.description, tool.deprecated.as_deref());
+        let example = design.tool_example(tool).value;
+        let example = line(&name, &flags, &example);
+        leaf(&name, &about, &flags, reach).visible_aliases(exact(&tool.name, &name)).after_help(example)
+    });
+    commands.collect()
+}
+
+fn read(design: &Design, reach: Reach) -> Command {
+    let resources = design.resources.iter().zip(design.resource_commands()).map(|(resource, name)| {
+        let about = described(&resource.description, resource.deprecated.as_deref());
+        leaf(&name, &about, &resource.flags(), reach)
+            .visible_aliases(exact(&resource.name, &name))
+            .after_help(format!("URI: {}", resource.uri))
+    });
+    group("read", "Read a resource").subcommands(resources)
+}
+
+fn prompt(design: &Design, reach: Reach) -> Command {
+    let prompts = design.prompts.iter().zip(design.prompt_commands()).map(|(prompt, name)| {
+        let about = described(&prompt.description, prompt.deprecated.as_deref());
+        leaf(&name, &about, &prompt.flags(), reach).visible_aliases(exact(&prompt.name, &name))
+    });
+    group("prompt", "Get a prompt, filled in").subcommands(prompts)
+}
+
+/// Methods that MCP does not have.
+fn rpc(design: &Design) -> Option<Command> {
+    let methods = design.rpc_only.iter().filter(|method| method.scope == MethodScope::Rpc);
+    let methods: Vec<Command> = methods
+        .map(|method| {
+            let about = method.description.clone().unwrap_or_default();
+            leaf(&method.name, &about, &design.method_flags(method), Reach::Remote)
+        })
+        .collect();
+    let about = "Call a method that MCP does not have, at --rpc-url";
+    (!methods.is_empty()).then(|| group("rpc", about).subcommands(methods))
+}
+
+fn listen(design: &Design, reach: Reach) -> Command {
+    let resource = Arg::new("resource")
+        .long("resource")
+        .value_name("URI")
+        .action(ArgAction::Append)
+        .help("Only the changes of this resource; may be repeated");
+    let count = Arg::new("count")
+        .long("count")
+        .value_name("N")
+        .value_parser(clap::value_parser!(u64).range(1..))
+        .help("Stop after this many");
+    let events: Vec<String> =
+        design.notifications.iter().map(|event| format!("{}: {}", event.name, event.description)).collect();
+    let about = "Print what the service tells unasked, as it comes";
+    let command = Command::new("listen").about(about).args([resource, count]);
+    let command = command.args(options::arguments(reach, &[]));
+    if events.is_empty() {
+        command
+    } else {
+        command.after_help(format!("Events:\n  {}", events.join("\n  ")))
+    }
+}
+
+fn group(name: &'static str, about: &'static str) -> Command {
+    Command::new(name).about(about).subcommand_required(true).arg_required_else_help(true)
+}
+
+fn described(description: &str, deprecated: Option<&str>) -> String {
+    match deprecated {
+        Some(reason) => format!("{description}\n\nDeprecated: {reason}"),
+        None => description.to_owned(),
+    }
+}
+
+/// The exact name of something, where its command is called otherwise.
+fn exact(name: &str, command: &str) -> Option<String> {
+    (name != command && name.replace('_', "-") == command).then(|| name.to_owned())
+}
+
+/// A command that takes arguments of the design.
+fn leaf(name: &str, about: &str, flags: &[Flag], reach: Reach) -> Command {
+    let whole = Arg::new(WHOLE).long("args").value_name("JSON|@FILE|-").help(
+        "All arguments as one JSON object: the text itself, @FILE, or - for stdin. Flags are put on top",
+    );
+    let needed = flags.iter().filter(|flag| flag.required);
+    let needed: String =
+        needed.map(|flag| format!("--{} <{}> ", flag.long, flag.kind.placeholder())).collect();
+    let first_line = about.lines().next().unwrap_or_default().to_owned();
+    Command::new(name.to_owned())
+        .about(first_line)
+        .long_about(about.to_owned())
+        .override_usage(format!("{name} {needed}[OPTIONS]"))
+        .args(flags.iter().map(argument))
+        .arg(whole)
+        .args(options::arguments(reach, flags))
+}
+
+/// A flag as clap has it. What is given is checked later, all at once.
+fn argument(flag: &Flag) -> Arg {
+    let mut help = flag.description().unwrap_or_default().to_owned();
+    let mut add = |text: String| help = format!("{help} {text}").trim().to_owned();
+    if flag.required {
+        add("[required]".to_owned());
+    }
+    let is_something = |value: &&Value| !value.as_array().is_some_and(Vec::is_empty);
+    if let Some(default) = flag.default().filter(is_something) {
+        add(format!("[default: {}]", plain(default)));
+    }
+    if flag.repeated {
+        add("[may be repeated]".to_owned());
+    }
+    let mut arg = Arg::new(super::given::id(flag))
+        .long(flag.long.clone())
+        .value_name(flag.kind.placeholder())
+        .value_parser(Texts(flag.kind.clone()))
+        .action(if flag.repeated { ArgAction::Append } else { ArgAction::Set })
+        .allow_hyphen_values(!matches!(flag.kind, FlagKind::Boolean));
+    if let Some(alias) = &flag.alias {
+        arg = arg.alias(alias.clone());
+    }
+    if flag.kind == FlagKind::Boolean {
+        arg = arg.num_args(0..=1).default_missing_value("true");
+    }
+    if matches!(flag.kind, FlagKind::Json | FlagKind::Any) {
+        arg = arg.long_help(format!("{help}\n\nSchema: {}", flag.schema).trim_start().to_owned());
+    }
+    arg.help(help)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn line(name: &str, flags: &[Flag], example: &Value) -> String {
+    let line = example.as_object().map(|example| shell_line(name, flags, example));
+    format!("Example:\n  {}", line.unwrap_or_default())
+}
+
+/// Any text; what could be given is told to the help and to completions.
+#[derive(Debug, Clone)]
+struct Texts(FlagKind);
+
+impl TypedValueParser for Texts {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        clap::builder::StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        match &self.0 {
+            FlagKind::Choice(values) => Some(Box::new(values.iter().map(PossibleValue::new))),
+            FlagKind::Boolean => Some(Box::new(["true", "false"].into_iter().map(PossibleValue::new))),
+            _ => None,
+        }
+    }
+}

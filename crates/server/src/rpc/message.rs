@@ -1,0 +1,62 @@
+//! Messages of JSON-RPC as text.
+
+use serde::Serialize;
+use switchboard_protocol::{Raw, RequestId, RpcError};
+
+/// The text of an answer. Without an id where that of the request could not be read: then it is null.
+pub(crate) fn answer(id: Option<&RequestId>, outcome: &Result<Raw, RpcError>) -> String {
+    let mut text = String::from(r#"{"jsonrpc":"2.0","id":"#);
+    put(&mut text, &id);
+    match outcome {
+        Ok(result) => {
+            text.push_str(r#","result":"#);
+            text.push_str(result.as_str());
+        }
+        Err(error) => {
+            text.push_str(r#","error":"#);
+            put(&mut text, error);
+        }
+    }
+    text.push('}');
+    text
+}
+
+/// The text of something that is told before the answer.
+pub(crate) fn note<T: Serialize>(method: &str, params: &T) -> String {
+    let mut text = String::from(r#"{"jsonrpc":"2.0","method":"#);
+    put(&mut text, method);
+    text.push_str(r#","params":"#);
+    put(&mut text, params);
+    text.push('}');
+    text
+}
+
+/// The text of several answers.
+pub(crate) fn batch(answers: &[String]) -> String {
+    format!("[{}]", answers.join(","))
+}
+
+fn put<T: Serialize + ?Sized>(text: &mut String, value: &T) {
+    let start = text.len();
+    if Raw::write(text, value).is_err() {
+        // Ids, errors and notes can always be written; a message must stay one all the same.
+        text.truncate(start);
+        text.push_str("null");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_keeps_its_type_and_an_unknown_one_is_null() {
+        let result = Ok(Raw::parse("1").unwrap());
+        assert_eq!(answer(Some(&7.into()), &result), r#"{"jsonrpc":"2.0","id":7,"result":1}"#);
+        assert_eq!(answer(Some(&"7".into()), &result), r#"{"jsonrpc":"2.0","id":"7","result":1}"#);
+        let error = Err(RpcError::invalid_request("no"));
+        let text = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#;
+        assert_eq!(answer(None, &error), text);
+        assert_eq!(note("a\"b", &[1]), r#"{"jsonrpc":"2.0","method":"a\"b","params":[1]}"#);
+    }
+}

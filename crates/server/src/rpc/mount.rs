@@ -1,0 +1,73 @@
+//! MCP and the plain endpoint on one listener, each at its path.
+
+use std::convert::Infallible;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::{Request, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+use switchboard_session::link::BoxFuture;
+use switchboard_transport::http::server::{Endpoint, HttpService, ReplyBody};
+
+use super::RpcService;
+
+/// A service over MCP and over its plain endpoint, on one listener. What is at neither path is MCP's to refuse. Cheap to
+/// clone.
+#[derive(Debug, Clone)]
+pub struct Mounted {
+    mcp: HttpService,
+    rpc: RpcService,
+}
+
+impl Mounted {
+    /// Both of them.
+    pub fn new(mcp: HttpService, rpc: RpcService) -> Self {
+        Self { mcp, rpc }
+    }
+
+    /// Answers one request.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        if request.uri().path() == self.rpc.path() {
+            self.rpc.handle(request).await
+        } else {
+            self.mcp.handle(request).await
+        }
+    }
+}
+
+impl Endpoint for Mounted {
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<ReplyBody>> + Send {
+        self.handle(request)
+    }
+
+    fn write_stall(&self) -> Duration {
+        self.mcp.write_stall()
+    }
+
+    fn shut_down(&self) {
+        self.mcp.shut_down();
+        Endpoint::shut_down(&self.rpc);
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Mounted
+where
+    B: Body<Data: Send> + Send + 'static,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}

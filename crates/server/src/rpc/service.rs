@@ -1,0 +1,293 @@
+//! The plain endpoint over HTTP.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body::Body;
+use hyper::body::Incoming;
+use switchboard_design::GlobError;
+use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
+use switchboard_protocol::{ErrorCode, RequestId, RpcError};
+use switchboard_session::link::BoxFuture;
+use switchboard_transport::http::server::{Endpoint, Entry, HttpOptions, Posted, ReplyBody, event};
+
+use super::desk::{Desk, Visit};
+use super::message;
+use super::queue::Queue;
+use super::stream::{Answering, Stream};
+use crate::wire::{STREAM_NOTE, StreamNote};
+use crate::{Cx, EventSink, ServiceBuilder};
+
+/// Calls in one batch.
+pub const MAX_CALLS: usize = 100;
+
+const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The plain endpoint of a service. Cheap to clone.
+///
+/// It is a [`tower_service::Service`] and an [`Endpoint`]: it runs alone, beside MCP with [`Mounted`](super::Mounted), or
+/// wherever such services are mounted.
+#[derive(Clone)]
+pub struct RpcService {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    desk: Desk,
+    entry: Entry,
+}
+
+impl RpcService {
+    /// Serves what this builder serves over MCP, at the path of its design, `/rpc` if it names none. The options are those
+    /// of HTTP; what they say of sessions has no part here.
+    ///
+    /// # Errors
+    /// When what the builder allows or denies is no glob over URIs.
+    pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Result<Self, GlobError> {
+        let desk = Desk::new(builder)?;
+        options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
+        Ok(Self { inner: Arc::new(Inner { desk, entry: Entry::new(options) }) })
+    }
+
+    /// The path it is at.
+    pub fn path(&self) -> &str {
+        &self.inner.entry.options().path
+    }
+
+    /// Answers one request.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        let posted = match self.inner.entry.post(request).await {
+            Ok(posted) => posted,
+            Err(turned) => return turned,
+        };
+        let takes = Takes { json: posted.takes_json, events: posted.names_events };
+        match jsonrpc::parse(posted.body.clone()) {
+            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(&posted)).await,
+            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(&posted)).await,
+            Err(malformed) => {
+                let (id, error) = unreadable(&malformed);
+                whole(StatusCode::BAD_REQUEST, takes, message::answer(id.as_ref(), &Err(error)))
+            }
+        }
+    }
+}
+
+/// What a client takes for an answer.
+#[derive(Debug, Clone, Copy)]
+struct Takes {
+    json: bool,
+    /// An event stream, by its name.
+    events: bool,
+}
+
+impl Inner {
+    async fn single(&self, envelope: Envelope, takes: Takes, visit: Visit) -> Response<ReplyBody> {
+        if let Envelope::Request(request) = &envelope
+            && request.version == Version::Two
+            && takes.events
+            && self.desk.streams(&request.method)
+        {
+            return self.streamed(visit, request);
+        }
+        match self.one(Ok(envelope), visit).await {
+            Some(answer) => whole(StatusCode::OK, takes, answer),
+            None => bare(StatusCode::NO_CONTENT),
+        }
+    }
+
+    async fn batch(
+        &self,
+        elements: Vec<Result<Envelope, Malformed>>,
+        takes: Takes,
+        visit: &Visit,
+    ) -> Response<ReplyBody> {
+        let refused = match elements.len() {
+            0 => Some("the batch is empty".to_owned()),
+            calls if calls > MAX_CALLS => Some(format!("a batch has at most {MAX_CALLS} calls")),
+            _ => None,
+        };
+        if let Some(reason) = refused {
+            let error = RpcError::invalid_request(reason);
+            return whole(StatusCode::OK, takes, message::answer(None, &Err(error)));
+        }
+        // All at the same time, answered in the order they were asked.
+        let begin = |element| Working::Yet(Box::pin(self.one(element, visit.clone())));
+        let mut working: Vec<_> = elements.into_iter().map(begin).collect();
+        std::future::poll_fn(|cx| {
+            let mut is_done = true;
+            for work in &mut working {
+                is_done &= work.poll(cx).is_ready();
+            }
+            if is_done { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        let answers: Vec<String> = working.into_iter().filter_map(Working::answer).collect();
+        if answers.is_empty() {
+            return bare(StatusCode::NO_CONTENT);
+        }
+        whole(StatusCode::OK, takes, message::batch(&answers))
+    }
+
+    /// The answer to one message; nothing when it wants none.
+    async fn one(&self, message: Result<Envelope, Malformed>, visit: Visit) -> Option<String> {
+        let (id, method, params, version) = match message {
+            Ok(Envelope::Request(request)) => {
+                (Some(request.id), request.method, request.params, request.version)
+            }
+            Ok(Envelope::Notification(note)) => (None, note.method, note.params, note.version),
+            Ok(Envelope::Response(response)) => {
+                let error = RpcError::invalid_request("nothing was asked here that this could answer");
+                return Some(message::answer(response.id.as_ref(), &Err(error)));
+            }
+            Err(malformed) => {
+                let (id, error) = unreadable(&malformed);
+                return Some(message::answer(id.as_ref(), &Err(error)));
+            }
+        };
+        if version == Version::Other {
+            let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
+            return Some(message::answer(id.as_ref(), &Err(error)));
+        }
+        let outcome = self.desk.call(visit, &method, params.as_ref(), EventSink::nowhere()).await;
+        id.map(|id| message::answer(Some(&id), &outcome))
+    }
+
+    /// A call whose events are told before its answer.
+    fn streamed(&self, visit: Visit, request: &jsonrpc::Request) -> Response<ReplyBody> {
+        let options = self.entry.options();
+        let queue = Queue::new(options.stream_bytes);
+        let sink = sink(queue.clone(), request.id.clone());
+        let outcome = self.desk.call(visit, &request.method, request.params.as_ref(), sink);
+        let id = request.id.clone();
+        let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
+        events(Stream::new(queue, work, options.keep_alive))
+    }
+}
+
+/// Who calls.
+fn visit(_posted: &Posted) -> Visit {
+    Visit { cx: Cx::call().build() }
+}
+
+/// Where the events of a call go.
+fn sink(queue: Queue, id: RequestId) -> EventSink {
+    let seq = AtomicU64::new(0);
+    EventSink::new(move |content| {
+        if queue.is_left() {
+            return Err(switchboard_design::Error::Cancelled);
+        }
+        // One that does not fit is missing by its number.
+        let seq = seq.fetch_add(1, Ordering::Relaxed);
+        let note = message::note(STREAM_NOTE, &StreamNote { request_id: id.clone(), seq, content });
+        queue.push(event(note.as_bytes()));
+        Ok(())
+    })
+}
+
+/// One of several calls.
+enum Working<F> {
+    Yet(std::pin::Pin<Box<F>>),
+    Done(Option<String>),
+}
+
+impl<F: Future<Output = Option<String>>> Working<F> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Self::Yet(work) = self {
+            match work.as_mut().poll(cx) {
+                Poll::Ready(answer) => *self = Self::Done(answer),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn answer(self) -> Option<String> {
+        match self {
+            Self::Done(answer) => answer,
+            Self::Yet(_) => None,
+        }
+    }
+}
+
+/// What is told of a message that is none.
+fn unreadable(malformed: &Malformed) -> (Option<RequestId>, RpcError) {
+    let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+    let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+    (id, RpcError::new(code, malformed.to_string()))
+}
+
+fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Response<ReplyBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+/// A whole answer, in a form the client takes.
+fn whole(status: StatusCode, takes: Takes, text: String) -> Response<ReplyBody> {
+    if takes.json || !takes.events {
+        return response(status, "application/json", ReplyBody::whole(text));
+    }
+    let mut reply = response(status, "text/event-stream", ReplyBody::whole(event(text.as_bytes())));
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    reply
+}
+
+/// An answer that goes on.
+fn events(body: Stream) -> Response<ReplyBody> {
+    let mut reply = response(StatusCode::OK, "text/event-stream", ReplyBody::other(body));
+    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    reply.headers_mut().insert(UNBUFFERED, HeaderValue::from_static("no"));
+    reply
+}
+
+fn bare(status: StatusCode) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::empty());
+    *response.status_mut() = status;
+    response
+}
+
+impl Endpoint for RpcService {
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<ReplyBody>> + Send {
+        self.handle(request)
+    }
+
+    fn write_stall(&self) -> Duration {
+        self.inner.entry.options().write_stall
+    }
+
+    // Nothing goes on between requests.
+    fn shut_down(&self) {}
+}
+
+impl<B> tower_service::Service<Request<B>> for RpcService
+where
+    B: Body<Data: Send> + Send + 'static,
+{
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+impl std::fmt::Debug for RpcService {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RpcService").field("path", &self.path()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,39 @@
+//! The command lines of a service, run as programs: this one is the service and its client too.
+
+mod service;
+mod stage;
+
+mod client;
+mod local;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+use switchboard_server::ServiceBuilder;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    let role = args.nth(1);
+    match role.as_ref().and_then(|role| role.to_str()) {
+        Some("service") => {
+            let builder = ServiceBuilder::new(std::sync::Arc::new(service::Finder));
+            stage::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
+        }
+        Some("client") => {
+            let args = std::iter::once("finder-cli".into()).chain(args);
+            stage::block_on(switchboard_server::cli::run_cli_with(service::design(), args))
+        }
+        _ => tests(),
+    }
+}
+
+fn tests() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = client::TESTS.iter().chain(local::TESTS).map(|(name, run)| {
+        Trial::test(*name, move || {
+            run();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}

@@ -1,0 +1,34 @@
+//! What the author of a service writes with: `use switchboard::prelude::*;`.
+//!
+//! ```
+//! use switchboard::prelude::*;
+//!
+//! /// Says hello.
+//! #[service(name = "hello", version = "1.0.0")]
+//! pub trait Hello {
+//!     /// Greets somebody by name.
+//!     #[tool(read_only)]
+//!     async fn greet(&self, name: String) -> Result<String>;
+//! }
+//!
+//! struct Svc;
+//!
+//! impl Hello for Svc {
+//!     async fn greet(&self, name: String) -> Result<String> {
+//!         Ok(format!("Hello, {name}!"))
+//!     }
+//! }
+//!
+//! let server = HelloServer::builder(Svc).build()?;
+//! # drop(server);
+//! # Ok::<(), switchboard::service::BuildError>(())
+//! ```
+
+pub use serde_json::json;
+pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
+pub use switchboard_server::rt::schemars::JsonSchema;
+pub use switchboard_server::rt::serde::{Deserialize, Serialize};
+pub use switchboard_server::{
+    Answer, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError, StreamJson,
+    ToolError,
+};
