@@ -66,11 +66,9 @@ impl Desk {
             let arguments = Arguments::new(method.schema(design), &order, options.unknown);
             (method.rust_name().to_owned(), arguments)
         });
-        let capacity = options.feed.as_ref().map_or(DEFAULT_CAPACITY, EventFeed::capacity);
+        let capacity = options.feeds.iter().map(EventFeed::capacity).max().unwrap_or(DEFAULT_CAPACITY);
         let board = Arc::new(Board::new(Publisher::default(), capacity));
-        if let Some(feed) = &options.feed {
-            feed.attach(&board);
-        }
+        options.feeds.iter().for_each(|feed| feed.attach(&board));
         let inner = Inner {
             board,
             rules: ErrorRules::new(ErrorPolicy::Codes).with_details(options.rules.details),
@@ -116,7 +114,8 @@ impl Desk {
         if !issues.is_empty() {
             return Err(InvalidParams::from_issues(issues).into());
         }
-        match &self.inner.options.feed {
+        // Our board hears every feed; others hear at least one.
+        match self.inner.options.feeds.first() {
             Some(feed) => feed.publish(&event.name, &data),
             None => self.inner.board.publish(&event.name, &data),
         }
