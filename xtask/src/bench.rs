@@ -142,6 +142,9 @@ fn measure(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
     for make in &plan.builds {
         facts.builds.insert(*make, build::clean_build(project, &progress, *make)?);
     }
+    if !plan.checks.is_empty() {
+        facts.checks = build::checks(project, &progress, &plan.checks)?;
+    }
     let rounds = wanted.rounds.unwrap_or(5);
     let goal = Duration::from_millis(if wanted.quick { 120 } else { 400 });
     let clock = Clock { programs: &programs, progress: &progress, rounds, goal };

@@ -22,6 +22,7 @@ pub(super) struct Plan {
     pub(super) counted: Vec<Setup>,
     pub(super) sizes: Vec<Make>,
     pub(super) builds: Vec<Make>,
+    pub(super) checks: Vec<Make>,
     /// By the programs of a host.
     pub(super) hosted: Vec<HostFigure>,
 }
@@ -57,6 +58,7 @@ impl Plan {
         once(&mut plan.grown);
         once(&mut plan.sizes);
         once(&mut plan.builds);
+        once(&mut plan.checks);
         once(&mut plan.hosted);
         plan
     }
@@ -71,6 +73,7 @@ impl Plan {
             Quantity::Size(make) => self.sizes.push(make),
             Quantity::Host(figure) => self.hosted.push(figure),
             Quantity::Build(make) => self.builds.push(make),
+            Quantity::Check(make) => self.checks.push(make),
         }
     }
 
@@ -94,6 +97,9 @@ impl Plan {
         let mut makes = vec![Make::Floor, Make::Switchboard];
         if used(Make::Host) || !self.hosted.is_empty() {
             makes.push(Make::Host);
+        }
+        if used(Make::Service) {
+            makes.push(Make::Service);
         }
         if used(Make::Rmcp) {
             makes.push(Make::Rmcp);

@@ -112,7 +112,7 @@ impl Programs {
     fn program(&self, make: Make, side: Side) -> Result<Line, Failure> {
         let missing = || Failure::new(format!("the programs of {make} are not installed"));
         match make {
-            Make::Floor | Make::Switchboard | Make::Host | Make::Rmcp => {
+            Make::Floor | Make::Switchboard | Make::Host | Make::Service | Make::Rmcp => {
                 let name = format!("{make}-{side}{}", std::env::consts::EXE_SUFFIX);
                 Ok(vec![self.release.join(name).into()])
             }

@@ -14,6 +14,8 @@ pub(super) enum Make {
     Switchboard,
     /// Switchboard again, through a host.
     Host,
+    /// Switchboard again, its server a service.
+    Service,
     Rmcp,
     TypeScript,
     Python,
@@ -244,7 +246,7 @@ macro_rules! words {
 }
 
 words! {
-    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
+    Make { Floor => "floor", Switchboard => "switchboard", Host => "host", Service => "service", Rmcp => "rmcp", TypeScript => "ts", Python => "python" }
     Side { Client => "client", Server => "server", Inside => "inside" }
     Road { Stdio => "stdio", Http => "HTTP" }
     Era { Legacy => "legacy", Modern => "modern" }

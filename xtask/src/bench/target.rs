@@ -23,6 +23,8 @@ pub(super) struct Facts {
     pub(super) sizes: HashMap<Make, f64>,
     /// Seconds of user and system time of a clean build of it.
     pub(super) builds: HashMap<Make, f64>,
+    /// Of checking a hundred tools, five times.
+    pub(super) checks: HashMap<Make, Vec<f64>>,
     /// Of a host of many servers.
     pub(super) host: HostFigures,
 }
@@ -39,6 +41,8 @@ pub(super) enum Quantity {
     EachSession(Setup),
     Size(Make),
     Build(Make),
+    /// Seconds of user time that checking a hundred tools takes, everything else being built.
+    Check(Make),
     /// Of a host of many servers.
     Host(HostFigure),
 }
@@ -107,6 +111,7 @@ impl Quantity {
             }
             Self::Size(make) => facts.sizes.get(make).copied().into_iter().collect(),
             Self::Build(make) => facts.builds.get(make).copied().into_iter().collect(),
+            Self::Check(make) => facts.checks.get(make).cloned().unwrap_or_default(),
             Self::Host(figure) => facts.host.get(figure).cloned().unwrap_or_default(),
         }
     }

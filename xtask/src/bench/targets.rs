@@ -1,4 +1,4 @@
-//! The targets, P1 to P18, those of the host and the guards, as a table.
+//! The targets, P1 to P18, those of the host and of services, and the guards, as a table.
 //!
 //! Each is a ratio within one run, of the same flavour of runtime. What has to be measured is read off this table.
 
@@ -50,6 +50,7 @@ pub(super) fn all(quick: bool, build: bool) -> Vec<Target> {
     targets.extend(lists());
     targets.extend(footprint(build));
     targets.extend(host());
+    targets.extend(service(build));
     for axis in growth::AXES {
         targets.extend(axis.targets(quick));
     }
@@ -278,6 +279,66 @@ fn host() -> Vec<Target> {
     targets.extend(rows.map(|(name, what, must)| target(name, what, must, None)));
     let crowd = "45 healthy servers beside 5 broken ones, beyond the slowest alone";
     targets.push(reported(target("H3.crowd", crowd, figure(250.0, "ms", Crowd), None)));
+    targets
+}
+
+/// A server that is a service: what holds for a handler written by hand holds for it, too.
+fn service(build: bool) -> Vec<Target> {
+    let service = |setup: Setup| setup.by(Make::Service);
+    let mut targets = Vec::new();
+    for era in [Legacy, Modern] {
+        let server = Setup::echo(Server, Road::Stdio).era(era);
+        let measure = || instructions(service(server), server.rmcp().form(Pipes));
+        let what = format!("instructions per call, a service, {era}");
+        let aim = Some(most(0.2, "× rmcp pipes", measure()));
+        targets.push(target(&format!("S2.{era}"), &what, most(0.3, "× rmcp pipes", measure()), aim));
+    }
+    let busy = Setup::echo(Server, Road::Stdio).in_flight(64).threads(Threads::Many);
+    let answer = "CPU, 64 in flight, a service";
+    let to = |limit, unit, to: Setup| most(limit, unit, cpu(service(busy), to));
+    let pipes = busy.rmcp().form(Pipes);
+    let aim = Some(to(0.12, "× rmcp pipes", pipes));
+    targets.push(target("S7.cpu.pipes", answer, to(0.25, "× rmcp pipes", pipes), aim));
+    targets.push(target("S7.cpu.default", answer, to(0.05, "× rmcp", busy.rmcp()), None));
+    for era in [Legacy, Modern] {
+        let server = Setup::echo(Server, Road::Http).era(era).in_flight(64).threads(Threads::Many);
+        let ours = if era == Legacy { service(server).form(Json) } else { service(server) };
+        targets.push(target(
+            &format!("S10.{era}"),
+            &format!("CPU, HTTP, JSON, 64 in flight, a service, {era}"),
+            most(0.45, "× rmcp json", cpu(ours, server.rmcp().form(Json))),
+            Some(most(1.6, "× floor", cpu(ours, server.floor()))),
+        ));
+    }
+    let list = Setup::new(Server, Road::Stdio, Work::List).tools(1_000);
+    targets.push(target(
+        "S14",
+        "CPU, list of 1,000 tools, a service",
+        most(0.15, "× rmcp pipes", cpu(service(list), list.rmcp().form(Pipes))),
+        Some(most(1.5, "× floor", cpu(service(list), list.floor()))),
+    ));
+    for era in [Legacy, Modern] {
+        for tools in [3, 50] {
+            let inside = service(Setup::echo(Inside, Road::Stdio).era(era).tools(tools));
+            let measure = |limit| most(limit, "", Measure::Plain(Quantity::Allocations(inside)));
+            let what = format!("allocations per round trip, both sides, a service, {tools} tools, {era}");
+            let aim = Some(measure(18.0));
+            targets.push(target(&format!("S16.{era}.{tools}"), &what, measure(30.0), aim));
+        }
+    }
+    let at = |tools| Quantity::Instructions(service(Setup::echo(Server, Road::Stdio).tools(tools)));
+    let growth = || Measure::Growth(vec![at(3), at(10_000)]);
+    targets.push(target(
+        "S18.tools",
+        "cost per call, a service, 3 to 10,000 tools",
+        most(1.1, "last ÷ first", growth()),
+        Some(most(1.03, "last ÷ first", growth())),
+    ));
+    if build {
+        let ratio = Measure::Ratio(Quantity::Check(Make::Service), Quantity::Check(Make::Rmcp));
+        let what = "user CPU of `cargo check` of a hundred tools, server half";
+        targets.push(target("S.check", what, most(1.25, "× rmcp", ratio), None));
+    }
     targets
 }
 

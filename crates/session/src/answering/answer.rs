@@ -232,7 +232,7 @@ fn hand_over(
 }
 
 /// On whose behalf a request is made.
-fn caller_of(back: &dyn Back) -> Option<&Caller> {
+pub(crate) fn caller_of(back: &dyn Back) -> Option<&Caller> {
     back.extension(TypeId::of::<Caller>())?.downcast_ref()
 }
 

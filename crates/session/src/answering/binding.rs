@@ -97,6 +97,11 @@ impl Server {
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
+    /// Whether an owner may hear how a task is doing.
+    pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_follow(task, owner))).unwrap_or(false)
+    }
+
     /// The input schema of a tool whose arguments are mirrored.
     pub fn input_schema(&self, tool: &str) -> Option<Raw> {
         catch_unwind(AssertUnwindSafe(|| self.handler().input_schema(tool))).unwrap_or_else(|_| {

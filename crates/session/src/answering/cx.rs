@@ -15,8 +15,9 @@ use switchboard_protocol::{
 };
 use tokio::sync::Notify;
 
+use crate::answering::outlive::Outlive;
 use crate::answering::{Back, Caller};
-use crate::era::serving::Footing;
+use crate::era::serving::{Footing, TaskWays};
 use crate::era::{Questions, is_extension_note};
 
 /// What a handler knows of its request. Cheap to clone.
@@ -37,6 +38,7 @@ struct Inner {
     ask_within: Duration,
     logs: bool,
     of_extension: bool,
+    outlive: Outlive,
 }
 
 struct Told {
@@ -80,12 +82,17 @@ impl Cx {
             ask_within,
             logs,
             of_extension,
+            outlive: Outlive::default(),
         };
         Self { inner: Arc::new(inner) }
     }
 
     pub(crate) fn cancel(&self) -> Arc<Cancel> {
         Arc::clone(&self.inner.cancel)
+    }
+
+    pub(crate) fn outlived(&self) -> &Outlive {
+        &self.inner.outlive
     }
 
     /// The revision this request is served in.
@@ -116,6 +123,30 @@ impl Cx {
     /// On whose behalf the request is made, where the binding found that out.
     pub fn caller(&self) -> Option<&Caller> {
         self.extension()
+    }
+
+    /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
+    /// then only who knows the name of a thing can have it.
+    pub fn owner(&self) -> Option<String> {
+        self.caller().map(Caller::principal).or_else(|| self.inner.footing.session_key())
+    }
+
+    /// How work that outlives its request is followed in the revision of this one, where it can be.
+    pub fn task_ways(&self) -> Option<TaskWays> {
+        self.inner.footing.task_ways()
+    }
+
+    /// Whether the request may use an extension: it must have declared it.
+    ///
+    /// # Errors
+    /// What the client is told when not.
+    pub fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
+        self.inner.footing.requires_extension(id)
+    }
+
+    /// Tells the work of this request that it is cancelled, after it has outlived it.
+    pub fn end(&self) {
+        self.inner.cancel.set();
     }
 
     /// What the binding knows of the request beside its message, by its type.
@@ -187,7 +218,7 @@ impl Cx {
 
     fn tell<T: Serialize>(&self, method: &str, params: &T) {
         // After the answer, or once it is cancelled, nothing more may be said about a request.
-        if self.inner.cancel.is_over() {
+        if self.inner.cancel.is_over() && !self.is_detached() {
             return;
         }
         if let Ok(params) = Raw::encode(params) {
@@ -197,7 +228,8 @@ impl Cx {
 
     fn note(&self, method: &str, params: Option<&Raw>) {
         // A handler may run on for a moment on another thread; nothing may be said for it any more.
-        if !self.is_cancelled() {
+        let may = !self.is_detached() || self.inner.footing.tells_after_the_answer();
+        if may && !self.is_cancelled() {
             self.inner.back.note(method, params);
         }
     }
@@ -245,7 +277,13 @@ impl Cx {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let asking = self.inner.footing.ask(&*self.inner.back, &self.inner.questions, key, request);
+        let Inner { footing, back, questions, .. } = &*self.inner;
+        let asking = async {
+            match self.inner.outlive.asks() {
+                Some(asks) => asks.ask(key, footing.askable(request)?).await,
+                None => footing.ask(&**back, questions, key, request).await,
+            }
+        };
         let answer =
             tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
@@ -284,7 +322,9 @@ impl Cx {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, E>>,
     {
-        if let Some(kept) = self.inner.footing.step(&self.inner.questions, key) {
+        if let Some(kept) =
+            self.inner.footing.step(&self.inner.questions, key).filter(|_| !self.is_detached())
+        {
             return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
         }
         match step().await {

@@ -51,6 +51,12 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
+    /// Whether this owner ([`Cx::owner`]) may hear how a task is doing; unless said otherwise, any may.
+    fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
+        let _ = (task, owner);
+        true
+    }
+
     /// The roots of a legacy client have changed.
     fn roots_changed(&self) {}
 
@@ -90,6 +96,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn is_long_lived(&self, method: &str) -> bool {
         (**self).is_long_lived(method)
+    }
+
+    fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
+        (**self).may_follow(task, owner)
     }
 
     fn roots_changed(&self) {

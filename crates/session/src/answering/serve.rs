@@ -47,19 +47,23 @@ impl Server {
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), limits.pending, limits.notes));
-        let connection = Arc::new(Connection {
-            server: Arc::clone(self),
-            session: Arc::new(ServerSession::owned_by(extensions.get())),
-            extensions,
+        let session = Arc::new(ServerSession::owned_by(extensions.get()));
+        let voice = Arc::new(Voice {
             outbox: Arc::clone(&outbox),
             inflight: Arc::clone(&inflight),
             ids: AtomicI64::new(1),
-            running: Mutex::default(),
-            idle: tokio::sync::Notify::new(),
             counters: Arc::clone(&counters),
             most_waiting: limits.queued_bytes as u64,
+            extensions,
         });
-        let _told = self.tell(&connection.session, Arc::clone(&connection) as Arc<dyn Back>);
+        let connection = Arc::new(Connection {
+            server: Arc::clone(self),
+            session,
+            voice,
+            running: Mutex::default(),
+            idle: tokio::sync::Notify::new(),
+        });
+        let _told = self.tell(&connection.session, connection.back());
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
@@ -96,18 +100,23 @@ impl Drop for CancelAll {
 struct Connection {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    extensions: Extensions,
-    outbox: Arc<Outbox>,
-    inflight: Arc<Inflight>,
-    ids: AtomicI64,
+    voice: Arc<Voice>,
     /// Requests being answered.
     running: Mutex<HashMap<RequestId, Running, foldhash::fast::RandomState>>,
     /// Told whenever a request is done.
     idle: tokio::sync::Notify,
+}
+
+/// How a connection is spoken on. It knows nothing of the server: work that outlives its request must not keep that.
+struct Voice {
+    outbox: Arc<Outbox>,
+    inflight: Arc<Inflight>,
+    ids: AtomicI64,
     counters: Arc<Counters>,
     /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
     /// not read is not served.
     most_waiting: u64,
+    extensions: Extensions,
 }
 
 enum Running {
@@ -128,6 +137,10 @@ impl Running {
 }
 
 impl Connection {
+    fn back(&self) -> Arc<dyn Back> {
+        Arc::clone(&self.voice) as Arc<dyn Back>
+    }
+
     /// Whether a request may be answered now: not when its id is taken or there are too many.
     fn check(&self, id: &RequestId) -> Result<(), RpcError> {
         let running = self.running.lock();
@@ -157,12 +170,12 @@ impl Connection {
     /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
     fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
         // The client may be gone, and then nobody is left to tell.
-        let _ = put_answer(&self.outbox, id, outcome.as_ref(), Flush::Promised);
+        let _ = put_answer(&self.voice.outbox, id, outcome.as_ref(), Flush::Promised);
     }
 
     /// Answers from a task of its own.
     fn put_later(&self, id: &RequestId, outcome: &Outcome) {
-        let _ = put_answer(&self.outbox, Some(id), outcome.as_ref(), Flush::Soon);
+        let _ = put_answer(&self.voice.outbox, Some(id), outcome.as_ref(), Flush::Soon);
     }
 
     fn cancel(&self, id: &RequestId) {
@@ -186,8 +199,8 @@ impl Connection {
         };
         let _ = tokio::time::timeout(within, finished).await;
         let written = async {
-            while self.outbox.waiting() > 0 {
-                self.outbox.flush_now();
+            while self.voice.outbox.waiting() > 0 {
+                self.voice.outbox.flush_now();
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
@@ -195,7 +208,7 @@ impl Connection {
     }
 }
 
-impl Back for Connection {
+impl Back for Voice {
     fn note(&self, method: &str, params: Option<&Raw>) {
         if self.outbox.waiting() > self.most_waiting {
             self.counters.dropped_notes();
@@ -237,7 +250,7 @@ impl Attend for Attendant {
             connection.put(Some(&id), &Err(error));
             return;
         }
-        let back = Arc::clone(connection) as Arc<dyn Back>;
+        let back = connection.back();
         let says = connection.server.look(&request);
         match connection.server.answer(&connection.session, request, says, back) {
             Answered::Refused(error) => connection.put(Some(&id), &Err(error)),
@@ -295,7 +308,7 @@ impl Attend for Attendant {
 
     fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
         match salvaged.id {
-            Some(id) if is_answer(&salvaged) => self.connection.inflight.complete(Some(id), Err(error)),
+            Some(id) if is_answer(&salvaged) => self.connection.voice.inflight.complete(Some(id), Err(error)),
             Some(id) => self.connection.put(Some(&id), &Err(RpcError::invalid_request(error.to_string()))),
             // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
             None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
@@ -303,8 +316,8 @@ impl Attend for Attendant {
     }
 
     async fn passed(&mut self) {
-        self.connection.outbox.flush_now();
-        let Connection { outbox, most_waiting, .. } = &*self.connection;
+        self.connection.voice.outbox.flush_now();
+        let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
         while outbox.waiting() > *most_waiting && !outbox.is_closed() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -345,8 +358,10 @@ impl Attendant {
     /// An answer of the client that cannot be read: whoever waits for it is told.
     fn damaged(&self, malformed: Malformed) {
         match malformed.salvaged.id.clone() {
-            Some(id) => self.connection.inflight.complete(Some(id), Err(LinkError::Malformed(malformed))),
-            None => _ = self.connection.counters.late_or_unknown(),
+            Some(id) => {
+                self.connection.voice.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
+            }
+            None => _ = self.connection.voice.counters.late_or_unknown(),
         }
     }
 
@@ -371,7 +386,7 @@ impl Attendant {
             return refused(error);
         }
         connection.enter(&id);
-        let back = Arc::clone(connection) as Arc<dyn Back>;
+        let back = connection.back();
         match connection.server.answer(&connection.session, request, says, back) {
             Answered::Refused(error) => Element::Answered(id, Err(error)),
             Answered::Now(outcome) => Element::Answered(id, outcome),
@@ -421,7 +436,7 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
         let _ = {
             let answers = answers.join(&b',');
             let parts = [Part::Text(b"["), Part::Text(&answers), Part::Text(b"]")];
-            connection.outbox.put(&parts, Claim::Exempt, Flush::Soon)
+            connection.voice.outbox.put(&parts, Claim::Exempt, Flush::Soon)
         };
     }
     // Only now: whoever waits for the last request to be done may then rely on its answer being put.

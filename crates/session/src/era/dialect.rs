@@ -152,8 +152,8 @@ pub(crate) enum Hearing {
 
 /// How tasks are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TaskWays {
-    /// 2025-11-25: poll `tasks/get`, then `tasks/result`.
+pub enum TaskWays {
+    /// 2025-11-25: the caller asks for a task; poll `tasks/get`, then `tasks/result`.
     Core,
     /// The extension: poll `tasks/get`, which carries the result; answer inputs with `tasks/update`.
     Extension,

@@ -41,6 +41,7 @@ pub(crate) enum Admission {
     Answered(Result<ServerResult, RpcError>, Footing),
 }
 
+pub use crate::era::dialect::TaskWays;
 /// What a session of the legacy era remembers. Opaque outside the seam.
 pub use crate::era::legacy::Session as ServerSession;
 
@@ -158,6 +159,39 @@ impl Footing {
                 Some((_, required)) => questions.get().refuse(modern::missing_capability(&required)).await,
                 None => questions.get().ask(key, request).await,
             },
+        }
+    }
+
+    /// A question as this client can be asked it, whenever it is.
+    pub(crate) fn askable(&self, mut request: InputRequest) -> Result<InputRequest, AskError> {
+        if let Some((what, _)) = undeclared(self.capabilities(), &request) {
+            return Err(AskError::Undeclared(what));
+        }
+        request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
+        Ok(request)
+    }
+
+    /// Whether work that outlives its request may still speak of it.
+    pub(crate) fn tells_after_the_answer(&self) -> bool {
+        match self {
+            Self::Legacy(_) => true,
+            Self::Modern(_) => false,
+        }
+    }
+
+    /// The session of the request, as a text that no other has.
+    pub(crate) fn session_key(&self) -> Option<String> {
+        match self {
+            Self::Legacy(session) => session.agreed().map(|agreed| format!("session {}", agreed.key)),
+            Self::Modern(_) => None,
+        }
+    }
+
+    /// How work that outlives its request is followed.
+    pub(crate) fn task_ways(&self) -> Option<TaskWays> {
+        match self {
+            Self::Legacy(_) => (self.revision() >= Revision::V2025_11_25).then_some(TaskWays::Core),
+            Self::Modern(_) => Some(TaskWays::Extension),
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Agreed {
     pub(crate) revision: Revision,
     pub(crate) client: Implementation,
     pub(crate) capabilities: ClientCapabilities,
+    /// Random: what belongs to the session is kept under it.
+    pub(crate) key: String,
 }
 
 /// What a session remembers, as it is written to a store.
@@ -38,6 +40,8 @@ struct Memory {
     revision: Revision,
     client: Implementation,
     capabilities: ClientCapabilities,
+    #[serde(default = "random_key")]
+    key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     log_level: Option<Level>,
     #[serde(default)]
@@ -85,6 +89,7 @@ impl Session {
             revision: agreed.revision,
             client: agreed.client.clone(),
             capabilities: agreed.capabilities.clone(),
+            key: agreed.key.clone(),
             log_level: self.log_level(),
             subscriptions: self.subscriptions.lock().keys().cloned().collect(),
             owner: self.owner.clone(),
@@ -94,9 +99,9 @@ impl Session {
 
     /// A session that remembers this; `None` when the text is none of ours.
     pub fn restore(memory: &Raw) -> Option<Self> {
-        let Memory { revision, client, capabilities, owner, .. } = memory.decode().ok()?;
+        let Memory { revision, client, capabilities, key, owner, .. } = memory.decode().ok()?;
         let session = Self { owner, ..Self::default() };
-        let agreed = Agreed { revision, client, capabilities };
+        let agreed = Agreed { revision, client, capabilities, key };
         session.agreed.set(agreed).ok()?;
         session.refresh(memory);
         Some(session)
@@ -181,6 +186,13 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// 128 random bits.
+fn random_key() -> String {
+    let mut key = [0; 16];
+    getrandom::fill(&mut key).expect("the system gives random bytes");
+    key.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Answers `initialize`. The first one counts: a second is refused and changes nothing.
 pub(crate) fn initialize(
     server: &Server,
@@ -196,7 +208,8 @@ pub(crate) fn initialize(
         .decode()
         .map_err(|error| RpcError::invalid_params(error.to_string()))?;
     let revision = server.opening().agree(server, &params.protocol_version)?;
-    let agreed = Agreed { revision, client: params.client_info, capabilities: params.capabilities };
+    let InitializeParams { client_info, capabilities, .. } = params;
+    let agreed = Agreed { revision, client: client_info, capabilities, key: random_key() };
     if session.agreed.set(agreed).is_err() {
         return Err(server.opening().again());
     }

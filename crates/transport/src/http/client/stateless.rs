@@ -19,6 +19,9 @@ use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
 use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, marked, mirror};
 use crate::http::message::request_text;
 
+/// How long a request may take that nobody waits for.
+const DETACHED: Duration = Duration::from_secs(30);
+
 /// A link on which every request stands alone.
 pub(crate) struct Stateless {
     wire: Arc<Wire>,
@@ -42,8 +45,15 @@ impl Link for Stateless {
         let (wire, heard) = (Arc::clone(&self.wire), emit.clone());
         let asked =
             Asked { id: ask.id.clone(), again: Again::of(ask.method), listens: ask.life == Life::Listen };
-        // Hanging up cancels: there is nothing to say.
         let driver = Box::pin(async move { drive(&wire, body, headers, asked, heard).await });
+        if ask.life == Life::Detached {
+            // Nobody waits for it. It is one post, which the limits of the wire end.
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(tokio::time::timeout(DETACHED, driver));
+            }
+            return failed(LinkError::Closed);
+        }
+        // Hanging up cancels: there is nothing to say.
         exchange(driver, emit, None::<fn()>)
     }
 

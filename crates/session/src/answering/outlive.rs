@@ -1,0 +1,83 @@
+//! Work that outlives its request: the request is answered with a promise, and what the work asks goes another way.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+
+use switchboard_protocol::{InputRequest, Raw};
+
+use crate::answering::{AskError, Cx};
+use crate::link::BoxFuture;
+
+/// Gets answers for work that has outlived its request.
+pub trait Asks: Send + Sync + 'static {
+    /// The answer to a question, as text. `key` names it within the work.
+    fn ask(&self, key: &str, request: InputRequest) -> BoxFuture<'static, Result<Raw, AskError>>;
+}
+
+/// How work stands to its request.
+#[derive(Default)]
+pub(crate) struct Outlive {
+    stage: AtomicU8,
+    /// Whom it asks once it is on its own.
+    asks: OnceLock<Arc<dyn Asks>>,
+}
+
+/// The work may outlive its request, if it wishes.
+const MAY: u8 = 1;
+/// It wishes to.
+const WISHES: u8 = 2;
+
+impl Outlive {
+    pub(crate) fn asks(&self) -> Option<&Arc<dyn Asks>> {
+        self.asks.get()
+    }
+}
+
+impl Cx {
+    /// Lets the work of this request outlive it: from now on what it asks goes to `asks`, and nothing it says comes after
+    /// the answer of the request where the revision has no place for that.
+    pub fn detach(&self, asks: Arc<dyn Asks>) {
+        // The first counts; whoever runs the work does this once.
+        let _ = self.outlived().asks.set(asks);
+    }
+
+    /// Whether the work has outlived its request, or is about to.
+    pub fn is_detached(&self) -> bool {
+        self.outlived().asks().is_some()
+    }
+
+    /// Whoever runs the work says that it may outlive its request, and looks for the wish with
+    /// [`Self::wishes_to_outlive`] whenever the work waits.
+    pub fn allow_to_outlive(&self) {
+        let (before, ordering) = (0, Ordering::AcqRel);
+        let _ = self.outlived().stage.compare_exchange(before, MAY, ordering, Ordering::Acquire);
+    }
+
+    /// Whether the work waits to be let go.
+    pub fn wishes_to_outlive(&self) -> bool {
+        self.outlived().stage.load(Ordering::Acquire) == WISHES && !self.is_detached()
+    }
+
+    /// Goes on after the request is answered, where that is possible; says whether it is so. Code before it has run as
+    /// part of the request, and may have asked; code after it runs once.
+    pub async fn outlive(&self) -> bool {
+        if self.is_detached() {
+            return true;
+        }
+        let (ordering, failed) = (Ordering::AcqRel, Ordering::Acquire);
+        if self.outlived().stage.compare_exchange(MAY, WISHES, ordering, failed).is_err() {
+            return false;
+        }
+        // Polled again by whoever takes the work over, and ready then.
+        poll_fn(|_| if self.is_detached() { Poll::Ready(true) } else { Poll::Pending }).await
+    }
+}
+
+impl fmt::Debug for Outlive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Outlive")
+    }
+}
