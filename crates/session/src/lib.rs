@@ -109,14 +109,19 @@
 //! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
 //! ```
 
+#[cfg(feature = "server")]
 pub mod answering;
+#[cfg(feature = "client")]
 pub mod client;
 mod era;
 mod error;
 pub mod link;
 pub mod peer;
 
+#[cfg(feature = "client")]
 pub use client::{Client, ClientSession};
-pub use era::{Offer, StateKeys, Terms, Verdict};
+#[cfg(feature = "server")]
+pub use era::StateKeys;
+pub use era::{Offer, Terms, Verdict};
 pub use error::{CallError, Phase};
 pub use peer::{Peer, PeerLimits};

@@ -10,6 +10,7 @@ use switchboard_protocol::{
 };
 
 use crate::answering::Server;
+use crate::era::serving::unsupported_version;
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Debug, Default)]
@@ -92,7 +93,7 @@ impl Session {
 
     /// Whether an array of messages is a message here.
     pub fn has_batches(&self) -> bool {
-        self.agreed().is_some_and(|agreed| super::client::has_batches(agreed.revision))
+        self.agreed().is_some_and(|agreed| crate::era::has_batches(agreed.revision))
     }
 
     pub(crate) fn log_level(&self) -> Option<Level> {
@@ -141,7 +142,7 @@ pub(crate) fn initialize(
     // What was asked for if we speak it, else the newest we do: the client decides whether to stay.
     let wanted = offer.iter().copied().find(|revision| revision.as_str() == params.protocol_version);
     let Some(revision) = wanted.or(offer.first().copied()) else {
-        return Err(super::super::unsupported_version(server, &params.protocol_version));
+        return Err(unsupported_version(server, &params.protocol_version));
     };
     let agreed = Agreed { revision, client: params.client_info, capabilities: params.capabilities };
     if session.agreed.set(agreed).is_err() {
