@@ -10,7 +10,7 @@ use switchboard_protocol::{
 
 use crate::client::call::Call;
 use crate::client::clock::{Reading, Watch};
-use crate::client::session::Live;
+use crate::client::live::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};
 use crate::error::CallError;
 use crate::link::{Ask, Life, LinkError};

@@ -52,9 +52,13 @@ impl Queue {
     /// Adds one frame, given in parts, and its newline.
     pub(crate) fn push(&mut self, parts: &[Part<'_>]) {
         let mut at = self.tail.len();
-        self.len += 1;
+        let len = 1 + parts.iter().map(|part| part.as_bytes().len()).sum::<usize>();
+        self.len += len;
+        if len <= LARGE {
+            // At once, and no more than it takes: a tail that grows part by part ends up twice as large as the frame.
+            self.tail.reserve(len);
+        }
         for part in parts {
-            self.len += part.as_bytes().len();
             match part {
                 Part::Shared(bytes) if bytes.len() > LARGE && memchr::memchr(b'\n', bytes).is_none() => {
                     one_line(&mut self.tail[at..]);
