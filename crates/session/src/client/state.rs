@@ -69,3 +69,22 @@ impl Standing {
         self.watched.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_watches_late_sees_what_is_and_what_comes() {
+        let standing = Standing::new();
+        assert!(standing.change(|state| matches!(state, State::Created), State::Ready));
+        let mut seen = standing.watch();
+        assert!(matches!(*seen.borrow_and_update(), State::Ready));
+        assert!(!standing.change(|state| matches!(state, State::Created), State::Closed));
+        assert!(!seen.has_changed().unwrap());
+        assert!(standing.change(|_| true, State::Closed));
+        assert!(matches!(*seen.borrow_and_update(), State::Closed) && standing.is_closed());
+        drop(standing);
+        assert!(seen.has_changed().is_err());
+    }
+}

@@ -123,7 +123,7 @@ impl Outbox {
             }
         }
         let ticket = Ticket(state.put);
-        state.pending.push(parts);
+        state.pending.push(parts, len);
         state.put += len as u64;
         state.frames += 1;
         let waker = if flush == Flush::Soon { state.flusher.take() } else { None };
