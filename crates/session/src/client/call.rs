@@ -126,14 +126,14 @@ impl Live {
                         return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
                     let answers = call.answers.as_ref().unwrap_or(&self.answers);
-                    Seldom::Round(Box::pin(self.round(asked, rounds, &**answers)))
+                    Seldom::Round(self.round(asked, rounds, &**answers))
                 }
                 Settled::Task(ticket) => Seldom::Task(ticket),
             };
             match seldom {
                 Seldom::Round(answered) => round = Some(answered.await?),
                 Seldom::Task(ticket) => {
-                    let result = Box::pin(self.follow(ticket, &mut watch)).await?;
+                    let result = self.follow(ticket, &mut watch).await?;
                     return Ok(Finished { result, took_input: true });
                 }
             }
@@ -209,23 +209,25 @@ impl Live {
         }
     }
 
-    /// Gets the answers to all that was asked, and what to send back with them.
-    async fn round(
-        &self,
+    /// Gets the answers to all that was asked, and what to send back with them. Boxed here, so that it is made once.
+    fn round<'a>(
+        &'a self,
         asked: InputRequired,
         rounds: usize,
-        answers: &dyn Answers,
-    ) -> Result<Round, CallError> {
-        let responses = match asked.input_requests {
-            Some(requests) => Some(self.inputs(requests, answers).await?),
-            None => {
-                // Only a state to hand back: the server sheds load. Back off before trying again.
-                let doubled = 50u64.saturating_mul(1 << rounds.min(10));
-                tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
-                None
-            }
-        };
-        Ok(Round { responses, state: asked.request_state })
+        answers: &'a dyn Answers,
+    ) -> BoxFuture<'a, Result<Round, CallError>> {
+        Box::pin(async move {
+            let responses = match asked.input_requests {
+                Some(requests) => Some(self.inputs(requests, answers).await?),
+                None => {
+                    // Only a state to hand back: the server sheds load. Back off before trying again.
+                    let doubled = 50u64.saturating_mul(1 << rounds.min(10));
+                    tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
+                    None
+                }
+            };
+            Ok(Round { responses, state: asked.request_state })
+        })
     }
 
     /// Answers every question, all at the same time.
