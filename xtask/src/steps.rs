@@ -120,7 +120,7 @@ fn clippy(project: &Project) -> Result<Outcome, Failure> {
 
 /// In a workspace build features add up, which hides one that does not stand alone.
 fn features(project: &Project) -> Result<Outcome, Failure> {
-    for feature in ["", "host", "http-client", "http-server"] {
+    for feature in ["", "client", "server", "host", "http-client", "http-server"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
