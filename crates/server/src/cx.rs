@@ -291,7 +291,7 @@ impl Cx {
 
     /// Makes the call of a tool a task, which outlives its request, where the tool and its caller have that. Says whether
     /// it does. Before, the method may ask as any other.
-    pub async fn outlive(&self) -> bool {
+    pub async fn become_task(&self) -> bool {
         match self.served() {
             Some(cx) => cx.outlive().await,
             None => false,

@@ -114,6 +114,7 @@ impl Desk {
         if !issues.is_empty() {
             return Err(InvalidParams::from_issues(issues).into());
         }
+        // Our board hears every feed; others hear at least one.
         match self.inner.options.feeds.first() {
             Some(feed) => feed.publish(&event.name, &data),
             None => self.inner.board.publish(&event.name, &data),
