@@ -1,6 +1,7 @@
 //! The command line as the user wrote it. Decides nothing but what is well formed.
 
 mod servers;
+mod services;
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -21,6 +22,11 @@ pub(crate) use servers::{
     RemoveArgs, StatusArgs, SwitchArgs, WhyArgs,
 };
 
+pub(crate) use services::{
+    DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource, NewArgs,
+    QuickstartArgs,
+};
+
 const EXAMPLES: &str = "\
 Examples:
   switchboard demo                                          see it work, without any server of your own
@@ -33,6 +39,7 @@ Examples:
   switchboard status                                        how all remembered servers are doing
   switchboard call files/read path=notes.txt                a tool of one of them
   switchboard doctor files                                  why a server does not connect, step by step
+  switchboard new weather                                   a service of your own, from one Rust trait
 
 Exit codes:
   0 fine   1 any other failure   2 usage   3 authentication   4 unreachable or protocol   5 the tool failed";
@@ -94,6 +101,12 @@ pub(crate) enum Command {
     Ps(PsArgs),
     /// Say step by step why a server does not connect, and what to do
     Doctor(DoctorArgs),
+    /// Write a new service: a project of yours that builds and passes its test
+    New(NewArgs),
+    /// Write AGENTS_QUICKSTART.md from the design of a service
+    Quickstart(QuickstartArgs),
+    /// Look at the design of a service, check it against its lock, compare it with another
+    Design(DesignArgs),
     /// Start three servers, connect to all of them, and show what a host does with them
     Demo(DemoArgs),
     /// Be a small MCP server, on stdin and stdout or over HTTP
@@ -351,7 +364,14 @@ impl Command {
             Self::Why(args) => args.json,
             Self::Ps(args) => args.json,
             Self::Doctor(args) => args.json,
-            Self::Add(_)
+            Self::Design(args) => match &args.action {
+                DesignAction::Print(args) => args.json,
+                DesignAction::Check(args) => args.json,
+                DesignAction::Diff(args) => args.json,
+            },
+            Self::New(_)
+            | Self::Quickstart(_)
+            | Self::Add(_)
             | Self::Remove(_)
             | Self::Enable(_)
             | Self::Disable(_)

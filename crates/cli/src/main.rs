@@ -4,7 +4,8 @@
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
 //!                            ├─ ask (questions of the server), trace (its traffic)
 //!                            └─ remote (a server at an address), helper (its headers), watched (its messages)
-//!                     └▶ configured ─▶ a host with the servers of the files
+//!                     ├▶ configured ─▶ a host with the servers of the files
+//!                     └▶ scaffold: new projects of services; `design` and `quickstart` read their designs
 //! ```
 //!
 //! Invariant: text a server wrote reaches the terminal through [`sanitize`] only.
@@ -22,6 +23,7 @@ mod header_program;
 mod output;
 mod processes;
 mod remote;
+mod scaffold;
 mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;

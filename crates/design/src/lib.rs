@@ -32,6 +32,7 @@
 //! ```
 
 mod check;
+mod document;
 mod error;
 mod example;
 mod flags;
@@ -46,6 +47,7 @@ mod tests;
 mod uri;
 
 pub use check::{Fault, ItemKind, Mistake, Mistakes, Place};
+pub use document::{QUICKSTART_MARKER, Quickstart};
 pub use error::{
     Answer, ArgumentErrors, Asked, Details, ERROR_KEY, Error, ErrorPolicy, ErrorRules, INVALID_PARAMS_KEY,
     InvalidParams, Result, ServiceError, ToolError,

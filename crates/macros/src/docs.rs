@@ -30,7 +30,7 @@ impl Docs {
         match parts.as_slice() {
             [] => None,
             [Part::Lines(lines)] => {
-                let text = unindented(lines);
+                let text = unindented(lines).trim().to_owned();
                 (!text.is_empty()).then_some(Self::Text(text))
             }
             parts => {
@@ -83,7 +83,7 @@ fn unindented(lines: &[String]) -> String {
             })
             .collect::<Vec<_>>()
     });
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The expression itself when a `macro_rules!` has put invisible brackets around it.

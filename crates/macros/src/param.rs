@@ -3,7 +3,6 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprPath, LitStr, Meta, Pat, PatType, Token, Type};
 
 use crate::docs::Docs;
@@ -182,8 +181,8 @@ fn header(attr: &Attribute, typed: &PatType, arg: &mut Arg, problems: &mut Probl
         problems.at(&name, "the name of a header has letters, digits and `-`");
     }
     if !ty::is_primitive(&typed.ty) {
-        problems.here(
-            typed.ty.span(),
+        problems.at(
+            &typed.ty,
             "only a text, a number or a truth value, or an option of one, can be repeated in a header",
         );
     }

@@ -56,11 +56,11 @@ impl ServiceOptions {
             problems.at(path, "the path of the plain endpoint begins with `/`, like `/rpc`");
         }
         let error = options.tokens("error", problems).filter(|tokens| {
-            let fits = syn::parse2::<Type>(tokens.clone());
-            if let Err(why) = &fits {
-                problems.add(why.clone());
+            let fits = syn::parse2::<Type>(tokens.clone()).is_ok();
+            if !fits {
+                problems.at(tokens, "`error` is the type that methods fail with: `error = MyError`");
             }
-            fits.is_ok()
+            fits
         });
         let krate = options.literal("crate", problems).and_then(|path| {
             let read = Path::parse_mod_style.parse_str(&path.value());

@@ -1,5 +1,7 @@
 //! What can be read off a type by its looks. An alias hides it, so traits decide wherever they can.
 
+use proc_macro2::Span;
+use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, PathSegment, Type, TypeReference};
 
 /// The type itself, without brackets that cannot be seen.
@@ -97,4 +99,11 @@ pub(crate) fn never_text(ty: &Type) -> Option<&'static str> {
 /// Whether it is a list by its looks.
 pub(crate) fn is_list(ty: &Type) -> bool {
     ["Vec", "HashSet", "BTreeSet"].iter().any(|list| is_named(ty, list))
+}
+
+/// Where some tokens stand, for code of ours: what goes wrong in it is told there, but its names are our own.
+///
+/// With the names of the tokens themselves, code within a `macro_rules!` would not find the variables we declare.
+pub(crate) fn at(tokens: &impl Spanned) -> Span {
+    tokens.span().resolved_at(Span::call_site())
 }

@@ -11,7 +11,9 @@ use switchboard_session::answering::{Publisher, Server, ServerLimits};
 use switchboard_session::{Offer, OpeningPolicy, StateKeys};
 
 use crate::adapter::Adapter;
+use crate::compose::{Collision, Collisions, Composed};
 use crate::options::Options;
+use crate::task::Tasks;
 use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, UnknownArguments, VersionPolicy};
 
 /// A server being put together.
@@ -19,6 +21,7 @@ use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, UnknownArguments, Ver
 pub struct ServiceBuilder {
     service: Arc<dyn Dispatch>,
     options: Options,
+    collisions: Vec<Collision>,
 }
 
 /// Why a server cannot be built.
@@ -34,6 +37,9 @@ pub enum BuildError {
     /// The protocol has no such revision.
     #[error("the protocol has no revision {0:?}; a revision is named by its date")]
     Protocol(String),
+    /// Services that are served as one have things of the same name.
+    #[error("{0}")]
+    Collisions(#[from] Collisions),
     /// A URI of the design is not a pattern.
     #[error("in the URI of a resource: {0}")]
     Pattern(#[from] switchboard_design::PatternError),
@@ -44,7 +50,7 @@ impl ServiceBuilder {
     pub fn new(service: Arc<dyn Dispatch>) -> Self {
         // What is listed as data must be given as data; older revisions take both out.
         let options = Options { outputs: OutputRule::AsIs, ..Options::default() };
-        Self { service, options }
+        Self { service, options, collisions: Vec::new() }
     }
 
     fn with(mut self, set: impl FnOnce(&mut Options)) -> Self {
@@ -63,10 +69,28 @@ impl ServiceBuilder {
         (&self.service, &self.options)
     }
 
+    /// Serves another service too, as one server: its tools, resources and prompts come after these. Of the options of the
+    /// other only its events count.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        self.and_prefixed("", other)
+    }
+
+    /// As [`Self::and`], with a prefix before every name of the other, like `notes_`. URIs stay what they are.
+    #[must_use]
+    pub fn and_prefixed(mut self, prefix: &str, other: Self) -> Self {
+        let composed = Composed::new(self.service, other.service, prefix);
+        self.collisions.extend(composed.collisions.iter().cloned());
+        self.collisions.extend(other.collisions);
+        self.options.feeds.extend(other.options.feeds);
+        self.service = Arc::new(composed);
+        self
+    }
+
     /// Where what the service tells unasked comes from.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {
-        self.with(|options| options.feed = Some(feed))
+        self.with(|options| options.feeds.push(feed))
     }
 
     /// Hears of every request and how it ended. What they carry is not in it; see [`Self::log_payloads`].
@@ -179,6 +203,13 @@ impl ServiceBuilder {
         self.with(|options| options.timeout = Some(timeout))
     }
 
+    /// How long calls that become tasks are kept, how many there may be, and where they are kept: in memory, with
+    /// [`TaskLimits::default`](crate::task::TaskLimits), unless set. Only tools whose design says so become tasks.
+    #[must_use]
+    pub fn tasks(self, tasks: Tasks) -> Self {
+        self.with(|options| options.tasks = Some(tasks))
+    }
+
     /// What happens when a client asks for a revision that is not served.
     #[must_use]
     pub fn version_policy(self, policy: VersionPolicy) -> Self {
@@ -220,7 +251,10 @@ impl ServiceBuilder {
     /// # Errors
     /// All mistakes of the design at once, or an option that is none.
     pub fn build(self) -> Result<Arc<Server>, BuildError> {
-        let Self { service, options } = self;
+        let Self { service, options, collisions } = self;
+        if !collisions.is_empty() {
+            return Err(BuildError::Collisions(Collisions(collisions)));
+        }
         let design = Arc::clone(service.design());
         design.check()?;
         let policy = UriPolicy::new(&options.allow, &options.deny)?;

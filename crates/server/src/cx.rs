@@ -289,6 +289,15 @@ impl Cx {
         }
     }
 
+    /// Makes the call of a tool a task, which outlives its request, where the tool and its caller have that. Says whether
+    /// it does. Before, the method may ask as any other.
+    pub async fn become_task(&self) -> bool {
+        match self.served() {
+            Some(cx) => cx.outlive().await,
+            None => false,
+        }
+    }
+
     /// Waits until the call is cancelled. A method itself is simply dropped then.
     pub async fn cancelled(&self) {
         match self.served() {

@@ -244,6 +244,12 @@ pub struct EventReceiver<T> {
 }
 
 impl<T> EventReceiver<T> {
+    /// Receives what comes out of a lane.
+    #[cfg(feature = "client")]
+    pub(crate) fn of(receiver: LaneReceiver<T>) -> Self {
+        Self { receiver }
+    }
+
     /// The next event; none once the call is over.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ mod changes;
 pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
+mod compose;
 mod contents;
 mod cx;
 mod dispatch;
@@ -32,6 +33,7 @@ pub mod rpc;
 #[doc(hidden)]
 pub mod rt;
 mod run;
+mod serve;
 pub mod task;
 mod variant;
 pub mod wire;
@@ -40,6 +42,7 @@ pub use adapter::{AdapterEvent, EventKind};
 pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
+pub use compose::{Collision, Collisions};
 pub use contents::Contents;
 pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
@@ -54,6 +57,7 @@ pub use prompt::Prompt;
 pub use publish::{EventFeed, EventsHandle};
 #[doc(hidden)]
 pub use rt as __rt;
+pub use serve::ServeError;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
 };

@@ -10,6 +10,7 @@ use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::StateKeys;
 use switchboard_session::answering::ServerLimits;
 
+use crate::task::Tasks;
 use crate::{AdapterEvent, EventFeed, StreamJson};
 
 /// What becomes of arguments that a tool or prompt does not have.
@@ -56,13 +57,14 @@ pub(crate) struct Options {
     pub(crate) anonymous_scopes: BTreeSet<String>,
     pub(crate) accept_notifications: bool,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) tasks: Option<Tasks>,
     pub(crate) version_policy: VersionPolicy,
     pub(crate) version_override: Option<String>,
     pub(crate) state_keys: Option<StateKeys>,
     pub(crate) limits: Option<ServerLimits>,
     pub(crate) instructions: Option<String>,
     pub(crate) info: Option<Implementation>,
-    pub(crate) feed: Option<EventFeed>,
+    pub(crate) feeds: Vec<EventFeed>,
 }
 
 impl fmt::Debug for Options {

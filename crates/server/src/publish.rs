@@ -81,8 +81,14 @@ impl EventsHandle {
     }
 
     fn tell(&self, news: &News) {
+        self.hub.tell(news);
+    }
+}
+
+impl Hub {
+    fn tell(&self, news: &News) {
         // Out of the lock before anybody hears.
-        let servers: Vec<_> = self.hub.servers.lock().iter().filter_map(Weak::upgrade).collect();
+        let servers: Vec<_> = self.servers.lock().iter().filter_map(Weak::upgrade).collect();
         servers.iter().for_each(|server| server.hear(news));
     }
 }
@@ -94,6 +100,12 @@ impl EventFeed {
         let mut servers = self.hub.servers.lock();
         servers.retain(|known| known.strong_count() > 0);
         servers.push(server);
+    }
+
+    /// Publishes an event that a caller sent, to the listeners of every server of the service.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn publish(&self, name: &str, data: &Raw) {
+        self.hub.tell(&News::Event(name.to_owned(), data.clone()));
     }
 
     /// By how much a listener may be behind.

@@ -85,7 +85,7 @@ impl Jobs for Fixture {
 
     async fn test_tool_with_task(&self, cx: &Cx) -> Result<String> {
         let Name { name } = cx.elicit("user_name", "What is your name?").await?.accepted()?;
-        cx.become_task().await?;
+        cx.become_task().await;
         Ok(format!("Hello, {name}, from a task"))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::args::Command;
 use crate::command::{
-    add, approve, call, catalogue, complete, demo, doctor, forget, import, info, list, listen, prompt,
-    prompts, ps, read, resources, routed, status, tools, why,
+    add, approve, call, catalogue, complete, demo, design, doctor, forget, import, info, list, listen, new,
+    prompt, prompts, ps, quickstart, read, resources, routed, status, tools, why,
 };
 use crate::connect::with;
 use crate::demo::serve;
@@ -58,6 +58,9 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(&args).await,
+        Command::New(args) => new::run(&args),
+        Command::Quickstart(args) => quickstart::run(&args).await,
+        Command::Design(args) => design::run(&args).await,
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => serve(&args).await,
     }

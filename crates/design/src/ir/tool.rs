@@ -76,7 +76,6 @@ pub enum TaskRule {
 
 impl TaskRule {
     /// Whether it is never run as a task.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
     pub fn is_never(&self) -> bool {
         *self == Self::Never
     }

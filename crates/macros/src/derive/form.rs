@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Field, Fields, Type};
 
 use super::{Names, runtime};
@@ -81,7 +80,7 @@ fn asked(rt: &TokenStream, field: &Field, all: &Names, problems: &mut Problems) 
         None => name,
     });
     let (ty, looks) = (&field.ty, looks(&field.ty));
-    let mut made = quote_spanned!(ty.span()=> #rt::field::<#ty>(#name));
+    let mut made = quote_spanned!(ty::at(ty)=> #rt::field::<#ty>(#name));
     if let Some(docs) = Docs::of(&field.attrs) {
         let docs = docs.tokens();
         made.extend(quote!(.description(#docs)));

@@ -1,7 +1,7 @@
 //! `XClient`: the trait over a session, and `XUnmapped`: what it needs for methods without a role in MCP.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::contract::calls;
@@ -10,6 +10,7 @@ use crate::method::Method;
 use crate::param::ParamKind;
 use crate::role::Role;
 use crate::service::Service;
+use crate::ty::at;
 
 fn is_unmapped(method: &Method) -> bool {
     matches!(method.role, Role::Unmapped | Role::Internal)
@@ -117,10 +118,10 @@ pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
     for param in &method.params {
         let ident = &param.ident;
         match &param.kind {
-            ParamKind::Whole => return quote!(#rt::Arguments::whole(&#ident)),
+            ParamKind::Whole => return quote_spanned!(at(&param.ty)=> #rt::Arguments::whole(&#ident)),
             ParamKind::Arg(arg) => {
                 let wire = if is_completion && first { "value" } else { &arg.wire };
-                made.extend(quote!(.with(#wire, &#ident)));
+                made.extend(quote_spanned!(at(&param.ty)=> .with(#wire, &#ident)));
                 first = false;
             }
             ParamKind::Cx | ParamKind::Events(_) | ParamKind::Changes => {}
@@ -158,15 +159,15 @@ fn methods(service: &Service) -> TokenStream {
                     Some(events) => quote!(::core::option::Option::Some(#events.into_sink())),
                     None => quote!(::core::option::Option::None),
                 };
-                quote!(self.caller.tool(#number, #args, #cx, #sink))
+                quote_spanned!(at(&method.value)=> self.caller.tool(#number, #args, #cx, #sink))
             }
             Role::Resource(_) => {
                 let number = next(1);
-                quote!(self.caller.resource(#number, #args, #cx))
+                quote_spanned!(at(&method.value)=> self.caller.resource(#number, #args, #cx))
             }
             Role::Prompt(_) => {
                 let number = next(2);
-                quote!(self.caller.prompt(#number, #args, #cx))
+                quote_spanned!(at(&method.value)=> self.caller.prompt(#number, #args, #cx))
             }
             Role::Subscription { .. } => {
                 let number = next(3);

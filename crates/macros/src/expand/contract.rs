@@ -2,14 +2,14 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{FnArg, ItemTrait, TraitItem, TraitItemFn, parse_quote};
+use syn::{FnArg, ItemTrait, Pat, TraitItem, TraitItemFn, parse_quote};
 
 use super::{declared, future, passed};
 use crate::method::Method;
 use crate::param;
 use crate::role::{self, Role};
 use crate::service::Service;
+use crate::ty::at;
 
 /// The trait with its `async fn`s as functions whose futures can be sent, without our attributes and without events.
 pub(super) fn written(item: &ItemTrait, service: &Service) -> TokenStream {
@@ -43,6 +43,10 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
     for input in &mut function.sig.inputs {
         if let FnArg::Typed(typed) = input {
             typed.attrs.retain(|attr| !param::is_ours(attr));
+            // Was told; the compiler need not tell it again.
+            if function.default.is_none() && !matches!(&*typed.pat, Pat::Ident(_)) {
+                *typed.pat = parse_quote!(_);
+            }
         }
     }
     if let Role::Prompt(prompt) = &method.role
@@ -68,7 +72,7 @@ fn function(mut function: TraitItemFn, method: &Method, service: &Service) -> Tr
                 }
             }
         };
-        let returned = quote_spanned! {function.sig.output.span()=>
+        let returned = quote_spanned! {at(&function.sig.output)=>
             impl ::core::future::Future<Output = #returns> + ::core::marker::Send
         };
         function.sig.output = parse_quote!(-> #returned);

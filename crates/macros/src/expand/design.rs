@@ -2,13 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use crate::docs::Docs;
 use crate::method::Method;
 use crate::param::{Arg, ArgDefault, Param, ParamKind};
 use crate::role::{Common, Role};
 use crate::service::Service;
+use crate::ty::at;
 
 pub(super) fn hidden(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
@@ -99,16 +99,15 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         quote!(#name #others)
     };
     let value = &method.value;
-    let value = quote_spanned!(value.span()=> #value);
     Some(match &method.role {
         Role::Tool(tool) => {
             let takes = takes(rt, method);
-            let make = quote_spanned!(value.span()=> #rt::tool_taking::<#value>);
+            let make = quote_spanned!(at(&value)=> #rt::tool_taking::<#value>);
             let mut made = quote!(#make(#rust_name, #description, #takes));
             made.extend(named(&tool.common));
             made.extend(annotations(rt, tool));
             if let Some(event) = method.events() {
-                made.extend(quote_spanned!(event.span()=> .with_events(<#event as #rt::Event>::describe())));
+                made.extend(quote_spanned!(at(&event)=> .with_events(<#event as #rt::Event>::describe())));
             }
             if let Some(example) = &tool.example {
                 made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
@@ -124,7 +123,7 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         }
         Role::Resource(resource) => {
             let (takes, uri) = (takes(rt, method), &resource.uri);
-            let make = quote_spanned!(value.span()=> #rt::resource_taking::<#value>);
+            let make = quote_spanned!(at(&value)=> #rt::resource_taking::<#value>);
             let mut made = quote!(#make(#rust_name, #uri, #description, #takes));
             made.extend(named(&resource.common));
             if let Some(mime) = &resource.mime {
@@ -167,12 +166,12 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         Role::Notification { name } => {
             let payload = &method.params.first()?.ty;
             let name = name.as_ref().map(|name| quote!(.with_name(#name)));
-            let make = quote_spanned!(payload.span()=> #rt::notification::<#payload>);
+            let make = quote_spanned!(at(&payload)=> #rt::notification::<#payload>);
             (5, quote!(#make(#rust_name, #description) #name))
         }
         Role::Unmapped => {
             let takes = takes(rt, method);
-            let make = quote_spanned!(value.span()=> #rt::method_taking::<#value>);
+            let make = quote_spanned!(at(&value)=> #rt::method_taking::<#value>);
             (6, quote!(#make(#rust_name, #description, #takes)))
         }
         Role::Internal => {
@@ -228,7 +227,7 @@ fn annotations(rt: &TokenStream, tool: &crate::role::Tool) -> Option<TokenStream
 fn takes(rt: &TokenStream, method: &Method) -> TokenStream {
     if let Some(whole) = method.params.iter().find(|param| matches!(param.kind, ParamKind::Whole)) {
         let ty = &whole.ty;
-        return quote_spanned!(ty.span()=> #rt::Takes::whole::<#ty>());
+        return quote_spanned!(at(&ty)=> #rt::Takes::whole::<#ty>());
     }
     let mut made = quote!(#rt::Args::new());
     for param in &method.params {
@@ -253,8 +252,8 @@ fn taken(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     let header = arg.header.as_ref().map(|header| quote!(.header(#wire, #header)));
     let like = (!arg.schema.is_empty()).then(|| like(rt, param, arg));
     let made = match default {
-        None => quote_spanned!(ty.span()=> .arg::<#ty>(#wire, #description)),
-        Some(default) => quote_spanned!(ty.span()=> .arg_or::<#ty>(#wire, #description, #default)),
+        None => quote_spanned!(at(&ty)=> .arg::<#ty>(#wire, #description)),
+        Some(default) => quote_spanned!(at(&ty)=> .arg_or::<#ty>(#wire, #description, #default)),
     };
     quote!(#like #made #header)
 }

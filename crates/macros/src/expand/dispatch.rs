@@ -2,12 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use crate::method::Method;
 use crate::param::ParamKind;
 use crate::role::Role;
 use crate::service::Service;
+use crate::ty::at;
 
 pub(super) fn hidden(service: &Service) -> TokenStream {
     let (ident, rt) = (&service.ident, &service.options.rt);
@@ -52,28 +52,32 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     });
     let tools = tools.map(|(number, method, _)| {
         let called = called(service, method);
-        (number_pattern(number), ran(rt, method, &quote!(#rt::tool_result(#called.await, &call))))
+        (
+            number_pattern(number),
+            ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::tool_result(#called.await, &call))),
+        )
     });
     let tools = verb("call_tool", quote!(#rt::protocol::CallToolResult), tools.collect());
     let resources = service.numbered(|role| matches!(role, Role::Resource(_)).then_some(()));
     let resources = resources.map(|(number, method, ())| {
         let called = called(service, method);
-        (number_pattern(number), ran(rt, method, &quote!(#rt::contents(#called.await))))
+        (
+            number_pattern(number),
+            ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::contents(#called.await))),
+        )
     });
     let resources = verb("read_resource", quote!(#rt::Contents), resources.collect());
     let prompts = service.numbered(|role| matches!(role, Role::Prompt(_)).then_some(()));
     let prompts = prompts.map(|(number, method, ())| {
         let called = called(service, method);
-        let value = &method.value;
-        let plain = quote_spanned!(value.span()=> #rt::plain(#called.await));
+        let plain = quote_spanned!(at(&method.value)=> #rt::plain(#called.await));
         (number_pattern(number), ran(rt, method, &plain))
     });
     let prompts = verb("get_prompt", quote!(#rt::Prompt), prompts.collect());
     let completions = service.numbered(|role| matches!(role, Role::Completion(_)).then_some(()));
     let completions = completions.map(|(number, method, ())| {
         let called = called(service, method);
-        let value = &method.value;
-        let plain = quote_spanned!(value.span()=> #rt::plain(#called.await));
+        let plain = quote_spanned!(at(&method.value)=> #rt::plain(#called.await));
         (number_pattern(number), ran(rt, method, &plain))
     });
     let completions = verb("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
@@ -110,15 +114,15 @@ fn called(service: &Service, method: &Method) -> TokenStream {
             ParamKind::Cx => quote!(&call.cx),
             ParamKind::Events(_) => quote!(call.events()),
             ParamKind::Changes => quote!(changes),
-            ParamKind::Whole => quote_spanned!(ty.span()=> call.args::<#ty>()?),
+            ParamKind::Whole => quote_spanned!(at(&ty)=> call.args::<#ty>()?),
             ParamKind::Arg(arg) => {
                 // What was typed so far is the first, whatever it is called.
                 wires.push(if is_completion && wires.is_empty() { "value" } else { &arg.wire });
                 match &arg.default {
-                    None => quote_spanned!(ty.span()=> given.take::<#ty>()?),
+                    None => quote_spanned!(at(&ty)=> given.take::<#ty>()?),
                     Some(default) => {
                         let maker = default.maker();
-                        quote_spanned!(ty.span()=> given.take_or::<#ty>(#maker)?)
+                        quote_spanned!(at(&ty)=> given.take_or::<#ty>(#maker)?)
                     }
                 }
             }
@@ -131,7 +135,7 @@ fn called(service: &Service, method: &Method) -> TokenStream {
         (false, true) => quote!(call.#read(&[])?;),
         (false, false) => quote!(let mut given = call.#read(&[#(#wires),*])?;),
     };
-    quote!({ #given <__S as #ident>::#name(&service, #(#passed),*) })
+    quote_spanned!(at(&method.value)=> { #given <__S as #ident>::#name(&service, #(#passed),*) })
 }
 
 /// The work of a call, where its author wants it run.
@@ -181,7 +185,7 @@ fn methods(service: &Service) -> Option<TokenStream> {
     let rt = &service.options.rt;
     let arms = super::plain::served(service).map(|method| {
         let (name, called) = (method.rust_name(), called(service, method));
-        let work = ran(rt, method, &quote!(#rt::json(#called.await)));
+        let work = ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::json(#called.await)));
         quote!(#name => #work,)
     });
     Some(quote! {

@@ -10,6 +10,8 @@ mod news;
 mod own;
 mod plain;
 mod server;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use own::server;
 use proc_macro2::{Ident, TokenStream};

@@ -56,10 +56,12 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.complete(completion, Call::new(cx, Raw::from(Value::Object(args))));
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
-        Running::start(work, log, span, self.options.timeout, move |outcome| match outcome {
+        Running::new(work, log, span, move |outcome| match outcome {
             Ok(values) => Ok(some_of(values).into()),
             Err(error) => core.fail(error, Asked::Other, &again),
         })
+        .within(self.options.timeout)
+        .handled()
     }
 
     /// Whose argument is completed, and what arguments there are.

@@ -34,6 +34,7 @@ use self::resources::Resources;
 use self::tools::Tools;
 use self::watching::Watching;
 use crate::options::Options;
+use crate::task::{TaskLimits, Tasks};
 use crate::wire::EVENTS_EXTENSION;
 use crate::{Dispatch, EventFeed};
 
@@ -48,10 +49,12 @@ pub(crate) struct Core {
     lists: Lists,
     board: Arc<Board>,
     watching: Watching,
+    /// The calls that became tasks, when there is a tool that may.
+    tasks: Option<Tasks>,
 }
 
 /// By how much a listener may be behind, when nothing says so.
-const DEFAULT_CAPACITY: usize = 64;
+pub(crate) const DEFAULT_CAPACITY: usize = 64;
 
 impl Core {
     /// # Errors
@@ -64,11 +67,16 @@ impl Core {
     ) -> Result<Self, PatternError> {
         let design = Arc::clone(service.design());
         let resources = Resources::new(&design, policy)?;
-        let capacity = options.feed.as_ref().map_or(DEFAULT_CAPACITY, EventFeed::capacity);
-        let board = Arc::new(Board::new(publisher, capacity));
-        if let Some(feed) = &options.feed {
-            feed.attach(&board);
+        let capacity = options.feeds.iter().map(EventFeed::capacity).max().unwrap_or(DEFAULT_CAPACITY);
+        let tasks = options.tasks.clone().or_else(|| {
+            let may = design.tools.iter().any(|tool| !tool.task.is_never());
+            may.then(|| Tasks::new(TaskLimits::default()))
+        });
+        if let Some(tasks) = &tasks {
+            tasks.announce_through(publisher.clone());
         }
+        let board = Arc::new(Board::new(publisher, capacity));
+        options.feeds.iter().for_each(|feed| feed.attach(&board));
         Ok(Self {
             tools: Tools::new(&design, &options),
             prompts: Prompts::new(&design),
@@ -79,6 +87,7 @@ impl Core {
             resources,
             board,
             watching: Watching::default(),
+            tasks,
         })
     }
 }
@@ -106,10 +115,13 @@ impl Adapter {
         let mut offers = design.capabilities();
         offers.logging = Some(Default::default());
         offers.completions = completion::is_offered(design).then(Default::default);
-        if options.list_changed.unwrap_or(options.feed.is_some()) {
+        if options.list_changed.unwrap_or(!options.feeds.is_empty()) {
             let lists = [&mut offers.tools, &mut offers.prompts];
             lists.into_iter().flatten().for_each(|list| list.list_changed = Some(true));
             offers.resources.iter_mut().for_each(|list| list.list_changed = Some(true));
+        }
+        if self.core.tasks.is_some() {
+            Tasks::declare(&mut offers);
         }
         if !design.notifications.is_empty() {
             offers.extensions.get_or_insert_default().insert(EVENTS_EXTENSION, Raw::empty_object());
@@ -131,7 +143,10 @@ impl Handler for Adapter {
             ServerRequest::ListPrompts(page) => core.list(&core.lists.prompts, &page, &cx),
             ServerRequest::Complete(params) => core.complete(params, cx),
             ServerRequest::Other { method, params } => core.other(&method, params, cx),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => match &core.tasks {
+                Some(tasks) => tasks.answer(other, cx),
+                None => Handled::error(RpcError::method_not_found(other.method())),
+            },
         }
     }
 
@@ -141,6 +156,14 @@ impl Handler for Adapter {
 
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         self.core.may_subscribe(uri, caller)
+    }
+
+    fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
+        self.core.tasks.as_ref().is_some_and(|tasks| tasks.may_follow(task, owner))
+    }
+
+    fn input_schema(&self, tool: &str) -> Option<Raw> {
+        self.core.mirrored_schema(tool)
     }
 
     fn subscribed(&self, uri: &str) {

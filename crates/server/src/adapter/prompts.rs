@@ -73,7 +73,7 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.get_prompt(prompt, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::start(work, log, span, self.options.timeout, move |outcome| match outcome {
+        Running::new(work, log, span, move |outcome| match outcome {
             Ok(filled) => {
                 let mut result = GetPromptResult::from(filled);
                 let described = || core.design.prompts[prompt].description.clone();
@@ -82,6 +82,8 @@ impl Core {
             }
             Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Other, &own),
         })
+        .within(self.options.timeout)
+        .handled()
     }
 
     /// The place of a prompt that the caller may use.

@@ -81,10 +81,12 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.read_resource(resource, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::start(work, log, span, self.options.timeout, move |outcome| match outcome {
+        Running::new(work, log, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
             Err(error) => core.fail(core.explain_resource(resource, error, &again), Asked::Other, &own),
         })
+        .within(self.options.timeout)
+        .handled()
     }
 
     /// The resource of a URI that the policy and the caller's scopes allow.

@@ -27,15 +27,19 @@ where
     T: 'static,
     F: FnOnce(Result<T, Error>) -> Reply + Send + Unpin + 'static,
 {
-    pub(crate) fn start(
-        work: Working<T>,
-        log: Option<Logged>,
-        span: tracing::Span,
-        timeout: Option<Duration>,
-        answer: F,
-    ) -> Handled {
-        let within = timeout.map(|timeout| Box::pin(tokio::time::sleep(timeout)));
-        let mut running = Self { work, answer: Some(answer), log, span, within };
+    pub(crate) fn new(work: Working<T>, log: Option<Logged>, span: tracing::Span, answer: F) -> Self {
+        Self { work, answer: Some(answer), log, span, within: None }
+    }
+
+    /// The same; it fails when it takes longer than this.
+    pub(crate) fn within(mut self, timeout: Option<Duration>) -> Self {
+        self.within = timeout.map(|timeout| Box::pin(tokio::time::sleep(timeout)));
+        self
+    }
+
+    /// Begins, and may be done at once.
+    pub(crate) fn handled(self) -> Handled {
+        let mut running = self;
         match Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reply) => Handled::Now(reply),
             Poll::Pending => Handled::Later(Box::pin(running)),

@@ -13,6 +13,7 @@ use super::logging::{About, Logged};
 use super::running::Running;
 use crate::options::Options;
 use crate::output::{Data, Shape};
+use crate::task::Fate;
 use crate::{Call, Cx, Working};
 
 /// The tools of a design, ready to be called.
@@ -26,7 +27,12 @@ struct Tool {
     arguments: Arguments,
     shape: Shape,
     streams: bool,
+    /// Its schema, when some of its arguments are marked to be mirrored in headers.
+    mirrored: Option<Raw>,
 }
+
+/// The word of a schema that marks an argument to be mirrored in a header.
+const MIRRORED: &str = "x-mcp-header";
 
 impl Tools {
     pub(crate) fn new(design: &Design, options: &Options) -> Self {
@@ -35,7 +41,13 @@ impl Tools {
         let tool = |tool: &switchboard_design::ToolDef| {
             let streams = tool.events.is_some();
             let schema = design.types.close(&tool.args.schema);
+            let marked = |property: &serde_json::Value| property.get(MIRRORED).is_some();
+            let properties = schema.get("properties").and_then(serde_json::Value::as_object);
+            let mirrored = properties
+                .is_some_and(|properties| properties.values().any(marked))
+                .then(|| Raw::from(schema.clone()));
             Tool {
+                mirrored,
                 arguments: Arguments::new(schema, &tool.args.order, options.unknown),
                 shape: Shape {
                     data: data(&tool.output, options.outputs),
@@ -61,7 +73,7 @@ fn data(output: &OutputDef, rule: OutputRule) -> Data {
 
 impl Core {
     pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
-        let CallToolParams { name, arguments, meta, .. } = params;
+        let CallToolParams { name, arguments, task, meta, .. } = params;
         let log = Logged::begin(&self.options, About::named("tools/call", &name), arguments.as_ref());
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
@@ -88,12 +100,29 @@ impl Core {
             }
         };
         let span = tracing::debug_span!("tools/call", tool = name);
+        let fate = match &self.tasks {
+            Some(tasks) => tasks.fate(&cx, self.design.tools[tool].task, task.as_ref()),
+            None => Fate::Plain,
+        };
+        if let Fate::Refused(error) = fate {
+            let reply = Err(error);
+            if let Some(log) = log {
+                log.end(&reply);
+            }
+            return Handled::Now(reply);
+        }
+        // What outlives its request has the time that its task has.
+        let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
         let (own, again) = (cx.clone(), args.clone());
-        let work = self.start_tool(tool, args, Cx::serving(cx).with_meta(meta).within(self.options.timeout));
+        let work = self.start_tool(tool, args, Cx::serving(cx.clone()).with_meta(meta).within(timeout));
         let core = Arc::clone(self);
-        Running::start(work, log, span, self.options.timeout, move |outcome| {
-            core.tool_reply(tool, outcome, &again, &own)
-        })
+        let running =
+            Running::new(work, log, span, move |outcome| core.tool_reply(tool, outcome, &again, &own));
+        match (fate, &self.tasks) {
+            (Fate::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
+            (Fate::Wish, Some(tasks)) => tasks.watch(cx, Box::pin(running)),
+            _ => running.within(timeout).handled(),
+        }
     }
 
     /// The place of a tool that the caller may use.
@@ -102,6 +131,11 @@ impl Core {
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
         Ok(tool)
+    }
+
+    /// The schema of a tool some of whose arguments are mirrored in headers.
+    pub(crate) fn mirrored_schema(&self, name: &str) -> Option<Raw> {
+        self.tools.tools[*self.tools.by_name.get(name)?].mirrored.clone()
     }
 
     /// The arguments as the method may see them.

@@ -3,7 +3,12 @@
 use serde_json::{Value, json};
 use switchboard_design::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 
-/// For people.
+/// What a service offers, for people: each thing with its command line.
+pub fn listing(design: &Design) -> String {
+    people(design, false)
+}
+
+/// The same, with schemas where they are wanted.
 pub(super) fn people(design: &Design, schema: bool) -> String {
     let mut text = format!("{} {}\n", design.title.as_deref().unwrap_or(&design.name), design.version);
     let tools = design.tools.iter().zip(design.tool_commands()).map(|(tool, command)| {

@@ -29,4 +29,5 @@ mod serve;
 mod target;
 
 pub use command::command;
+pub use listed::listing;
 pub use run::{run_cli, run_cli_with};

@@ -89,7 +89,12 @@ impl Caller {
             Ok(args) => self.get_prompt(&def.name, &args, cx).await,
             Err(error) => Err(error),
         };
-        got.map_err(E::from_error)
+        // Servers tell what the design says where the method says nothing.
+        let own = |mut prompt: Prompt| {
+            prompt.description = prompt.description.filter(|told| *told != def.description);
+            prompt
+        };
+        got.map(own).map_err(E::from_error)
     }
 
     /// Gets a prompt with arguments that are an object of JSON.

@@ -1,5 +1,7 @@
 //! The events and the result of a streaming tool as one stream.
 
+use std::task::Poll;
+
 use switchboard_design::Error;
 use switchboard_protocol::Raw;
 
@@ -8,7 +10,7 @@ use crate::wire::{STREAM_NOTE, StreamNote};
 use crate::{Cx, Event, EventReceiver, EventSink, Events, FromOutput, LostEvents, Working};
 
 /// How many events of a stream may wait to be taken.
-const WAITING: usize = 1024;
+pub(crate) const WAITING: usize = 1024;
 
 /// One item of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,11 +42,29 @@ impl<T: Event, R: FromOutput + 'static> CallStream<T, R> {
         let (sender, events) = Events::<T>::channel(WAITING);
         let call: Working<R> =
             Box::pin(async move { caller.tool(tool, args, cx.as_ref(), Some(sender.into_sink())).await });
-        Self { events, state: State::Calling(call) }
+        Self::of(events, call)
     }
 }
 
 impl<T, R> CallStream<T, R> {
+    /// What a call that is under way tells through its events.
+    pub(crate) fn of(events: EventReceiver<T>, call: Working<R>) -> Self {
+        Self { events, state: State::Calling(call) }
+    }
+
+    /// Begins the call without waiting for anything.
+    pub(crate) async fn begin(&mut self) {
+        std::future::poll_fn(|cx| {
+            if let State::Calling(call) = &mut self.state
+                && let Poll::Ready(answer) = call.as_mut().poll(cx)
+            {
+                self.state = State::Answered(answer);
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     /// The next item; none after the result or an error of the call. After an event that cannot be read, others follow.
     ///
     /// # Errors

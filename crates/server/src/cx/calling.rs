@@ -68,6 +68,13 @@ impl CallOptions {
         self
     }
 
+    /// What was found out about the caller, for a call that is made for somebody else.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
     /// To call with.
     pub fn build(self) -> Cx {
         Cx::of(Side::Calling(Arc::new(self)))

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use switchboard_design::{Design, Error, ServiceError};
 use switchboard_http::{
     Address, Authorizer, Body, HttpClient, HttpError, HttpOptions, PlainHttp, Request, Response, Timeouts,
@@ -19,8 +21,13 @@ use switchboard_transport::sse::{Decoder, Item};
 
 use super::method::Method;
 use super::refusal::Refused;
-use crate::client::{Arguments, stream};
-use crate::{Cx, EventSink, FromOutput};
+use crate::client::{Arguments, CallStream, ServiceEvent, ServiceEvents, listening, stream};
+use crate::lane::lane;
+use crate::wire::{EVENTS_METHOD, EventNote};
+use crate::{Cx, EventReceiver, EventSink, FromOutput};
+
+/// Hears what is said before an answer.
+type Hears = Box<dyn FnMut(&str, Raw) + Send>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS_TOO: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -125,7 +132,7 @@ impl RpcCaller {
         cx: Option<&Cx>,
         events: EventSink,
     ) -> Result<T, E> {
-        let json = self.call(rust_name, args, cx, Some(events)).await;
+        let json = self.call(rust_name, args, cx, Some(Box::new(stream::hearing(events)))).await;
         json.and_then(|json| T::from_json(&json)).map_err(E::from_error)
     }
 
@@ -145,16 +152,59 @@ impl RpcCaller {
         self.ask(rust_name, &Raw::from(args), None, None).await
     }
 
+    /// Listens for one of the service's events, by its name in the design, until it is dropped. The events arrive while
+    /// they are received.
+    ///
+    /// # Errors
+    /// When the design has no such event.
+    pub async fn events<T: DeserializeOwned + Send + 'static>(
+        &self,
+        name: &str,
+    ) -> Result<ServiceEvents<T>, Error> {
+        listening::check_known(&self.design, name)?;
+        Ok(self.listen(listening::only(name)).await)
+    }
+
+    /// Listens for all of the service's events.
+    pub async fn listen_events(&self) -> ServiceEvents<ServiceEvent> {
+        self.listen(listening::any).await
+    }
+
+    async fn listen<T: Send + 'static>(
+        &self,
+        read: impl FnMut(EventNote) -> Option<Result<T, Error>> + Send + 'static,
+    ) -> ServiceEvents<T> {
+        let (sender, receiver) = lane(stream::WAITING);
+        let (caller, hears) = (self.clone(), Box::new(listening::hearing(sender, read)));
+        let work = Box::pin(async move {
+            let none = Raw::empty_object();
+            let ended = caller.exchange(EVENTS_METHOD, &none, Some(hears)).await?;
+            ended.map(drop).map_err(|error| caller.told(EVENTS_METHOD, &none, error))
+        });
+        let mut stream = CallStream::of(EventReceiver::of(receiver), work);
+        stream.begin().await;
+        ServiceEvents::new(stream)
+    }
+
+    /// Publishes one of the service's events to all who listen, where the server accepts that from callers.
+    ///
+    /// # Errors
+    /// When the server does not, or the event does not fit.
+    pub async fn notify(&self, name: &str, payload: &(impl Serialize + ?Sized)) -> Result<(), Error> {
+        let (method, params) = listening::published(&self.design, name, payload)?;
+        self.ask(&method, &params, None, None).await.map(drop)
+    }
+
     async fn call(
         &self,
         rust_name: &str,
         args: Arguments,
         cx: Option<&Cx>,
-        events: Option<EventSink>,
+        hears: Option<Hears>,
     ) -> Result<Raw, Error> {
         let method = Method::find(&self.design, rust_name);
         let args = args.into_raw_with(|name| method.is_some_and(|method| method.requires(name)))?;
-        self.ask(rust_name, &args, cx, events).await
+        self.ask(rust_name, &args, cx, hears).await
     }
 
     async fn ask(
@@ -162,10 +212,10 @@ impl RpcCaller {
         rust_name: &str,
         args: &Raw,
         cx: Option<&Cx>,
-        events: Option<EventSink>,
+        hears: Option<Hears>,
     ) -> Result<Raw, Error> {
         let within = cx.and_then(Cx::options).and_then(|options| options.timeout).unwrap_or(self.timeout);
-        let asked = tokio::time::timeout(within, self.exchange(rust_name, args, events));
+        let asked = tokio::time::timeout(within, self.exchange(rust_name, args, hears));
         match asked.await.map_err(|_| Error::Timeout)?? {
             Ok(result) => Ok(result),
             Err(error) => Err(self.told(rust_name, args, error)),
@@ -194,11 +244,11 @@ impl RpcCaller {
         &self,
         rust_name: &str,
         args: &Raw,
-        events: Option<EventSink>,
+        hears: Option<Hears>,
     ) -> Result<Result<Raw, RpcError>, Error> {
         let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
         let method = format!("{}.{rust_name}", self.design.name);
-        let accept = if events.is_some() { EVENTS_TOO } else { JSON };
+        let accept = if hears.is_some() { EVENTS_TOO } else { JSON };
         let request = self.request(&id, &method, args, accept)?;
         let sent = match &self.authorizer {
             Some(authorizer) => self.http.send_authorized(request, &**authorizer).await,
@@ -206,7 +256,7 @@ impl RpcCaller {
         };
         let response = sent.map_err(broken)?;
         if is_events(&response) {
-            return self.hear(response.body, &id, events).await;
+            return self.hear(response.body, &id, hears).await;
         }
         let status = response.status;
         let body = response.body.collect(self.most_bytes).await.map_err(broken)?;
@@ -262,10 +312,9 @@ impl RpcCaller {
         &self,
         mut body: Body,
         id: &RequestId,
-        events: Option<EventSink>,
+        mut hears: Option<Hears>,
     ) -> Result<Result<Raw, RpcError>, Error> {
         let mut decoder = Decoder::new().with_limit(self.most_bytes);
-        let mut pass_on = stream::hearing(events.unwrap_or_default());
         loop {
             while let Some(item) = decoder.next_item() {
                 let Item::Event(event) = item else { return Err(malformed("an event is too large")) };
@@ -279,8 +328,8 @@ impl RpcCaller {
                         return Ok(answer.outcome);
                     }
                     Ok(Message::Single(Envelope::Notification(note))) => {
-                        if let Some(params) = note.params {
-                            pass_on(&note.method, params);
+                        if let (Some(hears), Some(params)) = (&mut hears, note.params) {
+                            hears(&note.method, params);
                         }
                     }
                     Ok(_) => {}

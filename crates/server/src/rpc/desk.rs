@@ -10,16 +10,22 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use serde_json::{Map, Value};
+use switchboard_design::schema::misfits;
 use switchboard_design::{
-    Answer, Asked, Design, Error, ErrorPolicy, ErrorRules, GlobError, InvalidParams, Issue, Route, UriPolicy,
+    Answer, Asked, Design, Error, ErrorPolicy, ErrorRules, GlobError, InvalidParams, Issue, NotificationDef,
+    Route, UriPolicy,
 };
 use switchboard_protocol::{Raw, RpcError};
+use switchboard_session::answering::Publisher;
 
 use super::method::Method;
+use crate::adapter::DEFAULT_CAPACITY;
 use crate::adapter::arguments::Arguments;
+use crate::adapter::board::{Board, Listening};
 use crate::adapter::logging::{About, Logged};
 use crate::options::Options;
-use crate::{Call, Cx, Dispatch, EventSink, ServiceBuilder, Working};
+use crate::wire::{EVENTS_METHOD, NOTIFY_PREFIX};
+use crate::{Call, Cx, Dispatch, EventFeed, EventSink, ServiceBuilder, Working};
 
 /// A call under way, until its result or what is told instead. Dropping it cancels it.
 pub(crate) type Outcome = Pin<Box<dyn Future<Output = Result<Raw, RpcError>> + Send>>;
@@ -37,6 +43,8 @@ struct Inner {
     policy: UriPolicy,
     /// What the arguments of each method must be, by its name in Rust.
     arguments: HashMap<String, Arguments>,
+    /// Where events of the service are put up.
+    board: Arc<Board>,
 }
 
 /// Who calls.
@@ -58,7 +66,11 @@ impl Desk {
             let arguments = Arguments::new(method.schema(design), &order, options.unknown);
             (method.rust_name().to_owned(), arguments)
         });
+        let capacity = options.feeds.iter().map(EventFeed::capacity).max().unwrap_or(DEFAULT_CAPACITY);
+        let board = Arc::new(Board::new(Publisher::default(), capacity));
+        options.feeds.iter().for_each(|feed| feed.attach(&board));
         let inner = Inner {
+            board,
             rules: ErrorRules::new(ErrorPolicy::Codes).with_details(options.rules.details),
             policy,
             arguments: arguments.collect(),
@@ -82,6 +94,39 @@ impl Desk {
     pub(crate) fn streams(&self, method: &str) -> bool {
         let found = Method::find(self.design(), self.plain_name(method));
         matches!(found, Some(Method::Tool(tool)) if tool.events.is_some())
+    }
+
+    /// Whether the method is the stream of the service's events, and there are any.
+    pub(crate) fn streams_events(&self, method: &str) -> bool {
+        self.plain_name(method) == EVENTS_METHOD && !self.design().notifications.is_empty()
+    }
+
+    /// Listens for the service's events.
+    pub(crate) fn listen(&self) -> Listening {
+        self.inner.board.listen()
+    }
+
+    /// Publishes what a caller sent, where that is accepted.
+    fn publish(&self, event: &NotificationDef, params: Option<&Raw>) -> Result<Working<Raw>, Error> {
+        let data = params.cloned().unwrap_or_else(Raw::empty_object);
+        let value: Value = data.decode().map_err(unreadable)?;
+        let issues = misfits(&self.design().types.close(&event.payload), &value);
+        if !issues.is_empty() {
+            return Err(InvalidParams::from_issues(issues).into());
+        }
+        // Our board hears every feed; others hear at least one.
+        match self.inner.options.feeds.first() {
+            Some(feed) => feed.publish(&event.name, &data),
+            None => self.inner.board.publish(&event.name, &data),
+        }
+        Ok(Box::pin(std::future::ready(Ok(Raw::empty_object()))))
+    }
+
+    /// The event that a caller may publish under this name.
+    fn accepted(&self, rust_name: &str) -> Option<&NotificationDef> {
+        let event =
+            rust_name.strip_prefix(NOTIFY_PREFIX).filter(|_| self.inner.options.accept_notifications)?;
+        self.design().notifications.iter().find(|known| known.name == event)
     }
 
     /// Begins a call.
@@ -117,6 +162,9 @@ impl Desk {
     ) -> Result<Working<Raw>, Error> {
         let unknown = || Error::MethodNotFound { method: method.to_owned() };
         let rust_name = self.plain_name(method);
+        if let Some(event) = self.accepted(rust_name) {
+            return self.publish(event, params);
+        }
         let found = Method::find(self.design(), rust_name).ok_or_else(unknown)?;
         self.admit(&visit, found, &unknown)?;
         let args = self.admit_arguments(found, params)?;
@@ -128,10 +176,14 @@ impl Desk {
     }
 
     /// Lets a caller through to what needs scopes.
-    fn admit(&self, _: &Visit, method: Method<'_>, unknown: &dyn Fn() -> Error) -> Result<(), Error> {
+    fn admit(&self, visit: &Visit, method: Method<'_>, unknown: &dyn Fn() -> Error) -> Result<(), Error> {
         let options = &self.inner.options;
         let scopes = method.scopes();
-        if scopes.iter().all(|scope| options.anonymous_scopes.contains(scope)) {
+        let granted = |scope: &String| match visit.cx.caller() {
+            Some(caller) => caller.has_scope(scope),
+            None => options.anonymous_scopes.contains(scope),
+        };
+        if scopes.iter().all(granted) {
             return Ok(());
         }
         Err(if options.reveal_scopes { Error::Unauthorised { scopes: scopes.to_vec() } } else { unknown() })

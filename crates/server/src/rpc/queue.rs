@@ -47,6 +47,12 @@ impl Queue {
         true
     }
 
+    /// Whether it is half full, and somebody still reads.
+    pub(crate) fn is_behind(&self) -> bool {
+        let state = self.inner.state.lock();
+        !state.is_left && state.bytes > self.inner.most_bytes / 2
+    }
+
     /// Whether nobody reads any more.
     pub(crate) fn is_left(&self) -> bool {
         self.inner.state.lock().is_left

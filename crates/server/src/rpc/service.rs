@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
+use switchboard_session::answering::Extensions;
 use switchboard_session::link::BoxFuture;
 use switchboard_transport::http::server::{Endpoint, Entry, HttpOptions, Posted, ReplyBody, event};
 
@@ -20,7 +21,7 @@ use super::desk::{Desk, Visit};
 use super::message;
 use super::queue::Queue;
 use super::stream::{Answering, Stream};
-use crate::wire::{STREAM_NOTE, StreamNote};
+use crate::wire::{EVENT_NOTE, EventNote, STREAM_NOTE, StreamNote};
 use crate::{Cx, EventSink, ServiceBuilder};
 
 /// Calls in one batch.
@@ -70,8 +71,8 @@ impl RpcService {
         };
         let takes = Takes { json: posted.takes_json, events: posted.names_events };
         match jsonrpc::parse(posted.body.clone()) {
-            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(&posted)).await,
-            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(&posted)).await,
+            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(posted)).await,
+            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(posted)).await,
             Err(malformed) => {
                 let (id, error) = unreadable(&malformed);
                 whole(StatusCode::BAD_REQUEST, takes, message::answer(id.as_ref(), &Err(error)))
@@ -93,9 +94,13 @@ impl Inner {
         if let Envelope::Request(request) = &envelope
             && request.version == Version::Two
             && takes.events
-            && self.desk.streams(&request.method)
         {
-            return self.streamed(visit, request);
+            if self.desk.streams(&request.method) {
+                return self.streamed(visit, request);
+            }
+            if self.desk.streams_events(&request.method) {
+                return self.listened(&request.id);
+            }
         }
         match self.one(Ok(envelope), visit).await {
             Some(answer) => whole(StatusCode::OK, takes, answer),
@@ -156,6 +161,11 @@ impl Inner {
             let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
             return Some(message::answer(id.as_ref(), &Err(error)));
         }
+        if self.desk.streams_events(&method) {
+            let reason =
+                "this request is answered by an event stream; ask for it alone and accept text/event-stream";
+            return id.map(|id| message::answer(Some(&id), &Err(RpcError::invalid_request(reason))));
+        }
         let outcome = self.desk.call(visit, &method, params.as_ref(), EventSink::nowhere()).await;
         id.map(|id| message::answer(Some(&id), &outcome))
     }
@@ -170,17 +180,44 @@ impl Inner {
         let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
         events(Stream::new(queue, work, options.keep_alive))
     }
+
+    /// The events of the service, for as long as the caller reads them.
+    fn listened(&self, id: &RequestId) -> Response<ReplyBody> {
+        let options = self.entry.options();
+        let queue = Queue::new(options.stream_bytes);
+        let (listening, told, request_id) = (self.desk.listen(), queue.clone(), id.clone());
+        let work: Answering = Box::pin(async move {
+            let mut seq = 0;
+            loop {
+                listening.wait().await;
+                while let Some((name, data, lost)) = listening.take() {
+                    seq += lost;
+                    let note = EventNote { request_id: request_id.clone(), name, seq, data, lost };
+                    seq += 1;
+                    told.push(event(message::note(EVENT_NOTE, &note).as_bytes()));
+                    // Not before the last one is on its way: whoever is too slow loses the oldest, and is told.
+                    tokio::task::yield_now().await;
+                }
+            }
+        });
+        events(Stream::new(queue, work, options.keep_alive))
+    }
 }
 
 /// Who calls.
-fn visit(_posted: &Posted) -> Visit {
-    Visit { cx: Cx::call().build() }
+fn visit(posted: Posted) -> Visit {
+    let mut known = Extensions::new().with(posted.head);
+    if let Some(caller) = posted.caller {
+        known.insert(caller);
+    }
+    Visit { cx: Cx::call().extensions(known).build() }
 }
 
 /// Where the events of a call go.
 fn sink(queue: Queue, id: RequestId) -> EventSink {
     let seq = AtomicU64::new(0);
-    EventSink::new(move |content| {
+    let behind = queue.clone();
+    let sink = EventSink::new(move |content| {
         if queue.is_left() {
             return Err(switchboard_design::Error::Cancelled);
         }
@@ -189,7 +226,8 @@ fn sink(queue: Queue, id: RequestId) -> EventSink {
         let note = message::note(STREAM_NOTE, &StreamNote { request_id: id.clone(), seq, content });
         queue.push(event(note.as_bytes()));
         Ok(())
-    })
+    });
+    sink.slowed_by(move || behind.is_behind())
 }
 
 /// One of several calls.

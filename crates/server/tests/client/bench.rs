@@ -23,6 +23,12 @@ pub const MAYBE: usize = 4;
 pub const ECHO: usize = 5;
 
 #[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Said {
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FailArgs {
     kind: String,
@@ -132,7 +138,10 @@ pub fn design() -> &'static Arc<Design> {
                 CompletionDef::new(CompletionOf::Prompt("review".into()), "depth", "complete_depth"),
                 CompletionDef::new(CompletionOf::Resource("item".into()), "id", "complete_id"),
             ])
-            .with_notifications([rt::notification::<u32>("ticked", "A tick.")])
+            .with_notifications([
+                rt::notification::<u32>("ticked", "A tick."),
+                rt::notification::<Said>("said", "Somebody said something."),
+            ])
             .with_rpc_only([
                 rt::method::<ResetArgs, u64>("reset", "Forgets.", &["all", "depth"]),
                 MethodDef::new("secret").with_scope(MethodScope::Internal),
@@ -153,6 +162,39 @@ pub struct Bench {
 
 pub fn builder() -> ServiceBuilder {
     ServiceBuilder::new(Arc::new(Bench::default()))
+}
+
+/// The same, whose numbers are only for those who may run.
+#[cfg(feature = "rpc")]
+pub fn scoped() -> ServiceBuilder {
+    struct Scoped(Bench, Arc<Design>);
+    impl Dispatch for Scoped {
+        fn design(&self) -> &Arc<Design> {
+            &self.1
+        }
+        fn call_tool(&self, tool: usize, call: Call) -> Working<CallToolResult> {
+            self.0.call_tool(tool, call)
+        }
+        fn read_resource(&self, resource: usize, call: Call) -> Working<Contents> {
+            self.0.read_resource(resource, call)
+        }
+        fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt> {
+            self.0.get_prompt(prompt, call)
+        }
+        fn watch(&self, watch: usize, cx: Cx, changes: Changes) -> Working<()> {
+            self.0.watch(watch, cx, changes)
+        }
+        fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {
+            self.0.complete(completion, call)
+        }
+        fn call_method(&self, rust_name: &str, call: Call) -> Option<Working<Raw>> {
+            assert_eq!(call.cx.caller().map(|caller| caller.subject.as_str()), Some("ada"));
+            self.0.call_method(rust_name, call)
+        }
+    }
+    let mut design = Design::clone(design());
+    design.tools[NUMBERS].scopes = vec!["run".into()];
+    ServiceBuilder::new(Arc::new(Scoped(Bench::default(), Arc::new(design))))
 }
 
 struct Dropped(Arc<AtomicUsize>);
@@ -252,11 +294,8 @@ impl Dispatch for Bench {
         Box::pin(async move { Ok(review(call.args()?)) })
     }
 
-    fn watch(&self, _: usize, _: Cx, changes: Changes) -> Working<()> {
-        Box::pin(async move {
-            changes.notify();
-            std::future::pending().await
-        })
+    fn watch(&self, _: usize, _: Cx, _: Changes) -> Working<()> {
+        Box::pin(std::future::pending())
     }
 
     fn complete(&self, completion: usize, call: Call) -> Working<Vec<String>> {

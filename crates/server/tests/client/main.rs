@@ -6,8 +6,13 @@ mod bench;
 #[allow(dead_code, reason = "the contract has more than is used here")]
 #[path = "../by_hand.rs"]
 mod by_hand;
+mod events;
 mod open;
 mod repair;
 #[cfg(feature = "rpc")]
 mod rpc;
+#[cfg(feature = "rpc")]
+mod rpc_client;
+mod same;
+mod streams;
 mod typed;

@@ -10,7 +10,9 @@ use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{Client, StateKeys};
 
-use crate::stage::{Consent, MODERN, NEWEST_LEGACY, OLDER, Shop, by_hand, connect, outcome, session};
+use crate::stage::{
+    Consent, ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, by_hand, connect, outcome, session,
+};
 
 /// Agrees to the first `yes` questions, and declines the rest.
 struct Agrees {
@@ -41,7 +43,7 @@ fn client(yes: usize) -> (Client, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn questions_one_after_another_are_asked_once_each_and_a_step_is_taken_once() {
-    for revision in [MODERN, NEWEST_LEGACY, OLDER] {
+    for revision in REVISIONS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let (client, asked) = client(9);
@@ -57,7 +59,7 @@ async fn questions_one_after_another_are_asked_once_each_and_a_step_is_taken_onc
 
 #[tokio::test]
 async fn questions_asked_at_once_are_one_round() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let (client, asked) = client(9);
@@ -72,7 +74,7 @@ async fn questions_asked_at_once_are_one_round() {
 
 #[tokio::test]
 async fn a_user_who_declines_is_told_to_the_model() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let server = Shop::builder().build().unwrap();
         let (client, asked) = client(1);
         let session = connect(&client, &server, revision).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use switchboard_design::{ArgumentErrors, ErrorPolicy};
 use switchboard_server::Error;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Shop, ask, outcome, session};
+use crate::stage::{ERAS, MODERN, OLDER, REVISIONS, Shop, ask, outcome, session};
 
 #[tokio::test]
 async fn the_table_holds_in_every_revision() {
@@ -106,7 +106,7 @@ async fn an_error_mapper_is_asked_once_for_each_error_before_it_is_told() {
 #[tokio::test]
 async fn a_method_that_panics_ends_its_own_request_only() {
     let server = Shop::builder().build().unwrap();
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let session = session(&server, revision).await;
         for text in ["panic", "panic later"] {
             let (code, message) = outcome(&session, "fail", json!({"text": text})).await;

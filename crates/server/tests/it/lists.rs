@@ -104,7 +104,7 @@ async fn what_is_offered_follows_the_design_and_the_options() {
     let server =
         Shop::builder().instructions("Or not.").protocol_version_override("2025-11-25").build().unwrap();
     assert_eq!(server.instructions(), Some("Or not."));
-    assert!(server.speaks(NEWEST_LEGACY.as_str()) && !server.speaks(MODERN.as_str()));
+    assert!(server.speaks(NEWEST_LEGACY.revision.as_str()) && !server.speaks(MODERN.revision.as_str()));
     let error = Shop::builder().protocol_version_override("2025-11-26").build().unwrap_err();
     assert!(error.to_string().contains("2025-11-26"), "{error}");
 }

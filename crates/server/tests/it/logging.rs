@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_server::{AdapterEvent, EventKind};
 
-use crate::stage::{MODERN, NEWEST_LEGACY, Shop, ask, outcome, session};
+use crate::stage::{ERAS, MODERN, Shop, ask, outcome, session};
 
 type Events = Arc<Mutex<Vec<AdapterEvent>>>;
 
@@ -31,7 +31,7 @@ async fn every_request_is_told_twice_and_nothing_of_what_it_carries() {
     let events = Events::default();
     let seen = Arc::clone(&events);
     let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let session = session(&server, revision).await;
         events.lock().clear();
         outcome(&session, "echo", json!({"text": "classified"})).await;

@@ -5,6 +5,7 @@
 mod asking;
 mod callers;
 mod cancelling;
+mod composing;
 mod errors;
 mod events;
 mod lists;
@@ -13,5 +14,6 @@ mod prompts;
 mod resources;
 mod stage;
 mod streaming;
+mod tasking;
 mod tools;
 mod watching;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::{CacheHints, CacheScope};
 use switchboard_session::CallError;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, session};
+use crate::stage::{ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, ask, session};
 
 async fn read(session: &switchboard_session::ClientSession, uri: &str) -> Result<Value, (i32, String)> {
     ask(session, "resources/read", json!({"uri": uri})).await.map(|result| result["contents"].clone())
@@ -84,7 +84,7 @@ async fn what_is_denied_is_neither_listed_read_nor_subscribed_to() {
 #[tokio::test]
 async fn only_what_is_watchable_can_be_subscribed_to() {
     let server = Shop::builder().build().unwrap();
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let session = session(&server, revision).await;
         assert!(matches!(session.subscribe("pic://logo").await, Err(CallError::Remote(_))), "{revision}");
         assert!(session.subscribe("text://a").await.is_ok(), "{revision}");

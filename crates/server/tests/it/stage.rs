@@ -1,7 +1,7 @@
 //! A service with one of everything, and sessions with it in every revision.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,14 +15,69 @@ use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
 use switchboard_session::answering::{Answered, Back, Caller, Extensions, Server};
-use switchboard_session::link::{Exchange, InProcess};
-use switchboard_session::{CallError, Client, ClientSession, Offer};
+use switchboard_session::link::{Exchange, InProcess, Once, pair};
+use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_transport::http::client::Http;
+use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
-pub(crate) const MODERN: Revision = Revision::V2026_07_28;
-pub(crate) const NEWEST_LEGACY: Revision = Revision::V2025_11_25;
-pub(crate) const OLDER: Revision = Revision::V2025_06_18;
-/// Where something differs.
-pub(crate) const REVISIONS: [Revision; 3] = [MODERN, NEWEST_LEGACY, OLDER];
+/// Which revision is spoken, and over what. Two are the same when the revision is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    pub(crate) revision: Revision,
+    way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// By calling the server.
+    Process,
+    /// As stdio does.
+    Pipe,
+    Http,
+}
+
+impl PartialEq for At {
+    fn eq(&self, other: &Self) -> bool {
+        self.revision == other.revision
+    }
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} over {:?}", self.revision, self.way)
+    }
+}
+
+impl At {
+    pub(crate) const fn new(revision: Revision) -> Self {
+        Self { revision, way: Way::Process }
+    }
+
+    /// Whether the end of the session is the end of what it asked for, even while somebody still waits for that.
+    pub(crate) fn ends_with_its_session(self) -> bool {
+        self.way != Way::Http || self != MODERN
+    }
+
+    const fn over(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+}
+
+pub(crate) const MODERN: At = At::new(Revision::V2026_07_28);
+pub(crate) const NEWEST_LEGACY: At = At::new(Revision::V2025_11_25);
+pub(crate) const OLDER: At = At::new(Revision::V2025_06_18);
+/// Both eras, over everything.
+pub(crate) const ERAS: [At; 6] = [
+    MODERN,
+    MODERN.over(Way::Pipe),
+    MODERN.over(Way::Http),
+    NEWEST_LEGACY,
+    NEWEST_LEGACY.over(Way::Pipe),
+    NEWEST_LEGACY.over(Way::Http),
+];
+/// The same, and the newest revision in which arguments that do not fit are told otherwise.
+pub(crate) const REVISIONS: [At; 8] =
+    [ERAS[0], ERAS[1], ERAS[2], ERAS[3], ERAS[4], ERAS[5], OLDER, OLDER.over(Way::Http)];
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Sum {
@@ -369,12 +424,27 @@ fn fine<T>(value: T) -> Result<T> {
 }
 
 /// A session in one revision.
-pub(crate) async fn session(server: &Arc<Server>, revision: Revision) -> ClientSession {
-    connect(&Client::new(), server, revision).await
+pub(crate) async fn session(server: &Arc<Server>, at: At) -> ClientSession {
+    connect(&Client::new(), server, at).await
 }
 
-pub(crate) async fn connect(client: &Client, server: &Arc<Server>, revision: Revision) -> ClientSession {
-    client.clone().with_offer(Offer::Only(revision)).connect(InProcess::new(server)).await.unwrap()
+pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> ClientSession {
+    let client = client.clone().with_offer(Offer::Only(at.revision));
+    match at.way {
+        Way::Process => client.connect(InProcess::new(server)).await.unwrap(),
+        Way::Pipe => {
+            let (near, far) = pair();
+            let server = Arc::clone(server);
+            tokio::spawn(async move { server.serve(far).await });
+            client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+        }
+        Way::Http => {
+            let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+            let address = listener.address().unwrap();
+            tokio::spawn(listener.serve(HttpService::new(server, HttpOptions::default())));
+            client.connect(Http::new(&format!("http://{address}/mcp")).unwrap()).await.unwrap()
+        }
+    }
 }
 
 pub(crate) fn raw(value: Value) -> Raw {
@@ -406,12 +476,17 @@ pub(crate) async fn ask(
 
 /// The way back of a request made by hand: keeps what it is told.
 #[derive(Default)]
-struct Keeps {
+pub(crate) struct Keeps {
     extensions: Extensions,
-    notes: parking_lot::Mutex<Vec<(String, Value)>>,
+    pub(crate) behind: AtomicBool,
+    pub(crate) notes: parking_lot::Mutex<Vec<(String, Value)>>,
 }
 
 impl Back for Keeps {
+    fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::SeqCst)
+    }
+
     fn note(&self, method: &str, params: Option<&Raw>) {
         let params = params.map_or(Value::Null, |params| params.decode().unwrap());
         self.notes.lock().push((method.to_owned(), params));
@@ -430,28 +505,33 @@ impl Back for Keeps {
 pub(crate) async fn by_hand(
     server: &Arc<Server>,
     caller: Option<&str>,
-    mut params: Value,
+    params: Value,
 ) -> (Vec<(String, Value)>, std::result::Result<Value, (i32, String)>) {
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN.as_str(),
-        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-        "progressToken": "p",
-    });
-    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
-        panic!("{frame} is no request")
-    };
-    let says = server.look(&request);
     let mut back = Keeps::default();
     if let Some(caller) = caller {
         back.extensions = Extensions::new().with(Caller::new(caller));
     }
     let back = Arc::new(back);
-    let outcome = match server.answer(&Arc::default(), request, says, Arc::clone(&back) as Arc<dyn Back>) {
+    let outcome = match begin(server, &back, "tools/call", params) {
         Answered::Later(answering) => answering.await,
         Answered::Now(outcome) => outcome,
         Answered::Refused(error) => Err(error),
     };
     let notes = std::mem::take(&mut *back.notes.lock());
     (notes, outcome.map(|result| result.decode().unwrap()).map_err(|error| (error.code.0, error.message)))
+}
+
+/// Begins to answer a modern request.
+pub(crate) fn begin(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, mut params: Value) -> Answered {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN.revision.as_str(),
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+        "progressToken": "p",
+    });
+    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
+        panic!("{frame} is no request")
+    };
+    let says = server.look(&request);
+    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn Back>)
 }

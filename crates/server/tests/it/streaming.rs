@@ -9,12 +9,12 @@ use switchboard_server::wire::{STREAM_EXTENSION, STREAM_NOTE};
 use switchboard_server::{ServiceBuilder, StreamJson};
 use switchboard_session::Client;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, REVISIONS, Shop, by_hand, connect, session};
+use crate::stage::{At, ERAS, REVISIONS, Shop, by_hand, connect, session};
 
 type Heard = Arc<Mutex<Vec<Value>>>;
 
 /// What a client hears that declared the extension, in order, and the result.
-async fn spell(builder: ServiceBuilder, revision: switchboard_protocol::Revision) -> (Vec<Value>, Value) {
+async fn spell(builder: ServiceBuilder, revision: At) -> (Vec<Value>, Value) {
     let server = builder.build().unwrap();
     let client = Client::new().with_extension(STREAM_EXTENSION, Raw::empty_object());
     let session = connect(&client, &server, revision).await;
@@ -46,7 +46,7 @@ async fn a_client_that_declared_the_extension_hears_every_event_whole() {
 
 #[tokio::test]
 async fn json_stands_in_items_as_chosen() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         for (json, item) in [
             (StreamJson::Text, json!({"type": "text", "text": "\"a\""})),
             (StreamJson::TypedText, json!({"type": "text", "mimeType": "application/json", "text": "\"a\""})),

@@ -5,7 +5,7 @@ use switchboard_design::OutputRule;
 use switchboard_protocol::Revision;
 use switchboard_server::UnknownArguments;
 
-use crate::stage::{MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Shop, ask, outcome, raw, session};
+use crate::stage::{At, MODERN, NEWEST_LEGACY, OLDER, REVISIONS, Shop, ask, outcome, raw, session};
 
 #[tokio::test]
 async fn an_object_is_data_and_text() {
@@ -16,7 +16,7 @@ async fn an_object_is_data_and_text() {
         assert_eq!(result.text(), r#"{"sum":3}"#, "{revision}");
         assert_eq!(result.structured::<Value>().unwrap(), Some(json!({"sum": 3})), "{revision}");
     }
-    let oldest = session(&server, Revision::V2025_03_26).await;
+    let oldest = session(&server, At::new(Revision::V2025_03_26)).await;
     let result = oldest.call_tool_raw("add", raw(json!({"a": 1, "b": 2}))).await.unwrap();
     assert_eq!((result.text().as_str(), result.structured_content), (r#"{"sum":3}"#, None));
 }

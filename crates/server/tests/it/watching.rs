@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::stage::{Counts, MODERN, NEWEST_LEGACY, Shop, session};
+use crate::stage::{At, Counts, ERAS, Shop, session};
 
-async fn until(what: impl Fn() -> bool) {
+async fn until(revision: At, what: impl Fn() -> bool) {
     let waited = async {
         while !what() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), waited).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), waited)
+        .await
+        .unwrap_or_else(|_| panic!("{revision}: in vain"));
 }
 
 fn at_work(counts: &Arc<Counts>) -> usize {
@@ -21,13 +23,13 @@ fn at_work(counts: &Arc<Counts>) -> usize {
 
 #[tokio::test]
 async fn a_watcher_begins_with_the_first_subscriber_and_ends_with_the_last() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let (one, two) = (session(&server, revision).await, session(&server, revision).await);
         assert_eq!(at_work(&counts), 0);
         let mut first = one.subscribe("text://a").await.unwrap();
-        until(|| at_work(&counts) == 1).await;
+        until(revision, || at_work(&counts) == 1).await;
         let mut second = two.subscribe("text://b").await.unwrap();
         // A listener is there when it is acknowledged, which is a moment before the watcher knows.
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -45,29 +47,29 @@ async fn a_watcher_begins_with_the_first_subscriber_and_ends_with_the_last() {
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(at_work(&counts), 1, "{revision}");
         drop(second);
-        until(|| at_work(&counts) == 0).await;
+        until(revision, || at_work(&counts) == 0).await;
         // And anew.
         let third = one.subscribe("text://a").await.unwrap();
-        until(|| at_work(&counts) == 1).await;
+        until(revision, || at_work(&counts) == 1).await;
         assert_eq!(counts.watched.load(Ordering::SeqCst), 2, "{revision}");
         // A connection that ends ends its subscriptions.
         drop(third);
         one.close().await;
         two.close().await;
-        until(|| at_work(&counts) == 0).await;
+        until(revision, || at_work(&counts) == 0).await;
     }
 }
 
 #[tokio::test]
 async fn a_watcher_ends_with_the_connection() {
-    for revision in [MODERN, NEWEST_LEGACY] {
+    for revision in ERAS.into_iter().filter(|at| at.ends_with_its_session()) {
         let (builder, counts) = Shop::counted();
         let server = builder.build().unwrap();
         let session = session(&server, revision).await;
         let watched = session.subscribe("text://a").await.unwrap();
-        until(|| at_work(&counts) == 1).await;
+        until(revision, || at_work(&counts) == 1).await;
         session.close().await;
-        until(|| at_work(&counts) == 0).await;
+        until(revision, || at_work(&counts) == 0).await;
         drop(watched);
     }
 }

@@ -342,10 +342,9 @@ impl Cx {
         self.inner.back.is_behind()
     }
 
-    /// Whether nobody waits any more for the answer, or for what is told before it. Work that outlives its request is
-    /// over when it is cancelled.
+    /// Whether anybody still waits for the answer, or for what is told before it.
     pub fn is_over(&self) -> bool {
-        if self.is_detached() { self.is_cancelled() } else { self.inner.cancel.is_over() }
+        self.inner.cancel.is_over()
     }
 
     /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that

@@ -24,7 +24,8 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let accepted = match accept(server, footing, wanted, &**back) {
+    let owner = caller_of(&**back).map(Caller::principal);
+    let accepted = match accept(server, footing, wanted, &**back, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {
             let refused = footing.seal(server, Err(error));
@@ -72,6 +73,7 @@ fn accept(
     footing: &Footing,
     wanted: ListenFilter,
     back: &dyn Back,
+    owner: Option<&str>,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
     let mut accepted = ListenFilter::new();
@@ -91,8 +93,7 @@ fn accept(
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
         footing.requires_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
-        let owner = caller_of(back).map(Caller::principal);
-        accepted.task_ids.retain(|task| server.may_follow(task, owner.as_deref()));
+        accepted.task_ids.retain(|task| server.may_follow(task, owner));
     }
     Ok(accepted)
 }

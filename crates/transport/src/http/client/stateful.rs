@@ -285,8 +285,11 @@ impl Session {
             }
             Envelope::Notification(note) => {
                 let note = Note { method: note.method, params: note.params };
-                // Progress belongs to the call whose stream it comes on; everything else to the session.
-                if call.is_some() && &*note.method == "notifications/progress" {
+                // Progress, and what an extension says, belong to the call whose stream they come on; everything else to
+                // the session.
+                let is_of_call = &*note.method == "notifications/progress"
+                    || switchboard_protocol::surface::find(&note.method).next().is_none();
+                if call.is_some() && is_of_call {
                     emit.note(note);
                 } else {
                     self.lane.send(Inward::Note(note));

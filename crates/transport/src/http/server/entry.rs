@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use switchboard_session::answering::Caller;
@@ -13,6 +12,7 @@ use crate::http::server::body::ReplyBody;
 use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply;
+use crate::http::server::visitor::RequestHead;
 
 /// Lets posts of JSON in, and turns everything else away: by the host they name, the page they come from, who calls, their
 /// type and their size. Cheap to clone.
@@ -32,7 +32,7 @@ struct Inner {
 #[non_exhaustive]
 pub struct Posted {
     /// The head of the request.
-    pub head: Parts,
+    pub head: RequestHead,
     /// On whose behalf it is made, where callers are told apart.
     pub caller: Option<Caller>,
     /// The body.
@@ -89,6 +89,8 @@ impl Entry {
         }
         guard::check_type(&head.headers).map_err(reply::turned)?;
         let body = guard::read_body(options, &head.headers, body).await.map_err(reply::turned)?;
+        let http::request::Parts { method, uri, headers, extensions, .. } = head;
+        let head = RequestHead { method, uri, headers, extensions };
         Ok(Posted { head, caller, body, names_events: accept.names_events, takes_json: accept.json })
     }
 }

@@ -1,0 +1,143 @@
+//! `switchboard design`: the design of a service printed, checked against its lock, compared with another.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::json;
+use switchboard::design::{Change, Class, Lock, diff, schema};
+use switchboard_server::Design;
+
+use crate::args::{DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource};
+use crate::failure::{Failure, Status};
+use crate::output::Paper;
+use crate::sanitize::{self, sanitize};
+
+/// How long a program may take to print its design. It may be built first.
+const PRINTING: Duration = Duration::from_secs(600);
+/// The most a design may be.
+const MOST: usize = 16 << 20;
+
+pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
+    match &args.action {
+        DesignAction::Print(args) => print(args).await,
+        DesignAction::Check(args) => check(args).await,
+        DesignAction::Diff(args) => differ(args),
+    }
+}
+
+async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
+    let design = read(&args.source).await?;
+    let text = if args.json { written(&design) } else { switchboard_server::cli::listing(&design) };
+    // What another program printed may hold anything.
+    Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })
+}
+
+/// Canonical JSON, indented.
+fn written(design: &Design) -> String {
+    let value = serde_json::to_value(design).map(schema::canonical).unwrap_or_default();
+    format!("{value:#}\n")
+}
+
+async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
+    let design = read(&args.source).await?;
+    if let Err(mistakes) = design.check() {
+        return Err(Failure::new(Status::Other, "design", format!("the design has mistakes:\n{mistakes}")));
+    }
+    let shown = args.lock.display();
+    if args.bless {
+        fs::write(&args.lock, Lock::of(&design).to_string()).map_err(|error| at(&args.lock, &error))?;
+        let promised = format!("{shown} now holds the design of {} {}", design.name, design.version);
+        return Paper::stdout().print(&sanitize(&promised));
+    }
+    let text = fs::read_to_string(&args.lock).map_err(|error| {
+        Failure::usage(format!("{shown}: {error}")).hint("--bless writes it from the design as it is now")
+    })?;
+    let lock: Lock =
+        text.parse().map_err(|error| Failure::new(Status::Other, "lock", format!("{shown}: {error}")))?;
+    tell(&lock.changes(&design), args.json)
+}
+
+fn differ(args: &DesignDiffArgs) -> Result<(), Failure> {
+    tell(&diff(&file(&args.old)?, &file(&args.new)?), args.json)
+}
+
+/// The changes, and as the exit code whether one of them breaks something.
+fn tell(changes: &[Change], as_json: bool) -> Result<(), Failure> {
+    let worst = changes.iter().map(|change| change.class).max();
+    let text = if as_json {
+        let each = |change: &Change| json!({"class": change.class.to_string(), "place": change.place.to_string(), "what": change.what});
+        let changes: Vec<_> = changes.iter().map(each).collect();
+        let told = json!({"worst": worst.map(|class| class.to_string()), "changes": changes}).to_string();
+        sanitize::json(&told).into_owned()
+    } else if changes.is_empty() {
+        "nothing has changed".to_owned()
+    } else {
+        let lines: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        sanitize(&lines.join("\n")).into_owned()
+    };
+    Paper::stdout().print(&text)?;
+    match worst {
+        Some(Class::Breaking) => Err(Failure::Shown { status: Status::Other }),
+        _ => Ok(()),
+    }
+}
+
+/// The design of a service, from a file or from the service itself.
+///
+/// # Errors
+/// When there is none, or it is none.
+pub(crate) async fn read(source: &DesignSource) -> Result<Design, Failure> {
+    match (&source.design, source.command.split_first()) {
+        (Some(path), _) => file(path),
+        (None, Some((program, args))) => printed(program, args).await,
+        (None, None) => Err(Failure::usage("no design is named").hint(
+            "put the service's command behind two dashes: switchboard design print -- ./my-service; or give --design FILE",
+        )),
+    }
+}
+
+/// A file holds a design, or a lock of one.
+fn file(path: &Path) -> Result<Design, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
+    if let Ok(lock) = text.parse::<Lock>() {
+        return Ok(lock.design().clone());
+    }
+    parse(&text).map_err(|error| no_design(&path.display().to_string(), &error))
+}
+
+fn parse(text: &str) -> Result<Design, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+async fn printed(program: &OsString, args: &[OsString]) -> Result<Design, Failure> {
+    let name = program.to_string_lossy().into_owned();
+    let mut command = tokio::process::Command::new(program);
+    command.args(args).args(["design", "print", "--json"]).stdin(Stdio::null()).stderr(Stdio::inherit());
+    command.kill_on_drop(true);
+    let failed = |why: String| {
+        Failure::new(Status::Unreachable, "not_started", format!("{name}: {why}"))
+            .hint("it is run with `design print --json`, which every service with `serve_cli` understands")
+    };
+    let done = tokio::time::timeout(PRINTING, command.output()).await;
+    let output = done.map_err(|_| failed("it took too long".to_owned()))?;
+    let output = output.map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(output.status.to_string()));
+    }
+    if output.stdout.len() > MOST {
+        return Err(failed("it printed more than any design".to_owned()));
+    }
+    parse(&String::from_utf8_lossy(&output.stdout)).map_err(|error| no_design(&name, &error))
+}
+
+fn no_design(from: &str, error: &serde_json::Error) -> Failure {
+    Failure::new(Status::Other, "design", format!("{from}: this is no design: {error}"))
+        .hint("`design print --json` of a service writes one")
+}
+
+pub(crate) fn at(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Status::Other, "io", format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,64 @@
+//! What is written for one small service, word for word.
+//!
+//! Run with `UPDATE_GOLDEN=1` to write it down anew; then read what changed.
+
+use quote::quote;
+
+use super::service;
+
+fn expanded() -> String {
+    let attr = quote!(name = "clock", version = "1.0.0", rpc = "/rpc", dyn_compatible);
+    let item = quote! {
+        /// Tells the time.
+        ///
+        /// In any zone.
+        pub trait Clock {
+            /// The time in a zone.
+            #[tool(read_only, example = { "zone": "Europe/Oslo" })]
+            async fn now(
+                &self,
+                cx: &Cx,
+                /// Like Europe/Oslo.
+                #[schemars(length(min = 1))]
+                zone: Option<String>,
+            ) -> Result<Time>;
+            /// Ticks.
+            #[tool(blocking)]
+            async fn tick(&self, events: Events<u64>, #[arg(default = 3)] times: u64) -> Result<()>;
+            /// One zone.
+            #[resource(uri = "zone://{name}", watch)]
+            async fn zone(&self, name: String) -> Result<Zone>;
+            /// Watches a zone.
+            #[subscription(resource = "zone")]
+            async fn watch_zone(&self, changes: Changes) -> Result<()>;
+            /// Asks for a plan.
+            #[prompt(text = "Plan my day.")]
+            async fn plan(&self) -> Result<Prompt>;
+            /// Completes a zone.
+            #[completion(resource = "zone", argument = "name")]
+            async fn complete(&self, typed: String) -> Result<Vec<String>>;
+            /// A zone changed.
+            #[notification]
+            fn changed(zone: Zone);
+            /// Sets the clock.
+            async fn set(&self, #[args] time: Time) -> Result<()>;
+        }
+    };
+    let file = syn::parse2(service(attr, item)).expect("what is written is Rust");
+    prettyplease::unparse(&file)
+}
+
+#[test]
+fn the_same_trait_is_written_out_the_same_twice() {
+    assert_eq!(expanded(), expanded());
+}
+
+#[test]
+fn what_is_written_is_what_was_written_before() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/clock.rs.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(golden, expanded()).expect("the golden file can be written");
+    }
+    let before = std::fs::read_to_string(golden).expect("the golden file is there");
+    assert!(before == expanded(), "run with UPDATE_GOLDEN=1 and read what changed");
+}

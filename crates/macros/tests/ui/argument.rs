@@ -1,0 +1,15 @@
+//! An argument that cannot be read.
+
+use switchboard::prelude::*;
+
+struct Opaque;
+
+/// Asks.
+#[service]
+trait Asks {
+    /// Asks for what nobody can write.
+    #[tool]
+    async fn ask(&self, what: Opaque) -> Result<u32>;
+}
+
+fn main() {}

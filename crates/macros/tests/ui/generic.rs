@@ -1,0 +1,13 @@
+//! A trait with parameters.
+
+use switchboard::prelude::*;
+
+/// Keeps things.
+#[service]
+trait Keeps<T: Send> {
+    /// Keeps a thing.
+    #[tool]
+    async fn keep(&self, text: String) -> Result<u32>;
+}
+
+fn main() {}

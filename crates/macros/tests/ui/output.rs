@@ -1,0 +1,15 @@
+//! A result that cannot be written.
+
+use switchboard::prelude::*;
+
+struct Opaque;
+
+/// Answers.
+#[service]
+trait Answers {
+    /// Answers with what nobody can read.
+    #[tool]
+    async fn answer(&self) -> Result<Opaque>;
+}
+
+fn main() {}
