@@ -187,6 +187,14 @@ impl Footing {
         }
     }
 
+    /// Waits until the session of the request is over.
+    pub(crate) async fn session_ended(&self) {
+        match self {
+            Self::Legacy(session) => session.ended().await,
+            Self::Modern(_) => std::future::pending().await,
+        }
+    }
+
     /// How work that outlives its request is followed.
     pub(crate) fn task_ways(&self) -> Option<TaskWays> {
         match self {
