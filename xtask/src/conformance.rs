@@ -1,4 +1,5 @@
-//! The official conformance suite, run against the everything-server and the everything-client and counted strictly.
+//! The official conformance suite, run against the everything-server, the same written as a service, and the
+//! everything-client, and counted strictly.
 //!
 //! The suite calls a scenario passed that has no failed check. Here it must also have a check of its own that
 //! succeeded, no warning, and a client that ended well. What may fail is listed in `conformance/not-built.txt`.
@@ -103,46 +104,49 @@ impl Wanted {
     }
 }
 
-/// The two programs that are judged.
-#[derive(Debug)]
-struct Programs {
-    server: PathBuf,
-    client: PathBuf,
+/// The programs that are judged in a role.
+fn programs(role: Role) -> &'static [&'static str] {
+    match role {
+        Role::Server => &["everything-server", "everything-service"],
+        Role::Client => &["everything-client"],
+    }
 }
 
 /// Runs the suite and prints what failed, then the numbers.
 pub(crate) fn run(project: &Project, wanted: &Wanted) -> Result<(), Failure> {
     let suite = Suite::install(project)?;
-    let programs = build(project)?;
+    command::run(project.cargo().args(["build", "--package", "conformance", "--bins"]))?;
     let listing = suite.listing()?;
     let exceptions = Exceptions::read(&project.path("conformance/not-built.txt"))?;
     exceptions.check_against(&listing)?;
-    let server = Server::start(&programs.server)?;
     let mut tally = Tally::default();
     for role in wanted.roles().iter().copied() {
-        for revision in wanted.revisions() {
-            let leg = Leg::new(role, revision, wanted.scenario.as_deref());
-            let scenarios = leg.scenarios(&listing);
-            if scenarios.is_empty() {
-                continue;
-            }
-            let target = match role {
-                Role::Server => server.url(),
-                Role::Client => programs.client.as_path().to_str().unwrap_or_default(),
+        for name in programs(role) {
+            let program = binary(project, name);
+            let server = match role {
+                Role::Server => Some(Server::start(&program)?),
+                Role::Client => None,
             };
-            let run = suite.run(&leg, target)?;
-            tally.add(&leg, &scenarios, &run, &exceptions);
+            for revision in wanted.revisions() {
+                let leg = Leg::new(role, name, revision, wanted.scenario.as_deref());
+                let scenarios = leg.scenarios(&listing);
+                if scenarios.is_empty() {
+                    continue;
+                }
+                let target = match &server {
+                    Some(server) => server.url(),
+                    None => program.to_str().unwrap_or_default(),
+                };
+                let run = suite.run(&leg, target)?;
+                tally.add(&leg, &scenarios, &run, &exceptions);
+            }
         }
     }
-    drop(server);
     tally.finish()
 }
 
-fn build(project: &Project) -> Result<Programs, Failure> {
-    command::run(project.cargo().args(["build", "--package", "conformance", "--bins"]))?;
-    let binary =
-        |name: &str| project.target.join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION);
-    Ok(Programs { server: binary("everything-server"), client: binary("everything-client") })
+fn binary(project: &Project, name: &str) -> PathBuf {
+    project.target.join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION)
 }
 
 #[cfg(test)]

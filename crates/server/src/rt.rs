@@ -96,6 +96,7 @@ fn whole<A: JsonSchema>(method: &str, order: &[&str]) -> ArgsDef {
 
 /// What a method takes: gathered argument by argument, or one type.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "made once for a method, and read at once")]
 pub enum Takes {
     /// Gathered.
     Each(Args),

@@ -16,6 +16,8 @@ pub(super) struct Exceptions(Vec<Exception>);
 pub(super) struct Exception {
     role: Role,
     name: String,
+    /// Of this program alone.
+    program: Option<String>,
     pub(super) why: Why,
 }
 
@@ -35,7 +37,7 @@ impl Exceptions {
         Self::parse(&text).map_err(failed)
     }
 
-    /// A heading says why, the lines under it name a role and a scenario.
+    /// A heading says why, the lines under it name a role and a scenario, and the program if it is of one alone.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut why = None;
         let mut found = Vec::new();
@@ -45,17 +47,28 @@ impl Exceptions {
                 continue;
             }
             let words: Vec<&str> = line.split_whitespace().collect();
-            let (Some(why), [role, name]) = (why, words.as_slice()) else {
+            let (Some(why), [role, name, rest @ ..]) = (why, words.as_slice()) else {
                 return Err(format!("`{line}` is no role and scenario under a heading"));
             };
+            let program = match rest {
+                [] => None,
+                [program] => Some((*program).to_owned()),
+                _ => return Err(format!("`{line}` names more than a role, a scenario and a program")),
+            };
             let role = Role::parse(role).ok_or(format!("there is no role `{role}`"))?;
-            found.push(Exception { role, name: (*name).to_owned(), why });
+            found.push(Exception { role, name: (*name).to_owned(), program, why });
         }
         Ok(Self(found))
     }
 
-    pub(super) fn find(&self, role: Role, name: &str) -> Option<&Exception> {
-        self.0.iter().find(|exception| exception.role == role && exception.name == name)
+    /// The exception that holds for a program.
+    pub(super) fn find(&self, role: Role, program: &str, name: &str) -> Option<&Exception> {
+        let of = |exception: &&Exception| exception.program.as_deref().is_none_or(|only| only == program);
+        self.0.iter().filter(of).find(|exception| exception.role == role && exception.name == name)
+    }
+
+    fn lists(&self, role: Role, name: &str) -> bool {
+        self.0.iter().any(|exception| exception.role == role && exception.name == name)
     }
 
     /// Both lists must agree: an entry that the suite does not have misleads, and a scenario that is neither run nor listed
@@ -69,7 +82,7 @@ impl Exceptions {
                 "conformance/not-built.txt lists what the suite does not have: {unknown}"
             )));
         }
-        let is_listed = |scenario: &&Scenario| self.find(scenario.role, &scenario.name).is_some();
+        let is_listed = |scenario: &&Scenario| self.lists(scenario.role, &scenario.name);
         match listing.without_revision().find(|scenario| !is_listed(scenario)) {
             None => Ok(()),
             Some(Scenario { role, name, .. }) => Err(Failure::new(format!(
@@ -95,11 +108,19 @@ mod tests {
     fn a_heading_says_why() {
         let text = "# a\n\nnot built: later\n  client auth/a\n\nnot asked: a draft\n  server sep-1\n";
         let read = Exceptions::parse(text).unwrap();
-        assert_eq!(read.find(Role::Client, "auth/a").unwrap().why, Why::NotBuilt);
-        assert_eq!(read.find(Role::Server, "sep-1").unwrap().why, Why::NotAsked);
-        assert_eq!(read.find(Role::Server, "auth/a"), None);
+        assert_eq!(read.find(Role::Client, "p", "auth/a").unwrap().why, Why::NotBuilt);
+        assert_eq!(read.find(Role::Server, "p", "sep-1").unwrap().why, Why::NotAsked);
+        assert_eq!(read.find(Role::Server, "p", "auth/a"), None);
         assert!(Exceptions::parse("  client auth/a\n").is_err());
         assert!(Exceptions::parse("flaky: sometimes\n").is_err());
+    }
+
+    #[test]
+    fn an_exception_may_be_of_one_program() {
+        let read = Exceptions::parse("not asked: a draft\n  server sep-1 one\n").unwrap();
+        assert!(read.find(Role::Server, "one", "sep-1").is_some());
+        assert_eq!(read.find(Role::Server, "other", "sep-1"), None);
+        assert!(Exceptions::parse("not asked: a draft\n  server sep-1 one two\n").is_err());
     }
 
     #[test]
@@ -117,10 +138,12 @@ mod tests {
     #[test]
     fn only_what_may_wait_is_listed() {
         let read = Exceptions::parse(include_str!("../../../conformance/not-built.txt")).unwrap();
-        for Exception { role, name, why } in &read.0 {
-            let may_wait = match why {
-                Why::NotBuilt => name.starts_with("auth/") || name.starts_with("tasks-"),
-                Why::NotAsked => name.starts_with("sep-2640-"),
+        for Exception { role, name, program, why } in &read.0 {
+            let may_wait = match (why, program.as_deref()) {
+                (Why::NotBuilt, _) => name.starts_with("auth/"),
+                (Why::NotAsked, None) => name.starts_with("sep-2640-"),
+                (Why::NotAsked, Some("everything-server")) => name.starts_with("tasks-"),
+                (Why::NotAsked, Some(_)) => name == "tasks-status-notifications",
             };
             assert!(may_wait, "{role} {name}");
         }

@@ -7,13 +7,15 @@ use super::listing::{Listing, SETS, Standing};
 #[derive(Debug)]
 pub(super) struct Leg<'a> {
     pub(super) role: Role,
+    /// Which program is judged.
+    pub(super) program: &'a str,
     pub(super) revision: &'a str,
     scenario: Option<&'a str>,
 }
 
 impl<'a> Leg<'a> {
-    pub(super) fn new(role: Role, revision: &'a str, scenario: Option<&'a str>) -> Self {
-        Self { role, revision, scenario }
+    pub(super) fn new(role: Role, program: &'a str, revision: &'a str, scenario: Option<&'a str>) -> Self {
+        Self { role, program, revision, scenario }
     }
 
     /// What it runs.
@@ -34,6 +36,6 @@ impl<'a> Leg<'a> {
 
     /// A name for its folder of results.
     pub(super) fn folder(&self) -> String {
-        format!("{}-{}", self.role, self.revision)
+        format!("{}-{}", self.program, self.revision)
     }
 }

@@ -1,6 +1,5 @@
 //! The numbers: what passed, what failed and why, what is not built yet.
 
-use super::Role;
 use super::checks::Recorded;
 use super::exceptions::{Exceptions, Why};
 use super::judge;
@@ -18,7 +17,7 @@ pub(super) struct Tally {
 /// The numbers of one leg.
 #[derive(Debug)]
 struct Row {
-    role: Role,
+    program: String,
     revision: String,
     required: Count,
     others: Count,
@@ -41,7 +40,7 @@ impl Tally {
         exceptions: &Exceptions,
     ) {
         let mut row = Row {
-            role: leg.role,
+            program: leg.program.to_owned(),
             revision: leg.revision.to_owned(),
             required: Count::default(),
             others: Count::default(),
@@ -52,7 +51,7 @@ impl Tally {
                 Standing::Other => &mut row.others,
             };
             let mut faults = judge::faults(leg.role, name, recorded);
-            match exceptions.find(leg.role, name).map(|exception| exception.why) {
+            match exceptions.find(leg.role, leg.program, name).map(|exception| exception.why) {
                 Some(Why::NotAsked) => continue,
                 Some(Why::NotBuilt) if !faults.is_empty() => {
                     count.all += 1;
@@ -70,7 +69,7 @@ impl Tally {
                 continue;
             }
             self.failed += 1;
-            println!("FAILED {} {} {name}", leg.role, leg.revision);
+            println!("FAILED {} {} {name}", leg.program, leg.revision);
             faults.iter().for_each(|fault| println!("    {fault}"));
         }
         self.rows.push(row);
@@ -92,13 +91,13 @@ impl Tally {
 
 impl Row {
     fn text(&self) -> String {
-        let Self { role, revision, required, others } = self;
+        let Self { program, revision, required, others } = self;
         let parts: Vec<String> = [(required, "required"), (others, "others")]
             .into_iter()
             .filter(|(count, _)| count.all > 0)
             .map(|(count, name)| count.text(name))
             .collect();
-        format!("{role} {revision}: {}", parts.join("; "))
+        format!("{program} {revision}: {}", parts.join("; "))
     }
 }
 
@@ -115,6 +114,7 @@ impl Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::Role;
 
     #[test]
     fn what_is_not_built_must_fail() {
@@ -122,7 +122,12 @@ mod tests {
         let recorded = Recorded::parse("a\tSUCCESS\tx\tgood\nb\tFAILURE\tx\tbad\nc\tSUCCESS\tx\tgood", "");
         let scenarios = ["a", "b", "c"].map(|name| (name.to_owned(), Standing::Required));
         let mut tally = Tally::default();
-        tally.add(&Leg::new(Role::Server, "2026-07-28", None), &scenarios, &recorded, &exceptions);
+        tally.add(
+            &Leg::new(Role::Server, "everything-server", "2026-07-28", None),
+            &scenarios,
+            &recorded,
+            &exceptions,
+        );
         assert_eq!(tally.rows[0].required, Count { passed: 1, all: 3, not_built: 1 });
         assert_eq!(tally.failed, 1);
     }
@@ -130,11 +135,11 @@ mod tests {
     #[test]
     fn what_is_not_built_is_never_counted_as_passed() {
         let row = Row {
-            role: Role::Client,
+            program: "everything-client".into(),
             revision: "2026-07-28".into(),
             required: Count { passed: 7, all: 32, not_built: 25 },
             others: Count { passed: 1, all: 1, not_built: 0 },
         };
-        assert_eq!(row.text(), "client 2026-07-28: 7/32 required, 25 not built yet; 1/1 others");
+        assert_eq!(row.text(), "everything-client 2026-07-28: 7/32 required, 25 not built yet; 1/1 others");
     }
 }

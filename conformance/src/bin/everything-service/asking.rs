@@ -78,7 +78,6 @@ enum State {
 /// A name.
 #[derive(Debug, Deserialize, serde::Serialize, Form)]
 struct Name {
-    #[expect(dead_code, reason = "only what is asked matters")]
     name: String,
 }
 
