@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use switchboard_design::OutputRule;
 use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
 use switchboard_server::client::{Arguments, Caller};
-use switchboard_server::{Cx, Error, Prompt};
-use switchboard_session::Offer;
+use switchboard_server::{Cx, Error, Prompt, ServiceBuilder};
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::{Offer, Peer, PeerLimits};
 
 use crate::bench::{self, Bench};
 use crate::open::{self, ERAS, callers};
@@ -199,6 +199,32 @@ async fn a_call_that_takes_too_long_is_given_up_and_dropped_and_never_made_again
             tokio::task::yield_now().await;
         }
         assert_eq!(bench.calls.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_again() {
+    for offer in ERAS {
+        let bench = Arc::new(Bench::default());
+        let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
+        let (near, far) = switchboard_session::link::pair();
+        let serving = tokio::spawn(async move { server.serve(far).await });
+        let dial = switchboard_session::link::Once::new(Peer::start(near, PeerLimits::default()));
+        let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
+        let caller = Caller::new(session, Arc::clone(bench::design()));
+        let args = Arguments::new().with("ms", &60_000);
+        let call = caller.tool::<(), Error>(bench::SLOW, args, None, None);
+        let breaks = async {
+            while bench.calls.load(Ordering::SeqCst) == 0 {
+                tokio::task::yield_now().await;
+            }
+            serving.abort();
+        };
+        let (error, ()) = tokio::join!(call, breaks);
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+        assert!(!error.is_retryable() && error.repair().is_none());
+        assert_eq!(bench.calls.load(Ordering::SeqCst), 1);
     }
 }
 
