@@ -13,6 +13,7 @@ mod json;
 mod people;
 mod routed;
 mod serve;
+mod services;
 mod stage;
 mod status;
 mod stop;

@@ -157,7 +157,7 @@ impl Session {
 
     /// Whether an array of messages is a message here.
     pub fn has_batches(&self) -> bool {
-        self.agreed().is_some_and(|agreed| super::client::has_batches(agreed.revision))
+        self.agreed().is_some_and(|agreed| crate::era::has_batches(agreed.revision))
     }
 
     pub(crate) fn log_level(&self) -> Option<Level> {
