@@ -37,7 +37,10 @@ const CMD: [&str; 3] = ["--", "sh", "./texts"];
 fn a_design_is_printed_for_people_and_for_programs() {
     let folder = service(&design("1.0.0", &["count_words"]));
     let ran = within(folder.path(), &[&["design", "print"][..], &CMD].concat());
-    assert_eq!((ran.code, ran.out.as_str()), (0, "texts 1.0.0\n\ntools\n  count-words --text <TEXT>\n      Does it.\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (0, "texts 1.0.0\n\ntools\n  count-words --text <TEXT>\n      Does it.\n")
+    );
     let ran = within(folder.path(), &["design", "print", "--json", "--design", "design.json"]);
     assert_eq!(ran.json()["tools"][0]["name"], "count_words");
     let ran = within(folder.path(), &["design", "print", "--json", "--", "false"]);
@@ -64,7 +67,10 @@ fn a_lock_tells_breaking_changes_from_compatible_ones() {
     fs::write(folder.path().join("design.json"), design("1.0.0", &["a"])).unwrap();
     let ran = check(&["--json"]);
     let told = ran.json();
-    assert_eq!((ran.code, &told["worst"], &told["changes"][0]["place"]), (1, &json!("breaking"), &json!("tool `b`")));
+    assert_eq!(
+        (ran.code, &told["worst"], &told["changes"][0]["place"]),
+        (1, &json!("breaking"), &json!("tool `b`"))
+    );
 
     // A lock is a design too.
     let ran = within(folder.path(), &["design", "diff", "design.json", "design.lock.json"]);
@@ -167,7 +173,9 @@ fn a_new_project_builds_and_passes_its_tests() {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["test", "--offline", "--workspace"]).current_dir(&project);
     // The same settings as here, so that what is built here is not built again.
-    cargo.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only").env("CARGO_PROFILE_TEST_DEBUG", "line-tables-only");
+    cargo
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .env("CARGO_PROFILE_TEST_DEBUG", "line-tables-only");
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| root.join("target").into());
     cargo.env("CARGO_TARGET_DIR", target);
     let output = cargo.output().unwrap();
