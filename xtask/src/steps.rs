@@ -29,6 +29,11 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "features", what: "every feature builds alone", run: features },
     Step { name: "test", what: "unit, integration and doc tests", run: test },
+    Step {
+        name: "scaffold",
+        what: "a project of `switchboard new` builds and passes its tests",
+        run: scaffold,
+    },
     Step { name: "rustdoc", what: "documentation, warnings denied", run: rustdoc },
     Step { name: "deny", what: "licences and advisories, where cargo-deny is installed", run: deny },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
@@ -137,6 +142,18 @@ fn test(project: &Project) -> Result<Outcome, Failure> {
         cargo.env("SWITCHBOARD_LONG", "1");
     }
     command::run(&mut cargo)?;
+    Ok(Outcome::Passed)
+}
+
+/// Marked `#[ignore]`, because it builds a whole project.
+fn scaffold(project: &Project) -> Result<Outcome, Failure> {
+    let test = "services::a_new_project_builds_and_passes_its_tests";
+    let mut cargo = project.cargo();
+    cargo.args(["test", "-p", "switchboard-cli", "--test", "it", "--", "--ignored", "--exact", test]);
+    // A name that is not there passes, and would look like proof.
+    if !command::output(&mut cargo)?.contains("1 passed") {
+        return Err(Failure::new(format!("not run: there is no test `{test}`")));
+    }
     Ok(Outcome::Passed)
 }
 

@@ -28,6 +28,7 @@ pub fn command(design: &Design) -> Command {
         .args(options::arguments(Reach::Remote, &[]))
         .subcommands(calls(design, Reach::Remote))
         .subcommands(rpc(design))
+        .subcommands(notify(design))
 }
 
 /// The command of a service, without any command in it.
@@ -108,6 +109,22 @@ fn rpc(design: &Design) -> Option<Command> {
         .collect();
     let about = "Call a method that MCP does not have, at --rpc-url";
     (!methods.is_empty()).then(|| group("rpc", about).subcommands(methods))
+}
+
+/// Events that a client publishes, where the service accepts that.
+fn notify(design: &Design) -> Option<Command> {
+    let event = |event: &switchboard_design::NotificationDef| {
+        let payload = Arg::new("payload").required(true).value_name("JSON").help("What it carries");
+        let schema = design.types.close(&event.payload);
+        Command::new(event.name.clone())
+            .about(event.description.clone())
+            .arg(payload)
+            .args(options::arguments(Reach::Remote, &[]))
+            .after_help(format!("Schema: {schema}"))
+    };
+    let events: Vec<Command> = design.notifications.iter().map(event).collect();
+    let about = "Publish an event to everybody who listens";
+    (!events.is_empty()).then(|| group("notify", about).subcommands(events))
 }
 
 fn listen(design: &Design, reach: Reach) -> Command {

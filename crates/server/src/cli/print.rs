@@ -57,6 +57,11 @@ pub(super) fn blocks(blocks: &[Content]) -> String {
     blocks.iter().map(|content| line_end(block(content))).collect()
 }
 
+/// What a resource holds.
+pub(super) fn contents(contents: &[ResourceContents]) -> String {
+    contents.iter().map(|part| line_end(body(part))).collect()
+}
+
 /// What is said in a prompt.
 pub(super) fn messages(messages: &[PromptMessage]) -> String {
     let one = |message: &PromptMessage| {

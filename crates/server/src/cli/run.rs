@@ -16,10 +16,13 @@ use super::failure::Failure;
 use super::given;
 use super::options::Options;
 use super::sanitize::one_line;
-use super::target::Target;
+use super::target::{self, Target};
 use super::{listed, print};
+use tokio::sync::mpsc;
+
 use crate::client::{Arguments, Caller};
-use crate::{Contents, Cx, EventSink, Prompt};
+use crate::wire::{EVENT_NOTE, EVENTS_METHOD, EventNote, NOTIFY_PREFIX};
+use crate::{Cx, EventSink, Prompt};
 
 /// How long ending a session may take.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -75,9 +78,26 @@ async fn client(
     if let Some(done) = without_session(design, matches, command, options) {
         return done;
     }
-    let asked = Asked::read(design, matches)?;
-    let target = Target::read(options, design)?;
-    run(design, target, asked, options).await
+    match Asked::read(design, matches)? {
+        Asked::Method(place, given) => method(design, place, given, options).await,
+        asked => run(design, Target::read(options, design)?, asked, options).await,
+    }
+}
+
+/// Calls a method that MCP does not have, at the plain endpoint.
+async fn method(
+    design: &Arc<Design>,
+    place: usize,
+    given: Map<String, Value>,
+    options: &Options,
+) -> Result<(), Failure> {
+    let caller = target::plain(options, design)?;
+    let called = caller.call_raw(&design.rpc_only[place].rust_name, Value::Object(given));
+    let result = tokio::select! {
+        result = called => result?,
+        _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
+    };
+    if options.json { print::text(result.as_str()) } else { print::text(&print::pretty(&result)) }
 }
 
 /// Commands that need nobody else.
@@ -108,6 +128,8 @@ pub(super) enum Asked {
     Resource(usize, Map<String, Value>),
     Prompt(usize, Map<String, Value>),
     Listen { resources: Vec<String>, count: Option<u64> },
+    Notify { event: String, payload: Raw },
+    Method(usize, Map<String, Value>),
 }
 
 impl Asked {
@@ -126,6 +148,15 @@ impl Asked {
             commands.iter().position(|command| command == name).ok_or_else(unknown)
         };
         match (name, matches.subcommand()) {
+            ("notify", Some((name, matches))) => notification(design, name, matches),
+            ("rpc", Some((name, matches))) => {
+                let place = design.rpc_only.iter().position(|method| method.name == name);
+                let place = place.ok_or_else(unknown)?;
+                let method = &design.rpc_only[place];
+                let schema = design.types.close(&method.args.schema);
+                let given = given::arguments(matches, &design.method_flags(method), Some(&schema))?;
+                Ok(Self::Method(place, given))
+            }
             ("read", Some((name, matches))) => {
                 let place = place(design.resource_commands(), name)?;
                 let flags = design.resources[place].flags();
@@ -150,6 +181,21 @@ impl Asked {
             }
         }
     }
+}
+
+/// An event to publish, whose payload fits.
+fn notification(design: &Design, name: &str, matches: &ArgMatches) -> Result<Asked, Failure> {
+    let event = design.notifications.iter().find(|event| event.name == name);
+    let event = event.ok_or_else(|| Failure::usage("there is no such event"))?;
+    let text = matches.get_one::<String>("payload").map_or("null", String::as_str);
+    let payload: Value = serde_json::from_str(text)
+        .map_err(|error| Failure::usage(format!("the payload is not JSON: {error}")))?;
+    let issues = switchboard_design::schema::misfits(&design.types.close(&event.payload), &payload);
+    if issues.is_empty() {
+        return Ok(Asked::Notify { event: event.name.clone(), payload: Raw::from(payload) });
+    }
+    let said = issues.iter().map(ToString::to_string).collect();
+    Err(Failure::Arguments { said, invalid: switchboard_design::InvalidParams::from_issues(issues) })
 }
 
 /// How to repair the arguments of a resource.
@@ -200,14 +246,10 @@ async fn ask(
             if options.json { print::json(&result) } else { print::text(&print::result(&result)) }
         }
         Asked::Resource(place, given) => {
-            let read = caller.resource::<Contents, Error>(place, Arguments::whole(&given), Some(&cx)).await;
-            let contents =
-                read.map_err(|error| Failure::Call(error).with_repair(|said| repair(design, place, said)))?;
-            if options.json {
-                print::json(&contents.blocks)
-            } else {
-                print::text(&print::blocks(&contents.blocks))
-            }
+            let explained = |error| Failure::Call(error).with_repair(|said| repair(design, place, said));
+            let uri = caller.uri(place, Arguments::whole(&given)).map_err(explained)?;
+            let result = caller.read(&uri, Some(&cx)).await.map_err(explained)?;
+            if options.json { print::json(&result) } else { print::text(&print::contents(&result.contents)) }
         }
         Asked::Prompt(place, given) => {
             let Prompt { messages, .. } =
@@ -215,6 +257,11 @@ async fn ask(
             if options.json { print::json(&messages) } else { print::text(&print::messages(&messages)) }
         }
         Asked::Listen { resources, count } => listen(design, session, resources, count, options).await,
+        Asked::Notify { event, payload } => {
+            session.request_raw(&format!("{NOTIFY_PREFIX}{event}"), payload).await?;
+            if options.json { print::json(&serde_json::json!({})) } else { print::text("published\n") }
+        }
+        Asked::Method(..) => Err(Failure::usage("a service has no plain endpoint while it is not served")),
     }
 }
 
@@ -230,6 +277,7 @@ fn events(as_json: bool) -> EventSink {
     })
 }
 
+/// Tells what comes until there is enough of it.
 async fn listen(
     design: &Design,
     session: &ClientSession,
@@ -237,21 +285,44 @@ async fn listen(
     count: Option<u64>,
     options: &Options,
 ) -> Result<(), Failure> {
+    let (heard, mut events) = mpsc::unbounded_channel();
+    let wants_events = resources.is_empty() && !design.notifications.is_empty();
+    // Answered only when the server ends it; meanwhile every event is told. Unbounded is fine here: printing is faster
+    // than the network.
+    let streaming = session.raw_call(EVENTS_METHOD, Raw::empty_object()).timeout(Duration::MAX).on_note(
+        move |method, params| {
+            if method == EVENT_NOTE {
+                _ = heard.send(params);
+            }
+        },
+    );
+    let mut streaming = std::pin::pin!(async {
+        match wants_events {
+            true => streaming.await.map(drop),
+            false => std::future::pending().await,
+        }
+    });
     let mut filter = ListenFilter::new();
     filter.resource_subscriptions = if resources.is_empty() { watched(design) } else { resources };
-    let mut changes = session.changes()?;
     let mut listening = match filter.resource_subscriptions.is_empty() {
         true => None,
         false => Some(session.listen(filter).await?),
     };
     let mut left = count.unwrap_or(u64::MAX);
     while left > 0 {
-        let change = tokio::select! {
-            change = changes.next() => change,
-            change = next(&mut listening) => change,
+        let line = tokio::select! {
+            biased;
+            Some(event) = events.recv() => Some(event_line(&event)),
+            change = next(&mut listening) => match change {
+                Some(change) => told(&change),
+                None => break,
+            },
+            ended = &mut streaming => {
+                ended?;
+                break;
+            }
         };
-        let Some(change) = change else { break };
-        if let Some(line) = told(&change) {
+        if let Some(line) = line {
             if options.json {
                 print::json(&line)?
             } else {
@@ -261,6 +332,13 @@ async fn listen(
         }
     }
     Ok(())
+}
+
+fn event_line(event: &Raw) -> Value {
+    match event.decode::<EventNote>() {
+        Ok(note) => serde_json::json!({"event": note.name, "data": note.data, "lost": note.lost}),
+        Err(_) => serde_json::json!({"event": "unreadable", "data": event}),
+    }
 }
 
 async fn next(listening: &mut Option<switchboard_session::client::Listening>) -> Option<Change> {
@@ -280,7 +358,6 @@ fn watched(design: &Design) -> Vec<String> {
 fn told(change: &Change) -> Option<Value> {
     Some(match change {
         Change::Resource { uri } => serde_json::json!({"resource": uri}),
-        Change::Other { method, params } => serde_json::json!({"event": method, "params": params}),
         Change::Missed(count) => serde_json::json!({"missed": count}),
         _ => return None,
     })
@@ -290,7 +367,7 @@ fn people(told: &Value) -> String {
     match (&told["resource"], &told["event"]) {
         (Value::String(uri), _) => format!("changed: {}", one_line(uri)),
         (_, Value::String(event)) => {
-            format!("{}: {}", one_line(event), one_line(&told["params"].to_string()))
+            format!("{}: {}", one_line(event), one_line(&told["data"].to_string()))
         }
         _ => one_line(&told.to_string()),
     }

@@ -21,6 +21,7 @@ use super::options::{Options, Reach};
 use super::run::{Asked, finish, parse, run, without_session};
 use super::target::Target;
 use crate::ServiceBuilder;
+use crate::rpc::{Mounted, RpcService};
 
 impl ServiceBuilder {
     /// Runs the command line of the service with the arguments of this process: `serve --stdio`, `serve --http ADDR`,
@@ -56,7 +57,7 @@ async fn served(
     }
     match matches.subcommand() {
         Some(("design", matches)) => return design::run(design, matches),
-        Some(("serve", matches)) => return serve(&build(builder)?, matches).await,
+        Some(("serve", matches)) => return serve(builder, matches).await,
         _ => {}
     }
     // Tools stand behind `call`, everything else as clients have it.
@@ -102,10 +103,10 @@ fn command(design: &Design) -> Command {
     with_offers(root, design, Reach::Local)
 }
 
-async fn serve(server: &Arc<Server>, matches: &ArgMatches) -> Result<(), Failure> {
+async fn serve(builder: ServiceBuilder, matches: &ArgMatches) -> Result<(), Failure> {
     match matches.get_one::<SocketAddr>("http") {
-        Some(address) => over_http(server, *address, matches).await,
-        None => on_stdio(server).await,
+        Some(address) => over_http(builder, *address, matches).await,
+        None => on_stdio(&build(builder)?).await,
     }
 }
 
@@ -122,7 +123,11 @@ async fn on_stdio(server: &Arc<Server>) -> Result<(), Failure> {
     }
 }
 
-async fn over_http(server: &Arc<Server>, address: SocketAddr, matches: &ArgMatches) -> Result<(), Failure> {
+async fn over_http(
+    builder: ServiceBuilder,
+    address: SocketAddr,
+    matches: &ArgMatches,
+) -> Result<(), Failure> {
     let hosts: Vec<String> = matches.get_many("allow-host").into_iter().flatten().cloned().collect();
     if !address.ip().is_loopback() && !matches.get_flag("allow-remote") {
         return Err(Failure::usage(format!("{address} can be reached from other machines"))
@@ -138,9 +143,22 @@ async fn over_http(server: &Arc<Server>, address: SocketAddr, matches: &ArgMatch
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         options.allowed_hosts = loopback.into_iter().chain(hosts).collect();
     }
-    eprintln!("listening at http://{}{}", listener.address()?, options.path);
+    let at = listener.address()?;
+    let rpc = builder.design().rpc.clone();
+    let plain = rpc.as_ref().map(|_| RpcService::new(&builder, options.clone())).transpose();
+    let plain = plain.map_err(|error| Failure::Other(error.to_string()))?;
+    say(&format!("listening at http://{at}{}", options.path));
+    if let Some(path) = &rpc {
+        say(&format!("listening at http://{at}{path} for plain JSON-RPC"));
+    }
+    let service = HttpService::new(&build(builder)?, options);
     let stopper = listener.stopper();
-    let mut serving = std::pin::pin!(listener.serve(HttpService::new(server, options)));
+    let mut serving = std::pin::pin!(async move {
+        match plain {
+            Some(plain) => listener.serve(Mounted::new(service, plain)).await,
+            None => listener.serve(service).await,
+        }
+    });
     tokio::select! {
         () = &mut serving => return Ok(()),
         () = signals.next() => {}
@@ -151,6 +169,11 @@ async fn over_http(server: &Arc<Server>, address: SocketAddr, matches: &ArgMatch
         () = serving => Ok(()),
         () = signals.next() => Err(Failure::Interrupted),
     }
+}
+
+/// Tells whoever started us. A closed stderr is no reason to stop.
+fn say(line: &str) {
+    _ = io::Write::write_all(&mut io::stderr(), format!("{line}\n").as_bytes());
 }
 
 /// The signals that ask this program to end. While this exists they no longer end it by themselves.

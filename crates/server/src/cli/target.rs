@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::header::{HeaderName, HeaderValue};
 use switchboard_design::Design;
+use switchboard_http::{Address, HttpClient, HttpOptions, PlainHttp};
 use switchboard_session::answering::Server;
 use switchboard_session::client::{ClientSession, Limits};
 use switchboard_session::link::InProcess;
@@ -15,6 +16,7 @@ use switchboard_transport::stdio::{ChildCommand, Stdio};
 use super::ask::AtTerminal;
 use super::failure::Failure;
 use super::options::Options;
+use crate::rpc::RpcCaller;
 
 /// Where the service is.
 #[derive(Debug)]
@@ -67,6 +69,38 @@ impl Target {
             Self::Program(command) => client.connect(Stdio::new(*command)).await,
         }
     }
+}
+
+/// The plain endpoint: where the command line says, else beside the service itself.
+///
+/// # Errors
+/// When nothing says where, or what does is wrong.
+pub(super) fn plain(options: &Options, design: &Arc<Design>) -> Result<RpcCaller, Failure> {
+    let told = || std::env::var(variable(design)).ok().filter(|url| !url.is_empty());
+    let beside = || {
+        let url = options.url.clone().or_else(told)?;
+        let path = design.rpc.as_deref()?;
+        let start = url.find("://")? + 3;
+        let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |end| start + end);
+        Some(format!("{}{path}", &url[..end]))
+    };
+    let url = options.rpc_url.clone().or_else(beside).ok_or_else(|| {
+        Failure::usage("nothing says where the plain endpoint is").hint("give --rpc-url URL")
+    })?;
+    let wrong =
+        |error: &dyn std::fmt::Display| Failure::usage(format!("the address of the plain endpoint: {error}"));
+    let rule = if options.allow_http { PlainHttp::Allowed } else { PlainHttp::LoopbackOnly };
+    let address = Address::parse(&url, rule).map_err(|error| wrong(&error))?;
+    let client = HttpClient::new(HttpOptions::from_environment()).map_err(|error| wrong(&error))?;
+    let mut caller = RpcCaller::at(address, client, Arc::clone(design));
+    if let Some(time) = options.timeout {
+        caller = caller.with_timeout(time);
+    }
+    for given in &options.headers {
+        let (name, value) = header(given)?;
+        caller = caller.with_header(name, value);
+    }
+    Ok(caller)
 }
 
 fn limits(options: &Options) -> Limits {

@@ -45,7 +45,7 @@ impl Caller {
     ///
     /// # Errors
     /// When none can.
-    pub(super) fn uri(&self, resource: usize, args: Arguments) -> Result<String, Error> {
+    pub(crate) fn uri(&self, resource: usize, args: Arguments) -> Result<String, Error> {
         let route = self.routes.get(resource).ok_or_else(|| no_such("resource"))?;
         let route = route.as_ref().map_err(|error| Error::internal(error.clone()))?;
         route.encode(&args.into_map()?).map_err(|error| match error {
@@ -58,7 +58,8 @@ impl Caller {
         })
     }
 
-    async fn read(&self, uri: &str, cx: Option<&Cx>) -> Result<ReadResourceResult, Error> {
+    /// Reads what is at a URI.
+    pub(crate) async fn read(&self, uri: &str, cx: Option<&Cx>) -> Result<ReadResourceResult, Error> {
         const METHOD: &str = "resources/read";
         let (within, meta) = asked_of(cx);
         let reading = async {

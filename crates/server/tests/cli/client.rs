@@ -21,6 +21,9 @@ pub const TESTS: &[Test] = &[
     ("client::completions_know_the_tools", completions),
     ("client::it_lists_what_the_design_has", lists),
     ("client::each_revision_gives_the_same", revisions),
+    ("client::a_method_outside_mcp_is_called_beside_the_service", rpc),
+    ("client::what_one_publishes_another_hears", events),
+    ("client::every_line_of_the_quickstart_runs", quickstart),
 ];
 
 fn value(text: &str) -> Value {
@@ -186,4 +189,56 @@ fn revisions() {
     }
     let done = client(&["--revision", "1999-01-01", "list"]);
     assert_eq!(done.code, 2);
+}
+
+fn rpc() {
+    let served = Served::start();
+    let done = done(program("client").args(["--url", &served.url, "--json", "rpc", "reindex"]));
+    assert_eq!((done.code, done.out.as_str()), (0, "{\"done\":7}\n"), "{done:?}");
+    let plain = served.url.replace("/mcp", "/rpc");
+    let done = crate::stage::done(program("client").args(["rpc", "reindex", "--rpc-url", &plain]));
+    assert_eq!((done.code, value(&done.out)), (0, json!({"done": 7})), "{done:?}");
+    let done = crate::stage::done(program("client").args(["rpc", "reindex"]));
+    assert_eq!(done.code, 2, "{done:?}");
+}
+
+fn events() {
+    let served = Served::start();
+    let mut listening = program("client");
+    listening
+        .args(["--url", &served.url, "--json", "listen", "--count", "1"])
+        .stdout(std::process::Stdio::piped());
+    let mut listening = listening.spawn().unwrap();
+    let wrong = done(program("client").args(["--url", &served.url, "notify", "found_it", "{}"]));
+    assert_eq!(wrong.code, 2, "{wrong:?}");
+    // Until somebody listens, nobody hears.
+    while listening.try_wait().unwrap().is_none() {
+        let told = ["--url", &served.url, "notify", "found_it", r#"{"query":"it"}"#];
+        let done = done(program("client").args(told));
+        assert_eq!((done.code, done.out.as_str()), (0, "published\n"), "{done:?}");
+    }
+    let heard = listening.wait_with_output().unwrap();
+    let heard = value(std::str::from_utf8(&heard.stdout).unwrap());
+    assert_eq!((&heard["event"], &heard["data"]), (&json!("found_it"), &json!({"query": "it"})));
+}
+
+fn quickstart() {
+    let program = std::env::current_exe().unwrap().display().to_string();
+    let text = switchboard_design::Quickstart::new(crate::service::design())
+        .with_command([program.as_str(), "service"])
+        .to_string();
+    let start = format!("{program} service ");
+    let runs = |line: &&str| {
+        let words = line.strip_prefix(&start).unwrap_or_default();
+        ["call ", "read ", "prompt ", "list", "design "].iter().any(|command| words.starts_with(command))
+    };
+    let mut count = 0;
+    for line in text.lines().filter(runs) {
+        let done =
+            done(std::process::Command::new("sh").args(["-c", line]).stdin(std::process::Stdio::null()));
+        // One of the tools fails, and one asks: what counts is that their arguments fit.
+        assert!([0, 3, 4].contains(&done.code), "{line}: {done:?}");
+        count += 1;
+    }
+    assert_eq!(count, 8, "{text}");
 }

@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let role = args.nth(1);
     match role.as_ref().and_then(|role| role.to_str()) {
         Some("service") => {
-            let builder = ServiceBuilder::new(std::sync::Arc::new(service::Finder));
+            let builder =
+                ServiceBuilder::new(std::sync::Arc::new(service::Finder)).accept_notifications(true);
             stage::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
         }
         Some("client") => {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use switchboard_design::{MethodDef, ParamDef, ParamKind};
-use switchboard_protocol::{BooleanField, CallToolResult, Content, FormField, FormSchema};
+use switchboard_protocol::{BooleanField, CallToolResult, Content, FormField, FormSchema, Raw};
 use switchboard_server::rt;
 use switchboard_server::{
     Answer, Call, Changes, Contents, Cx, Design, Dispatch, Error, Form, Prompt, Working,
@@ -77,6 +77,7 @@ pub fn design() -> &'static Arc<Design> {
                 )
                 .with_params(history)])
                 .with_prompts([rt::prompt::<TextArgs>("code_review", "Asks for a review.", &["text"])])
+                .with_notifications([rt::notification::<Found>("found_it", "Something was found.")])
                 .with_rpc_only([MethodDef::new("reindex").with_description("Rebuilds the index")]),
         )
     });
@@ -133,6 +134,11 @@ impl Dispatch for Finder {
             let TextArgs { text } = call.args()?;
             Ok(Prompt::user(format!("Review {text}")))
         })
+    }
+
+    fn call_method(&self, rust_name: &str, _: Call) -> Option<Working<Raw>> {
+        (rust_name == "reindex")
+            .then(|| -> Working<Raw> { Box::pin(async { Ok(Raw::from(json!({"done": 7}))) }) })
     }
 
     fn watch(&self, _: usize, _: Cx, _: Changes) -> Working<()> {
