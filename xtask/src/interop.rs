@@ -29,12 +29,13 @@ pub(crate) struct Peers {
 
 impl Peers {
     /// What the tests are told.
-    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 5] {
+    pub(crate) fn environment(&self) -> [(&'static str, &PathBuf); 6] {
         [
             ("SWITCHBOARD_INTEROP_NODE", &self.node),
             ("SWITCHBOARD_INTEROP_PYTHON", &self.python),
             ("SWITCHBOARD_INTEROP_RMCP_SERVER", &self.rmcp.server),
             ("SWITCHBOARD_INTEROP_RMCP_CLIENT", &self.rmcp.client),
+            ("SWITCHBOARD_INTEROP_RMCP_ASSISTANT_CLIENT", &self.rmcp.assistant_client),
             ("SWITCHBOARD_INTEROP_RMCP_OLD_SERVER", &self.rmcp.old_server),
         ]
     }

@@ -125,7 +125,7 @@ fn clippy(project: &Project) -> Result<Outcome, Failure> {
 
 /// In a workspace build features add up, which hides one that does not stand alone.
 fn features(project: &Project) -> Result<Outcome, Failure> {
-    for feature in ["", "host", "http-client", "http-server"] {
+    for feature in ["", "client", "server", "host", "http-client", "http-server"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
@@ -189,15 +189,17 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
         cargo
             .args(["test", "-p", "switchboard", "--test", "interop"])
             .args(arguments)
-            .envs(peers.environment());
+            .envs(peers.environment())
+            .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"));
         if project.long {
             cargo.env("SWITCHBOARD_LONG", "1");
         }
         cargo
     };
     command::run(&mut cargo(&["--no-run"]))?;
-    // The server that peers written as clients are pointed at.
+    // The servers that peers written as clients are pointed at.
     command::run(project.cargo().args(["build", "-p", "switchboard", "--example", "serve_tools"]))?;
+    command::run(project.cargo().args(["build", "-p", "assistant", "--bin", "assistant"]))?;
     // An empty target passes, and would look like proof.
     let names = command::output(&mut cargo(&["--", "--list"]))?;
     if !names.lines().any(|line| line.ends_with(": test")) {

@@ -49,6 +49,6 @@ impl Bench for Tools {
 pub fn server(tools: usize) -> Arc<Server> {
     let builder = BenchServer::builder(Tools::default());
     let builder =
-        if tools > 3 { ServiceBuilder::new(padded::padded(builder.into_dispatch(), tools)) } else { builder };
+        if tools > 3 { ServiceBuilder::new(padded::padded(builder.dispatch(), tools)) } else { builder };
     builder.list_changed(false).build().expect("the design is sound")
 }

@@ -35,7 +35,11 @@ impl Session for Calling {
         static CLIENTS: [OnceLock<Client>; 2] = [const { OnceLock::new() }; 2];
         let client = CLIENTS[args.era as usize].get_or_init(|| client(args.era));
         match &args.target {
-            Target::Url(url) => Ok(client.connect(Http::new(url)?).await?.into()),
+            Target::Url(url) => {
+                // On a line of its own: in one with the await it would stand in the task all the time.
+                let server = Http::new(url)?;
+                Ok(client.connect(server).await?.into())
+            }
             Target::Command(words) => {
                 Ok(client.connect(ChildCommand::new(&words[0]).args(&words[1..])).await?.into())
             }

@@ -164,6 +164,13 @@ impl Error {
         Self::InvalidParams(InvalidParams::new(message))
     }
 
+    /// There is no such resource: for a method whose URI has variables, when nothing is where they lead.
+    ///
+    /// Clients are told with the code that the specification has for it, which differs between revisions.
+    pub fn no_resource(uri: impl Into<String>) -> Self {
+        Self::Unknown { kind: ItemKind::Resource, name: uri.into() }
+    }
+
     /// Our fault.
     pub fn internal(source: impl Into<Source>) -> Self {
         Self::Internal(source.into())

@@ -25,7 +25,29 @@ mod uri;
 use proc_macro::TokenStream;
 use syn::DeriveInput;
 
-/// Makes a trait the design of a service.
+/// Makes a trait the design of a service: what serves it, calls it and describes it comes from the trait.
+///
+/// For a trait `X` there are `XServer` (`XServer::builder(service)`, `XServer::design()`), `XClient`, which is `X` over any
+/// session, `XEvents` when there is something to tell unasked, `XRpcClient` when there is a plain endpoint, and `DynX` on
+/// demand. Options of the service: `name`, `version`, `title`, `protocols("…")` (the first is the default),
+/// `rpc = "/rpc"`, `quickstart = false`, `error = MyError`, `dyn_compatible`, `crate = "path::to::switchboard"`.
+///
+/// Every method is an `async fn` that takes `&self` and returns a `Result`; its doc comment is its description. Its role:
+///
+/// - `#[tool]`, with `name`, `title`, `read_only`, `destructive`, `idempotent`, `open_world`, `example = { … }`,
+///   `scopes("…")`, `tags("…")`, `since`, `deprecated`, `icon` (as often as one likes), `blocking` (it holds its thread),
+///   `shielded` (it runs to its end when the call is dropped), `task`.
+/// - `#[resource("doc://{id}")]`, with `uri`, `mime`, `watch`, `ttl = "30s"`, `cache = "private"`, and what all have.
+/// - `#[prompt]`, with `example` and what all have. A default body can be overridden; with `text = "…"` the design has the
+///   one message, and nothing is called.
+/// - `#[subscription(resource = "…")]` with a `Changes`: runs while somebody is subscribed.
+/// - `#[completion(prompt = "…", argument = "…")]`: its first parameter is what was typed so far.
+/// - `#[notification] fn name(payload: T);`: an event, not a call.
+/// - `#[internal]`: not to be called from outside. Without any role it is for the plain endpoint alone.
+///
+/// Parameters are arguments, by their names: `#[arg(default = …)]`, `#[serde(default)]`, `#[serde(rename = "…")]`,
+/// `#[schemars(…)]` and `#[header("…")]` say more of one, and doc comments describe it. `&Cx` is what the method knows of
+/// its call, `Events<T>` makes a tool a streaming one, and `#[args]` takes all arguments as one type.
 #[proc_macro_attribute]
 pub fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::service(attr.into(), item.into()).into()
@@ -35,7 +57,7 @@ pub fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `#[server] impl Hello { … }` is `#[service] trait HelloApi { … }` and `impl HelloApi for Hello { … }`, with the same
 /// options and roles. Methods without a role stay what they are. A tool that is not `async` counts as `blocking`.
-/// `Hello::builder(self)` serves it.
+/// `Hello::builder(self)` and `Hello::serve_stdio(self)` serve it.
 #[proc_macro_attribute]
 pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     expand::server(attr.into(), item.into()).into()

@@ -42,6 +42,10 @@ macro_rules! open_objects {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut extra = Settings::deserialize(deserializer)?;
                 $(let $field = take(&mut extra, $key).map_err(serde::de::Error::custom)?;)*
+                if extra.is_empty() {
+                    // Without the room that what was taken out had.
+                    extra = Settings::new();
+                }
                 Ok(Self { $($field,)* extra })
             }
         }

@@ -288,14 +288,34 @@ impl Serialize for Content {
 
 /// The type of a block, read without keeping the text when it is a known one.
 enum Kind {
+    Often(Often),
+    Seldom(Seldom),
+    Unknown(String),
+}
+
+/// Blocks that are read as they come by.
+enum Often {
     Text,
     Image,
     Audio,
-    ResourceLink,
     Resource,
+}
+
+/// Blocks that are read from their text: small or rare, and a second reader for each would be much code.
+enum Seldom {
+    ResourceLink,
     ToolUse,
     ToolResult,
-    Unknown(String),
+}
+
+impl Seldom {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::ResourceLink => "resource_link",
+            Self::ToolUse => "tool_use",
+            Self::ToolResult => "tool_result",
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Kind {
@@ -310,13 +330,13 @@ impl<'de> Deserialize<'de> for Kind {
 
             fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
                 Ok(match text {
-                    "text" => Kind::Text,
-                    "image" => Kind::Image,
-                    "audio" => Kind::Audio,
-                    "resource_link" => Kind::ResourceLink,
-                    "resource" => Kind::Resource,
-                    "tool_use" => Kind::ToolUse,
-                    "tool_result" => Kind::ToolResult,
+                    "text" => Kind::Often(Often::Text),
+                    "image" => Kind::Often(Often::Image),
+                    "audio" => Kind::Often(Often::Audio),
+                    "resource_link" => Kind::Seldom(Seldom::ResourceLink),
+                    "resource" => Kind::Often(Often::Resource),
+                    "tool_use" => Kind::Seldom(Seldom::ToolUse),
+                    "tool_result" => Kind::Seldom(Seldom::ToolResult),
                     other => Kind::Unknown(other.to_owned()),
                 })
             }
@@ -369,7 +389,12 @@ impl<'de> Deserialize<'de> for Content {
                             let name = Raw::encode(&name).map_err(serde::de::Error::custom)?;
                             gather(map, "type".to_owned(), name).and_then(unknown)
                         }
-                        kind => known(&kind, MapAccessDeserializer::new(map)),
+                        Kind::Often(kind) => often(&kind, MapAccessDeserializer::new(map)),
+                        Kind::Seldom(kind) => {
+                            let name = Raw::encode(kind.name()).map_err(serde::de::Error::custom)?;
+                            let block = text(&gather(map, "type".to_owned(), name)?)?;
+                            seldom(&kind, &block)
+                        }
                     },
                     Some(key) => {
                         let value = map.next_value()?;
@@ -382,17 +407,26 @@ impl<'de> Deserialize<'de> for Content {
     }
 }
 
-fn known<'de, D: Deserializer<'de>>(kind: &Kind, fields: D) -> Result<Content, D::Error> {
+fn often<'de, D: Deserializer<'de>>(kind: &Often, fields: D) -> Result<Content, D::Error> {
     match kind {
-        Kind::Text => TextContent::deserialize(fields).map(Content::Text),
-        Kind::Image => MediaContent::deserialize(fields).map(Content::Image),
-        Kind::Audio => MediaContent::deserialize(fields).map(Content::Audio),
-        Kind::ResourceLink => Box::deserialize(fields).map(Content::ResourceLink),
-        Kind::Resource => Box::deserialize(fields).map(Content::Resource),
-        Kind::ToolUse => Box::deserialize(fields).map(Content::ToolUse),
-        Kind::ToolResult => Box::deserialize(fields).map(Content::ToolResult),
-        Kind::Unknown(_) => Raw::deserialize(fields).map(Content::Unknown),
+        Often::Text => TextContent::deserialize(fields).map(Content::Text),
+        Often::Image => MediaContent::deserialize(fields).map(Content::Image),
+        Often::Audio => MediaContent::deserialize(fields).map(Content::Audio),
+        Often::Resource => Box::deserialize(fields).map(Content::Resource),
     }
+}
+
+fn seldom<E: serde::de::Error>(kind: &Seldom, block: &Raw) -> Result<Content, E> {
+    let read = match kind {
+        Seldom::ResourceLink => block.decode().map(Content::ResourceLink),
+        Seldom::ToolUse => block.decode().map(Content::ToolUse),
+        Seldom::ToolResult => block.decode().map(Content::ToolResult),
+    };
+    read.map_err(E::custom)
+}
+
+fn text<E: serde::de::Error>(fields: &OrderedMap<Raw>) -> Result<Raw, E> {
+    Raw::encode(fields).map_err(E::custom)
 }
 
 fn gather<'de, A: MapAccess<'de>>(mut map: A, key: String, value: Raw) -> Result<OrderedMap<Raw>, A::Error> {
@@ -404,13 +438,19 @@ fn gather<'de, A: MapAccess<'de>>(mut map: A, key: String, value: Raw) -> Result
 }
 
 fn unknown<E: serde::de::Error>(fields: OrderedMap<Raw>) -> Result<Content, E> {
-    Raw::encode(&fields).map(Content::Unknown).map_err(E::custom)
+    text(&fields).map(Content::Unknown)
 }
 
 /// A block whose `type` was not its first key.
 fn late<E: serde::de::Error>(fields: OrderedMap<Raw>) -> Result<Content, E> {
     let kind = fields.get("type").ok_or_else(|| E::missing_field("type"))?;
     let kind: Kind = kind.decode().map_err(E::custom)?;
-    let block = Raw::encode(&fields).map_err(E::custom)?;
-    known(&kind, &mut serde_json::Deserializer::from_str(block.as_str())).map_err(E::custom)
+    let block = text(&fields)?;
+    match kind {
+        Kind::Often(kind) => {
+            often(&kind, &mut serde_json::Deserializer::from_str(block.as_str())).map_err(E::custom)
+        }
+        Kind::Seldom(kind) => seldom(&kind, &block),
+        Kind::Unknown(_) => Ok(Content::Unknown(block)),
+    }
 }

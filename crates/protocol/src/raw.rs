@@ -241,11 +241,11 @@ impl Raw {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         // As little as can be is generic here: this is made anew for every type that is read.
         self.check_nodes()?;
-        match serde_json::from_str(&self.text) {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                let mended = self.mended(&error)?;
-                serde_json::from_str(&mended).map_err(|error| explain(&mended, &error))
+        let mut mended: Option<String> = None;
+        loop {
+            match serde_json::from_str(mended.as_deref().unwrap_or(&self.text)) {
+                Ok(value) => return Ok(value),
+                Err(error) => mended = Some(self.mend(mended.as_deref(), &error)?),
             }
         }
     }
@@ -261,10 +261,13 @@ impl Raw {
         Ok(())
     }
 
-    /// The text without its lone surrogates; what the error means when it has none.
+    /// The text without its lone surrogates; what the error means when it has none, or was mended before.
     #[cold]
-    fn mended(&self, error: &serde_json::Error) -> Result<String, DecodeError> {
-        scan::mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error))
+    fn mend(&self, before: Option<&str>, error: &serde_json::Error) -> Result<String, DecodeError> {
+        match before {
+            Some(mended) => Err(explain(mended, error)),
+            None => scan::mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error)),
+        }
     }
 }
 

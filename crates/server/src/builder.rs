@@ -87,6 +87,11 @@ impl ServiceBuilder {
         self
     }
 
+    /// The service, as it is served: to be wrapped in another.
+    pub fn dispatch(&self) -> Arc<dyn Dispatch> {
+        Arc::clone(&self.service)
+    }
+
     /// Where what the service tells unasked comes from.
     #[must_use]
     pub fn events(self, feed: EventFeed) -> Self {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 /// Tells everybody who subscribed to a resource that it has changed. Cheap to clone.
 #[derive(Clone)]
 pub struct Changes {
-    tell: Arc<dyn Fn(Option<&str>) + Send + Sync>,
+    tell: Telling,
 }
+
+/// Takes the URI, or none for the one that is watched.
+type Telling = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 impl Changes {
     /// Changes that go here: the URI, or none for the one that is watched.

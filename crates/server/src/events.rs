@@ -160,6 +160,7 @@ impl EventSink {
     ///
     /// # Errors
     /// When nobody hears it any more.
+    #[cfg(feature = "client")]
     pub(crate) fn tell(&self, items: Result<Vec<Content>, Error>) -> Result<(), Error> {
         self.send.as_ref().map_or(Ok(()), |send| send(items))
     }

@@ -103,7 +103,6 @@ impl EventFeed {
     }
 
     /// Publishes an event that a caller sent, to the listeners of every server of the service.
-    #[cfg(feature = "rpc")]
     pub(crate) fn publish(&self, name: &str, data: &Raw) {
         self.hub.tell(&News::Event(name.to_owned(), data.clone()));
     }

@@ -24,10 +24,10 @@ pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
 pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
 pub use crate::variant::Variant;
-pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc};
+pub use crate::{__if_cli as if_cli, __if_client as if_client, __if_rpc as if_rpc, __if_stdio as if_stdio};
 pub use crate::{
     Call, CallOptions, Changes, Contents, Cx, Dispatch, Event, EventFeed, EventSink, Events, EventsHandle,
-    Form, FromOutput, IntoOutput, Prompt, ServiceBuilder, ServiceError, Working,
+    Form, FromOutput, IntoOutput, Prompt, ServeError, ServiceBuilder, ServiceError, Working,
 };
 #[cfg(feature = "cli")]
 pub use clap;
@@ -80,6 +80,22 @@ macro_rules! __if_rpc {
     ($($tokens:tt)*) => {};
 }
 
+/// Yields its input when this crate serves over stdio, else nothing.
+#[cfg(feature = "stdio")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_stdio {
+    ($($tokens:tt)*) => { $($tokens)* };
+}
+
+/// Yields nothing: this crate does not serve over stdio.
+#[cfg(not(feature = "stdio"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_stdio {
+    ($($tokens:tt)*) => {};
+}
+
 /// The newest revision of the protocol.
 pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str();
 
@@ -96,6 +112,7 @@ fn whole<A: JsonSchema>(method: &str, order: &[&str]) -> ArgsDef {
 
 /// What a method takes: gathered argument by argument, or one type.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "made once for a method, and read at once")]
 pub enum Takes {
     /// Gathered.
     Each(Args),

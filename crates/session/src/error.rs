@@ -115,6 +115,7 @@ impl CallError {
         }
     }
 
+    #[cfg(feature = "client")]
     pub(crate) fn protocol(method: &str, error: DecodeError) -> Self {
         Self::Protocol { method: method.to_owned(), error }
     }

@@ -109,14 +109,21 @@
 //! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
 //! ```
 
+#[cfg(feature = "server")]
 pub mod answering;
+#[cfg(feature = "client")]
 pub mod client;
 mod era;
 mod error;
 pub mod link;
 pub mod peer;
 
+#[cfg(feature = "client")]
 pub use client::{Client, ClientSession};
-pub use era::{Listed, Offer, OpeningPolicy, StateKeys, Terms, Verdict, VersionPolicy};
+#[cfg(any(feature = "client", feature = "server"))]
+pub use era::TaskWays;
+pub use era::{Listed, Offer, Terms, Verdict};
+#[cfg(feature = "server")]
+pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
 pub use error::{CallError, Phase};
 pub use peer::{Peer, PeerLimits};

@@ -17,16 +17,22 @@ pub use switchboard_protocol::{
     Meta, Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Revision, RpcError,
     ServerCapabilities, Tool, ToolAnnotations,
 };
+#[cfg(feature = "server")]
+pub use switchboard_session::StateKeys;
+#[cfg(feature = "server")]
 pub use switchboard_session::answering::{
     AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
     ServerRequest,
 };
+#[cfg(feature = "client")]
 pub use switchboard_session::client::{
     Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
     Refusal, State,
 };
-pub use switchboard_session::link::{Dial, Ended, Exit, InProcess, LinkError, Pipe, Tap, Way};
-pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, StateKeys, Terms, Verdict};
+#[cfg(feature = "server")]
+pub use switchboard_session::link::InProcess;
+pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
+pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdict};
 #[cfg(feature = "http-client")]
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]
@@ -54,6 +60,8 @@ pub use serde_json::json;
 
 #[cfg(feature = "service")]
 pub mod prelude;
+#[cfg(feature = "server")]
 mod serve;
 
+#[cfg(feature = "server")]
 pub use serve::serve_stdio;

@@ -57,6 +57,12 @@ impl Handler for Fixture {
                     cx.progress(1.0, Some(1.0), None);
                     Ok(CallToolResult::new([Content::text("at once")]).into())
                 }),
+                "steps" => Handled::later(async move {
+                    for step in 1..=3 {
+                        cx.notify("notifications/com.example/step", Some(&json!({ "step": step }).into()));
+                    }
+                    Ok(CallToolResult::new([Content::text("done")]).into())
+                }),
                 "forever" => Handled::later(async { std::future::pending().await }),
                 "begins" => Handled::later(async move {
                     cx.progress(1.0, None, None);
@@ -166,6 +172,25 @@ async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
             assert_eq!(heard.try_recv(), Ok(1.0), "{tool} in {spoken}");
         }
         session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_declared_extension_says_about_a_call_reaches_it_in_order() {
+    let url = serve(&server(), HttpOptions::default()).await;
+    for (offer, spoken) in OFFERS {
+        let client = Client::new().with_offer(offer).with_extension("com.example/steps", Raw::empty_object());
+        let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
+        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let call = session.call_tool("steps", json!({})).on_note(move |method, params| {
+            told.send(format!("{method} {}", params.as_str())).unwrap();
+        });
+        assert_eq!(call.await.unwrap().text(), "done");
+        for step in 1..=3 {
+            let said = format!("notifications/com.example/step {{\"step\":{step}}}");
+            assert_eq!(heard.recv().await.unwrap(), said, "{spoken}");
+        }
+        assert_eq!(heard.recv().await, None);
     }
 }
 

@@ -143,8 +143,7 @@ impl Assistant for InMemory {
 
     async fn document(&self, id: String) -> Result<String> {
         let found = DOCUMENTS.iter().find(|(known, _, _)| *known == id);
-        let (_, _, text) =
-            found.ok_or_else(|| Error::tool("not_found", format!("There is no document {id}.")))?;
+        let (_, _, text) = found.ok_or_else(|| Error::no_resource(format!("doc://{id}")))?;
         Ok((*text).to_owned())
     }
 

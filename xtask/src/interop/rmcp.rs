@@ -9,6 +9,7 @@ use crate::project::Project;
 pub(super) struct Binaries {
     pub(super) server: PathBuf,
     pub(super) client: PathBuf,
+    pub(super) assistant_client: PathBuf,
     pub(super) old_server: PathBuf,
 }
 
@@ -21,6 +22,7 @@ pub(super) fn install(project: &Project, place: &Path) -> Result<Binaries, Failu
     Ok(Binaries {
         server: binary("rmcp-server"),
         client: binary("rmcp-client"),
+        assistant_client: binary("assistant-client"),
         old_server: binary("rmcp-old-server"),
     })
 }

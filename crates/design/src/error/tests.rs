@@ -53,7 +53,7 @@ fn the_table_holds() {
 
 #[test]
 fn an_unknown_resource_has_the_code_of_its_revision() {
-    let error = Error::Unknown { kind: ItemKind::Resource, name: "doc://x".into() };
+    let error = Error::no_resource("doc://x");
     let Answer::Rpc(modern) = rules()[0].answer(&error, Asked::Other) else { panic!("an error") };
     assert_eq!(modern.message, "Unknown resource: doc://x");
     let mut legacy = modern.clone();

@@ -30,17 +30,25 @@ pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
             return quote!(#error #item);
         }
     };
-    of_trait(attr, &item, &item.ident).0
+    of_trait(attr, &item, &item.ident).tokens
+}
+
+/// What is written for a trait.
+struct Written {
+    tokens: TokenStream,
+    service: Service,
+    /// Whether nothing was wrong.
+    fine: bool,
 }
 
 /// The same for a trait that was read; `named` is what the service is called after.
-fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> (TokenStream, Service) {
+fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> Written {
     let mut problems = Problems::default();
     let service = Service::read(attr, item, named, &mut problems);
     let contract = contract::written(item, &service);
     if !problems.is_empty() {
         let problems = problems.into_tokens();
-        return (quote!(#problems #contract), service);
+        return Written { tokens: quote!(#problems #contract), service, fine: false };
     }
     let open = [
         Some(server::open(&service)),
@@ -62,13 +70,13 @@ fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> (TokenStream,
         dynamic::hidden(&service),
     ];
     let (open, hidden) = (open.into_iter().flatten(), hidden.into_iter().flatten());
-    let written = quote! {
+    let tokens = quote! {
         #contract
         #(#open)*
         #[allow(dead_code, clippy::all, clippy::pedantic, missing_docs, reason = "written by a macro")]
         const _: () = { #(#hidden)* };
     };
-    (written, service)
+    Written { tokens, service, fine: true }
 }
 
 /// The parameters of a method as they are declared, without attributes.

@@ -8,6 +8,7 @@ use syn::{
     parse_quote,
 };
 
+use super::Written;
 use crate::problems::Problems;
 use crate::{param, role, ty};
 
@@ -35,7 +36,7 @@ pub(crate) fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     }
     let parts = Parts::of(&item);
     let contract = parts.contract(&item, &ident);
-    let (written, service) = super::of_trait(attr, &contract, &ident);
+    let Written { tokens: written, service, fine } = super::of_trait(attr, &contract, &ident);
     let (own, plain) = (&contract.ident, &parts.plain);
     let (generics, self_ty) = (&item.generics, &item.self_ty);
     let (impl_generics, _, clause) = generics.split_for_impl();
@@ -47,11 +48,13 @@ pub(crate) fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
         }
         function
     });
-    let conveniences = conveniences(&parts, &contract, &service.options.rt);
+    // While something is wrong there is nothing that serves it.
+    let conveniences = fine.then(|| conveniences(&parts, &item, &contract, &service.options.rt));
     quote! {
         #written
         impl #impl_generics #own for #self_ty #clause { #(#bodies)* }
-        impl #impl_generics #self_ty #clause { #(#plain)* #conveniences }
+        impl #impl_generics #self_ty #clause { #(#plain)* }
+        #conveniences
     }
 }
 
@@ -157,16 +160,36 @@ fn bare(function: &ImplItemFn) -> ImplItemFn {
     function
 }
 
-fn conveniences(parts: &Parts, contract: &ItemTrait, rt: &TokenStream) -> Option<TokenStream> {
-    if parts.has("builder") {
-        return None;
-    }
+/// What serves the type itself, unless its author has something of that name.
+fn conveniences(parts: &Parts, item: &ItemImpl, contract: &ItemTrait, rt: &TokenStream) -> TokenStream {
     let (vis, server) = (&contract.vis, format_ident!("{}Server", contract.ident));
-    Some(quote! {
-        /// Serves this.
-        #[allow(dead_code, reason = "for whoever serves it")]
-        #vis fn builder(self) -> #rt::ServiceBuilder {
-            #server::builder(self)
+    let (self_ty, (impl_generics, _, clause)) = (&item.self_ty, item.generics.split_for_impl());
+    let builder = (!parts.has("builder")).then(|| {
+        quote! {
+            #[allow(dead_code, reason = "for whoever serves it")]
+            impl #impl_generics #self_ty #clause {
+                /// Serves this.
+                #vis fn builder(self) -> #rt::ServiceBuilder {
+                    #server::builder(self)
+                }
+            }
         }
-    })
+    });
+    let stdio = (!parts.has("serve_stdio")).then(|| {
+        quote! {
+            #rt::if_stdio! {
+                #[allow(dead_code, reason = "for whoever serves it")]
+                impl #impl_generics #self_ty #clause {
+                    /// Serves the program that started this one, until it leaves.
+                    ///
+                    /// # Errors
+                    /// When it cannot be served, or the connection breaks.
+                    #vis async fn serve_stdio(self) -> ::core::result::Result<(), #rt::ServeError> {
+                        #server::builder(self).serve_stdio().await
+                    }
+                }
+            }
+        }
+    });
+    quote!(#builder #stdio)
 }

@@ -75,7 +75,12 @@ impl Core {
                 return Err(InvalidParams::from_issues(issues).into());
             }
         }
-        self.board.publish(event, &Raw::from(value));
+        let data = Raw::from(value);
+        // Every server of the service tells it to its listeners, this one among them.
+        match self.options.feeds.first() {
+            Some(feed) => feed.publish(event, &data),
+            None => self.board.publish(event, &data),
+        }
         Ok(())
     }
 

@@ -3,8 +3,9 @@
 //! Invariant: only what the server says of arguments becomes [`Error::InvalidParams`]. A connection that fails, a wait
 //! that is over or an answer that cannot be read is never a matter of arguments.
 
+use serde::Deserialize;
 use switchboard_design::{Design, Error, Repair};
-use switchboard_protocol::Raw;
+use switchboard_protocol::{ErrorCode, OrderedMap, Raw, RpcError};
 use switchboard_session::CallError;
 
 /// What was called, so that a failure can be told with what would fit.
@@ -48,7 +49,10 @@ pub(crate) fn failed(
     repair: impl FnOnce(&str) -> Option<Repair>,
 ) -> Error {
     match error {
-        CallError::Remote(error) => Error::from_rpc(error, repair),
+        CallError::Remote(error) => match lacking(&error) {
+            Some(capability) => Error::MissingCapability(capability),
+            None => Error::from_rpc(error, repair),
+        },
         CallError::TimedOut { .. } => Error::Timeout,
         CallError::Cancelled => Error::Cancelled,
         CallError::Protocol { error, .. } => Error::Malformed(error),
@@ -59,9 +63,21 @@ pub(crate) fn failed(
     }
 }
 
+/// What the client would have to be able to do, if that is what the error says.
+fn lacking(error: &RpcError) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Needs {
+        required_capabilities: OrderedMap<Raw>,
+    }
+    let data = error.data.as_ref().filter(|_| error.code == ErrorCode::MISSING_CLIENT_CAPABILITY)?;
+    let needs: Needs = data.decode().ok()?;
+    Some(needs.required_capabilities.keys().collect::<Vec<_>>().join(", "))
+}
+
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::{DecodeError, RpcError};
+    use switchboard_protocol::DecodeError;
     use switchboard_session::Phase;
     use switchboard_session::link::LinkError;
 
@@ -87,6 +103,10 @@ mod tests {
             assert!(!error.is_retryable());
             assert!(error.downcast_ref::<CallError>().is_some());
         }
+        let needs = RpcError::new(ErrorCode::MISSING_CLIENT_CAPABILITY, "no")
+            .with_data(serde_json::json!({"requiredCapabilities": {"elicitation": {}}}));
+        let lacking = told(CallError::Remote(needs));
+        assert!(matches!(lacking, Error::MissingCapability(capability) if capability == "elicitation"));
         let internal = told(CallError::Remote(RpcError::internal("boom")));
         assert!(matches!(internal, Error::Rpc(error) if error.message == "boom"));
     }

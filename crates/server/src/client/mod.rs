@@ -1,4 +1,20 @@
 //! The typed client of a service: the same trait over any session.
+//!
+//! The macro writes the client; what it calls with is a [`Caller`], which also calls with arguments that a model wrote and
+//! lets it repair them:
+//!
+//! ```no_run
+//! use serde_json::{Value, json};
+//! use switchboard_server::client::Caller;
+//! use switchboard_server::Result;
+//!
+//! # async fn model(prompt: String) -> Result<Value> { Ok(json!({})) }
+//! # async fn example(caller: Caller) -> Result<()> {
+//! let first = json!({"query": 7});
+//! let result = caller.with_repair(3, "search", first, async |repair| model(repair.prompt()).await).await?;
+//! # let _ = result;
+//! # Ok(()) }
+//! ```
 
 mod arguments;
 mod caller;

@@ -168,7 +168,7 @@ impl Desk {
         let found = Method::find(self.design(), rust_name).ok_or_else(unknown)?;
         self.admit(&visit, found, &unknown)?;
         let args = self.admit_arguments(found, params)?;
-        let mut call = Call::new(visit.cx, args.clone());
+        let mut call = Call::new(visit.cx.within(self.inner.options.timeout), args.clone());
         (call.events, call.stream_json) = (events, self.inner.options.stream_json);
         let work = self.inner.service.call_method(rust_name, call).ok_or_else(unknown)?;
         let (desk, rust_name) = (self.clone(), rust_name.to_owned());

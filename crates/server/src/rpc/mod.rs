@@ -7,6 +7,19 @@
 //! ```text
 //!   POST ─▶ entry (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
 //! ```
+//!
+//! # Example
+//! ```no_run
+//! use switchboard_server::ServiceBuilder;
+//! use switchboard_server::rpc::Mounted;
+//! use switchboard_transport::http::server::{HttpListener, HttpOptions};
+//!
+//! # async fn serve(builder: ServiceBuilder) -> Result<(), Box<dyn std::error::Error>> {
+//! // MCP at /mcp, the plain endpoint at the path of the design.
+//! let both = Mounted::of(&builder, HttpOptions::default())?;
+//! HttpListener::bind("127.0.0.1:8080".parse()?).await?.serve(both).await;
+//! # Ok(()) }
+//! ```
 
 mod caller;
 mod desk;

@@ -8,9 +8,10 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_session::link::BoxFuture;
-use switchboard_transport::http::server::{Endpoint, HttpService, ReplyBody};
+use switchboard_transport::http::server::{Endpoint, HttpOptions, HttpService, ReplyBody};
 
 use super::RpcService;
+use crate::{BuildError, ServiceBuilder};
 
 /// A service over MCP and over its plain endpoint, on one listener. What is at neither path is MCP's to refuse. Cheap to
 /// clone.
@@ -24,6 +25,16 @@ impl Mounted {
     /// Both of them.
     pub fn new(mcp: HttpService, rpc: RpcService) -> Self {
         Self { mcp, rpc }
+    }
+
+    /// What this builder serves, over both: MCP at the path of the options, the plain endpoint at that of the design.
+    ///
+    /// # Errors
+    /// As [`ServiceBuilder::build`].
+    pub fn of(builder: &ServiceBuilder, options: HttpOptions) -> Result<Self, BuildError> {
+        let server = builder.clone().build()?;
+        let rpc = RpcService::new(builder, options.clone())?;
+        Ok(Self::new(HttpService::new(&server, options), rpc))
     }
 
     /// Answers one request.

@@ -83,6 +83,18 @@ impl Job {
         self.until.saturating_duration_since(Instant::now())
     }
 
+    /// Waits until nobody can come back for it: its time is up, or it was its session's alone and that is over.
+    pub(super) async fn given_up(&self) {
+        let orphaned = async {
+            match self.cx.caller() {
+                Some(_) => std::future::pending().await,
+                None => self.cx.session_ended().await,
+            }
+        };
+        // A session that is over is as good as time that is up.
+        let _ = tokio::time::timeout_at(self.until, orphaned).await;
+    }
+
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }

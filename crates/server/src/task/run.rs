@@ -242,7 +242,7 @@ impl Runner {
                     self.job.finish(reply);
                     work = None;
                 }
-                () = tokio::time::sleep_until(self.job.until) => {
+                () = self.job.given_up() => {
                     self.job.cancel();
                 }
             }

@@ -21,6 +21,7 @@ pub const SHOUT: usize = 2;
 pub const NUMBERS: usize = 3;
 pub const MAYBE: usize = 4;
 pub const ECHO: usize = 5;
+pub const ASK: usize = 6;
 
 #[derive(Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -78,6 +79,18 @@ struct ItemArgs {
     any: Option<Value>,
 }
 
+#[derive(Deserialize)]
+struct Consent {
+    ok: bool,
+}
+
+impl switchboard_server::Form for Consent {
+    fn form() -> switchboard_protocol::FormSchema {
+        let form = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
+        serde_json::from_value(form).unwrap()
+    }
+}
+
 fn ten() -> i64 {
     10
 }
@@ -121,6 +134,7 @@ pub fn design() -> &'static Arc<Design> {
                 rt::tool::<NoArgs, Vec<u32>>("numbers", "Some numbers.", &[]),
                 rt::tool::<MaybeArgs, Option<String>>("maybe", "A text or none.", &["text"]),
                 rt::tool::<EchoArgs, Value>("echo", "The same.", &["value"]),
+                rt::tool::<NoArgs, bool>("ask", "Asks first.", &[]),
             ])
             .with_resources([
                 rt::resource::<ItemArgs, Value>(
@@ -272,6 +286,12 @@ impl Dispatch for Bench {
                 ECHO => {
                     let EchoArgs { value } = call.args()?;
                     rt::tool_result(Ok::<_, Error>(value), &call)
+                }
+                ASK => {
+                    call.cx.report(1.0, Some(2.0), Some("asking"));
+                    let answer = call.cx.elicit::<Consent>("consent", "Really?").await?;
+                    call.cx.report(2.0, Some(2.0), Some("asked"));
+                    rt::tool_result(answer.accepted().map(|Consent { ok }| ok), &call)
                 }
                 _ => rt::no_such().await,
             }

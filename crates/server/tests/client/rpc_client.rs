@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard_http::HttpError;
-use switchboard_server::client::{Arguments, Caller};
+use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::rpc::{Mounted, Refused, RpcCaller, RpcService};
 use switchboard_server::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
 use switchboard_session::answering;
-use switchboard_transport::http::server::{Endpoint, HttpListener, HttpOptions, HttpService};
+use switchboard_transport::http::client::Http;
+use switchboard_transport::http::server::{Endpoint, HttpListener, HttpOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::bench::{self, Bench};
@@ -48,17 +49,23 @@ async fn a_client_of_the_plain_endpoint_is_the_service_too() {
 async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     let served = Arc::new(Counting::default());
     let builder = TextsServer::builder(Arc::clone(&served));
-    let mcp = HttpService::new(&builder.clone().build().unwrap(), HttpOptions::default());
-    let base = serve(Mounted::new(mcp, rpc(&builder))).await;
+    let base = serve(Mounted::of(&builder, HttpOptions::default()).unwrap()).await;
     let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
     // What has no role in MCP goes over the original transport, what has one does not.
-    let server = builder.build().unwrap();
-    let session = open::session(&server, switchboard_session::Offer::Any).await;
-    let api = TextsClient::new(session).with_fallback(fallback.clone());
-    use_texts(&api).await;
-    assert_eq!(served.counts(), (5, 1));
+    for (round, offer) in open::ERAS.into_iter().enumerate() {
+        let there = Http::new(&format!("{base}/mcp")).unwrap();
+        let session = switchboard_server::client::client().with_offer(offer).connect(there).await.unwrap();
+        let api = TextsClient::new(session).with_fallback(fallback.clone());
+        use_texts(&api).await;
+        assert_eq!(served.counts(), (5 * (round + 1), round + 1));
+        let mut stream = api.spell_stream(&Cx::call().build(), "ab".into());
+        for expected in [Item::Event("a".to_owned()), Item::Event("b".to_owned()), Item::Result(())] {
+            assert_eq!(stream.recv().await.unwrap(), Some(expected));
+        }
+        served.mapped.fetch_sub(1, Ordering::SeqCst);
+    }
     use_texts(&fallback).await;
-    assert_eq!(served.counts(), (10, 2));
+    assert_eq!(served.counts(), (15, 3));
     let http = switchboard_http::HttpClient::new(switchboard_http::HttpOptions::default()).unwrap();
     let address = |path: &str| {
         let plain = switchboard_http::PlainHttp::LoopbackOnly;

@@ -45,6 +45,22 @@ async fn the_service_its_clients_and_an_arc_of_it_are_the_same() {
     }
 }
 
+#[tokio::test]
+async fn a_client_at_the_other_end_of_a_pipe_is_the_same() {
+    for offer in ERAS {
+        let server = TextsServer::builder(Svc).build().unwrap();
+        let (near, far) = switchboard_session::link::pair();
+        let serving = tokio::spawn(async move { server.serve(far).await });
+        let peer = switchboard_session::Peer::start(near, switchboard_session::PeerLimits::default());
+        let dial = switchboard_session::link::Once::new(peer);
+        let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
+        let api = TextsClient::new(session).with_fallback(Arc::new(Svc));
+        use_texts(&api).await;
+        api.caller().session().close().await;
+        tokio::time::timeout(std::time::Duration::from_secs(5), serving).await.unwrap().unwrap();
+    }
+}
+
 /// Counts who is called.
 #[derive(Debug, Default)]
 pub struct Counting {

@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_design::OutputRule;
-use switchboard_protocol::{Meta, ResourceBody};
+use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
 use switchboard_server::client::{Arguments, Caller};
-use switchboard_server::{Cx, Error, Prompt};
-use switchboard_session::Offer;
+use switchboard_server::{Cx, Error, Prompt, ServiceBuilder};
+use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::link::BoxFuture;
+use switchboard_session::{Offer, Peer, PeerLimits};
 
 use crate::bench::{self, Bench};
 use crate::open::{self, ERAS, callers};
@@ -200,6 +203,32 @@ async fn a_call_that_takes_too_long_is_given_up_and_dropped_and_never_made_again
 }
 
 #[tokio::test]
+async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_again() {
+    for offer in ERAS {
+        let bench = Arc::new(Bench::default());
+        let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
+        let (near, far) = switchboard_session::link::pair();
+        let serving = tokio::spawn(async move { server.serve(far).await });
+        let dial = switchboard_session::link::Once::new(Peer::start(near, PeerLimits::default()));
+        let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
+        let caller = Caller::new(session, Arc::clone(bench::design()));
+        let args = Arguments::new().with("ms", &60_000);
+        let call = caller.tool::<(), Error>(bench::SLOW, args, None, None);
+        let breaks = async {
+            while bench.calls.load(Ordering::SeqCst) == 0 {
+                tokio::task::yield_now().await;
+            }
+            serving.abort();
+        };
+        let (error, ()) = tokio::join!(call, breaks);
+        let error = error.unwrap_err();
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+        assert!(!error.is_retryable() && error.repair().is_none());
+        assert_eq!(bench.calls.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_session_that_is_closed_is_a_matter_of_the_connection() {
     for caller in callers(|builder| builder).await {
         caller.session().close().await;
@@ -229,5 +258,50 @@ async fn what_travels_in_meta_goes_with_every_kind_of_call() {
         assert_eq!(caller.prompt::<Error>(0, args, Some(&cx)).await.unwrap().messages.len(), 1);
         let args = Arguments::new().with("value", "2");
         assert_eq!(caller.complete::<Error>(0, args, Some(&cx)).await.unwrap(), ["0:2:"]);
+    }
+}
+
+/// Answers every form with this.
+struct Says(bool);
+
+impl Answers for Says {
+    fn abilities(&self) -> Abilities {
+        Abilities::none().with_forms()
+    }
+
+    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let answer = json!({"action": "accept", "content": {"ok": self.0}});
+        Box::pin(async { Ok(serde_json::from_value(answer).unwrap()) })
+    }
+}
+
+#[tokio::test]
+async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
+    for (offer, own) in
+        [(Offer::ModernOnly, Some(true)), (Offer::ModernOnly, None), (Offer::LegacyOnly, None)]
+    {
+        let server = bench::builder().build().unwrap();
+        let client = switchboard_server::client::client().with_answers(Says(false));
+        let caller = Caller::new(open::open(client, &server, offer).await, Arc::clone(bench::design()));
+        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+        let hears = Arc::clone(&heard);
+        let mut options = Cx::call().progress(move |progress| {
+            hears.lock().extend(progress.message);
+        });
+        if let Some(own) = own {
+            options = options.answers(Arc::new(Says(own)));
+        }
+        let cx = options.build();
+        let answer: bool =
+            caller.tool::<_, Error>(bench::ASK, Arguments::new(), Some(&cx), None).await.unwrap();
+        assert_eq!(answer, own.unwrap_or(false), "{offer:?}");
+        let heard = heard.lock().clone();
+        assert_eq!(heard.last().map(String::as_str), Some("asked"), "{heard:?}");
+    }
+    // A client that cannot be asked, and a tool that says so.
+    for caller in callers(|builder| builder).await {
+        let error = caller.tool::<bool, Error>(bench::ASK, Arguments::new(), None, None).await.unwrap_err();
+        assert!(error.to_string().contains("elicitation"), "{error:?}");
+        assert!(!error.is_retryable(), "{error:?}");
     }
 }

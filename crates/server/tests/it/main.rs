@@ -17,3 +17,5 @@ mod streaming;
 mod tasking;
 mod tools;
 mod watching;
+#[cfg(all(feature = "http", feature = "stdio"))]
+mod ways;

@@ -401,7 +401,8 @@ async fn there_is_a_bound_to_how_many_run() {
     let refused = raw(&session, "tools/call", params.clone()).await.unwrap_err();
     assert!(refused.message.contains("too many tasks"), "{}", refused.message);
     // Another caller has room here, and the next finds the store full.
-    start(&direct(&stage, LEGACY).await, "forever").await;
+    let second = direct(&stage, LEGACY).await;
+    start(&second, "forever").await;
     let third = direct(&stage, LEGACY).await;
     let refused = raw(&third, "tools/call", params.clone()).await.unwrap_err();
     assert!(refused.message.contains("too many tasks"), "{}", refused.message);
@@ -411,9 +412,28 @@ async fn there_is_a_bound_to_how_many_run() {
 }
 
 #[tokio::test]
+async fn a_task_that_is_its_sessions_alone_ends_with_it_and_one_of_a_caller_does_not() {
+    let stage = stage();
+    let caller = InProcess::new(&stage.server).with_caller(Caller::new("ada"));
+    let ada = client(LEGACY).connect(caller.clone()).await.unwrap();
+    let id = start(&ada, "forever").await;
+    ada.close().await;
+    let nobody = direct(&stage, LEGACY).await;
+    start(&nobody, "forever").await;
+    nobody.close().await;
+    while stage.dropped.0.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let ada = client(LEGACY).connect(caller).await.unwrap();
+    assert_eq!(raw(&ada, "tasks/get", json!({ "taskId": id })).await.unwrap()["status"], "working");
+    assert_eq!(stage.dropped.0.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn dropping_the_tasks_ends_what_runs() {
     let stage = stage();
-    let session = direct(&stage, LEGACY).await;
+    let to = InProcess::new(&stage.server).with_caller(Caller::new("ada"));
+    let session = client(LEGACY).connect(to).await.unwrap();
     start(&session, "forever").await;
     let Stage { server, dropped } = stage;
     session.close().await;

@@ -353,6 +353,12 @@ impl Cx {
         self.inner.back.hang_up(retry);
     }
 
+    /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is
+    /// of no use to anybody then.
+    pub async fn session_ended(&self) {
+        self.inner.footing.session_ended().await;
+    }
+
     /// Waits until the request is cancelled. For work that outlives its handler; a handler itself is simply dropped.
     pub async fn cancelled(&self) {
         self.inner.cancel.wait().await;
@@ -406,7 +412,7 @@ impl Cancel {
         self.set.load(Ordering::Acquire)
     }
 
-    async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         loop {
             let told = self.told.notified();
             if self.is_set() {

@@ -4,7 +4,7 @@ mod answer;
 mod back;
 mod binding;
 mod caller;
-mod cx;
+pub(crate) mod cx;
 mod extensions;
 mod handler;
 mod kept;

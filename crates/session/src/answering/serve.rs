@@ -93,6 +93,7 @@ struct CancelAll(Arc<Connection>);
 impl Drop for CancelAll {
     fn drop(&mut self) {
         self.0.running.lock().drain().for_each(|(_, running)| running.abort());
+        self.0.session.end();
     }
 }
 

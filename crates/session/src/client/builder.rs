@@ -138,10 +138,13 @@ impl Client {
     ///
     /// # Cancellation
     /// Dropping the future ends the server that was started for it.
-    pub async fn connect(&self, dial: impl Dial) -> Result<ClientSession, CallError> {
+    pub fn connect(&self, dial: impl Dial) -> impl Future<Output = Result<ClientSession, CallError>> {
+        // Not an async fn: the future would have room for what it dials, twice.
         let session = self.session(dial);
-        session.initialize().await?;
-        Ok(session)
+        async move {
+            session.initialize().await?;
+            Ok(session)
+        }
     }
 
     /// A session that is not open yet: [`ClientSession::initialize`] opens it.

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 
 use crate::client::Answers;
 use crate::client::clock::{Bounds, Reading, Watch};
-use crate::client::session::Live;
-use crate::era::{Extras, Round, Settled, is_extension_note};
+use crate::client::live::Live;
+use crate::era::{Extras, Round, Settled, TaskTicket, is_extension_note};
 use crate::error::CallError;
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
 
@@ -90,10 +90,17 @@ pub(crate) struct Finished {
     pub(crate) took_input: bool,
 }
 
+/// What a result may ask for before there is another.
+enum Seldom<'a> {
+    Round(BoxFuture<'a, Result<Round, CallError>>),
+    Task(TaskTicket),
+}
+
 impl Live {
     /// Makes a call and waits for its result.
-    pub(crate) async fn call(&self, call: Call<'_>) -> Result<Raw, CallError> {
-        self.call_through(call).await.map(|finished| finished.result)
+    pub(crate) async fn call(&self, mut call: Call<'_>) -> Result<Raw, CallError> {
+        // By reference: what is handed to a future stands in it twice.
+        self.call_through(&mut call).await.map(|finished| finished.result)
     }
 
     /// As [`Self::call`], where nothing is gained by having it in line: the code of a call is there once.
@@ -101,7 +108,7 @@ impl Live {
         Box::pin(self.call(call))
     }
 
-    pub(crate) async fn call_through(&self, mut call: Call<'_>) -> Result<Finished, CallError> {
+    pub(crate) async fn call_through(&self, call: &mut Call<'_>) -> Result<Finished, CallError> {
         let bounds = Bounds {
             idle: call.idle.unwrap_or(self.limits().call_idle),
             total: call.total.unwrap_or(self.limits().call_total),
@@ -112,27 +119,31 @@ impl Live {
         let mut round: Option<Round> = None;
         let mut rounds = 0;
         loop {
-            let mut exchange = self.open(&call, round.as_ref());
+            let mut exchange = self.open(call, round.as_ref());
             let outcome = self.wait(&mut exchange, &mut watch, &mut teller).await?;
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
-            match self.dialect.settle(call.method, result, call.as_task)? {
+            // Boxed, and nothing of it held beside the box: what happens seldom must not make every call larger.
+            let seldom: Seldom<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
                 Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
                 Settled::Ask(asked) => {
                     rounds += 1;
                     if rounds > self.limits().rounds {
                         return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
-                    // Boxed: what happens seldom must not make every call larger.
                     let answers = call.answers.as_ref().unwrap_or(&self.answers);
-                    round = Some(Box::pin(self.round(asked, rounds, &**answers)).await?);
-                    watch.word();
+                    Seldom::Round(self.round(asked, rounds, &**answers))
                 }
-                Settled::Task(ticket) => {
-                    let result = Box::pin(self.follow(ticket, &mut watch)).await?;
+                Settled::Task(ticket) => Seldom::Task(ticket),
+            };
+            match seldom {
+                Seldom::Round(answered) => round = Some(answered.await?),
+                Seldom::Task(ticket) => {
+                    let result = self.follow(ticket, &mut watch).await?;
                     return Ok(Finished { result, took_input: true });
                 }
             }
+            watch.word();
         }
     }
 
@@ -209,23 +220,25 @@ impl Live {
         }
     }
 
-    /// Gets the answers to all that was asked, and what to send back with them.
-    async fn round(
-        &self,
+    /// Gets the answers to all that was asked, and what to send back with them. Boxed here, so that it is made once.
+    fn round<'a>(
+        &'a self,
         asked: InputRequired,
         rounds: usize,
-        answers: &dyn Answers,
-    ) -> Result<Round, CallError> {
-        let responses = match asked.input_requests {
-            Some(requests) => Some(self.inputs(requests, answers).await?),
-            None => {
-                // Only a state to hand back: the server sheds load. Back off before trying again.
-                let doubled = 50u64.saturating_mul(1 << rounds.min(10));
-                tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
-                None
-            }
-        };
-        Ok(Round { responses, state: asked.request_state })
+        answers: &'a dyn Answers,
+    ) -> BoxFuture<'a, Result<Round, CallError>> {
+        Box::pin(async move {
+            let responses = match asked.input_requests {
+                Some(requests) => Some(self.inputs(requests, answers).await?),
+                None => {
+                    // Only a state to hand back: the server sheds load. Back off before trying again.
+                    let doubled = 50u64.saturating_mul(1 << rounds.min(10));
+                    tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
+                    None
+                }
+            };
+            Ok(Round { responses, state: asked.request_state })
+        })
     }
 
     /// Answers every question, all at the same time.
@@ -269,10 +282,15 @@ impl Live {
     }
 }
 
-/// Tells a caller of progress: in order, never backwards, not too often, the latest before the result.
+/// Tells a caller of progress and of what extensions say, where one wants to be told.
 pub(crate) struct Teller {
-    tell: Option<OnProgress>,
+    telling: Option<Box<Telling>>,
     on_note: Option<OnNote>,
+}
+
+/// In order, never backwards, not too often, the latest before the result.
+struct Telling {
+    tell: OnProgress,
     gap: Duration,
     last: f64,
     told_at: Option<Instant>,
@@ -281,21 +299,22 @@ pub(crate) struct Teller {
 
 impl Teller {
     pub(crate) fn new(tell: Option<OnProgress>, per_second: u32) -> Self {
-        let gap = Duration::from_secs(1) / per_second.max(1);
-        Self { tell, on_note: None, gap, last: f64::NEG_INFINITY, told_at: None, held: None }
+        let telling = tell.map(|tell| {
+            let gap = Duration::from_secs(1) / per_second.max(1);
+            Box::new(Telling { tell, gap, last: f64::NEG_INFINITY, told_at: None, held: None })
+        });
+        Self { telling, on_note: None }
     }
 
     /// Hears of progress.
     fn hear(&mut self, note: &Note) {
-        if self.tell.is_none() {
-            return;
-        }
+        let Some(telling) = &mut self.telling else { return };
         let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
-        if progress.progress <= self.last {
+        if progress.progress <= telling.last {
             return;
         }
-        self.last = progress.progress;
-        self.held = Some(progress);
+        telling.last = progress.progress;
+        telling.held = Some(progress);
         self.tell_held();
     }
 
@@ -308,8 +327,8 @@ impl Teller {
 
     /// When what is held back may be told.
     fn due(&self) -> Option<Instant> {
-        self.held.as_ref()?;
-        Some(self.told_at.map_or_else(Instant::now, |at| at + self.gap))
+        let telling = self.telling.as_ref().filter(|telling| telling.held.is_some())?;
+        Some(telling.told_at.map_or_else(Instant::now, |at| at + telling.gap))
     }
 
     fn tell_held(&mut self) {
@@ -320,9 +339,11 @@ impl Teller {
 
     /// Tells what is held back, now.
     fn finish(&mut self) {
-        if let (Some(tell), Some(progress)) = (&mut self.tell, self.held.take()) {
-            tell(progress);
-            self.told_at = Some(Instant::now());
+        if let Some(telling) = &mut self.telling
+            && let Some(progress) = telling.held.take()
+        {
+            (telling.tell)(progress);
+            telling.told_at = Some(Instant::now());
         }
     }
 }

@@ -15,7 +15,7 @@ use switchboard_protocol::{
 use tokio::time::Instant;
 
 use crate::client::call::Call;
-use crate::client::session::Live;
+use crate::client::live::Live;
 use crate::client::{Limits, cache};
 use crate::error::{CallError, Phase};
 use crate::link::Link;
@@ -302,17 +302,15 @@ pub(crate) const TEMPLATES: List =
 
 /// Fetches all pages; starts over once when a cursor is no longer good.
 async fn fetch<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option<Duration>), CallError> {
-    match pages(live, what).await {
-        Err(Stumble::StaleCursor) => match pages(live, what).await {
-            Ok(done) => Ok(done),
-            Err(Stumble::StaleCursor) => Err(CallError::Remote(
-                switchboard_protocol::RpcError::invalid_params("the server refuses its own cursors"),
-            )),
-            Err(Stumble::Failed(error)) => Err(error),
-        },
-        Ok(done) => Ok(done),
-        Err(Stumble::Failed(error)) => Err(error),
+    for _ in 0..2 {
+        match pages(live, what).await {
+            Ok(done) => return Ok(done),
+            Err(Stumble::Failed(error)) => return Err(error),
+            Err(Stumble::StaleCursor) => {}
+        }
     }
+    let refused = switchboard_protocol::RpcError::invalid_params("the server refuses its own cursors");
+    Err(CallError::Remote(refused))
 }
 
 enum Stumble {
@@ -334,6 +332,10 @@ async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
         let page_ttl = cache::lifetime(found.hints, limits);
         ttl = [ttl, page_ttl].into_iter().flatten().min();
         listing.rejected.extend(found.rejected);
+        if listing.entries.is_empty() {
+            // Most lists have one page, and are kept as long as the session.
+            listing.entries.reserve_exact(found.items.len());
+        }
         for (index, entry) in found.items.into_iter().enumerate() {
             if let Err(reason) = entry.vet(&*live.link) {
                 tracing::warn!(name = entry.key(), reason, "an entry cannot be used over this connection");

@@ -8,6 +8,7 @@ mod call;
 mod changes;
 mod clock;
 mod lists;
+mod live;
 mod options;
 mod raw_call;
 mod session;

@@ -1,6 +1,5 @@
 //! One session with one server: the typed verbs of the protocol, with no era in sight.
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -16,24 +15,23 @@ use switchboard_protocol::{
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::client::State;
 use crate::client::alarm::Alarms;
 use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
 use crate::client::changes::{Changes, Hub, Listening};
 use crate::client::clock::Clock;
-use crate::client::lists::{
-    Entry, Freshness, Holding, List, ListKind, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS,
-};
+use crate::client::lists::{Freshness, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
+use crate::client::live::Live;
 use crate::client::raw_call::RawCall;
-use crate::client::subscribe::HeardLists;
+use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
-use crate::client::{Limits, State};
-use crate::era::{self, ClientDialect, Hearing, Opened, Opening, Terms, Verdict};
+use crate::era::{self, Opened, Opening, Terms, Verdict};
 use crate::error::CallError;
 use crate::link::{BoxFuture, Dial, Ended, Link, Post};
-use crate::peer::{Counters, Counts};
+use crate::peer::Counts;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
 #[derive(Clone)]
@@ -46,34 +44,17 @@ struct Inner {
     opening: Arc<Opening>,
     answers: Arc<dyn Answers>,
     live: OnceLock<Arc<Live>>,
-    state: Arc<watch::Sender<State>>,
+    state: Arc<Standing>,
     /// Held while the session is being opened.
     opening_turn: tokio::sync::Mutex<()>,
     attendant: Mutex<Option<AbortHandle>>,
 }
 
-/// An open session.
-pub(crate) struct Live {
-    pub(crate) link: Arc<dyn Link>,
-    pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Terms,
-    pub(crate) ids: AtomicI64,
-    opening: Arc<Opening>,
-    pub(crate) clock: Clock,
-    pub(crate) alarms: Alarms,
-    pub(crate) answers: Arc<dyn Answers>,
-    pub(crate) answering: Answering,
-    pub(crate) roots: Mutex<Vec<Root>>,
-    pub(crate) tools: Shelf<Tool>,
-    pub(crate) prompts: Shelf<Prompt>,
-    pub(crate) resources: Shelf<Resource>,
-    pub(crate) templates: Shelf<ResourceTemplate>,
-    pub(crate) cache: Cache,
-    pub(crate) changes: Hub,
-    /// How many listen to each resource that is subscribed to.
-    pub(crate) subscribed: Mutex<HashMap<String, usize>>,
-    pub(crate) heard_lists: Mutex<HeardLists>,
-    state: Arc<watch::Sender<State>>,
+/// Why a session did not open.
+enum NotOpen {
+    Failed(CallError),
+    /// It was closed while it was being opened; the link is still to be left.
+    Closed(Arc<dyn Link>),
 }
 
 impl ClientSession {
@@ -83,7 +64,7 @@ impl ClientSession {
             opening,
             answers,
             live: OnceLock::new(),
-            state: Arc::new(watch::Sender::new(State::Created)),
+            state: Arc::new(Standing::new()),
             opening_turn: tokio::sync::Mutex::new(()),
             attendant: Mutex::new(None),
         };
@@ -97,81 +78,23 @@ impl ClientSession {
     pub async fn initialize(&self) -> Result<(), CallError> {
         let inner = &*self.inner;
         let _turn = inner.opening_turn.lock().await;
-        if let State::Closed = &*inner.state.borrow() {
-            return Err(CallError::Closed);
-        }
-        if inner.live.get().is_some() {
-            return Ok(());
-        }
-        match &*inner.state.borrow() {
-            State::Failed(error) => return Err(error.clone()),
-            State::Created | State::Ready | State::Closed => {}
+        if let Some(opened) = inner.opened() {
+            return opened;
         }
         let ids = AtomicI64::new(1);
-        let opened = era::climb(&*inner.dial, &inner.opening, &ids).await;
-        match opened {
-            Ok(opened) => self.go_live(opened, ids).await,
-            Err(error) => {
-                inner.state.send_if_modified(|state| {
-                    let fails = matches!(state, State::Created);
-                    if fails {
-                        *state = State::Failed(error.clone());
-                    }
-                    fails
-                });
-                Err(error)
+        let climbed = era::climb(&*inner.dial, &inner.opening, &ids).await;
+        match inner.climbed(climbed, ids) {
+            Ok(()) => Ok(()),
+            Err(NotOpen::Failed(error)) => Err(error),
+            Err(NotOpen::Closed(link)) => {
+                link.close(inner.opening.limits.close).await;
+                Err(CallError::Closed)
             }
         }
-    }
-
-    async fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), CallError> {
-        let inner = &*self.inner;
-        let Opened { link, dialect, terms, inbound, stash } = opened;
-        let live = Arc::new(Live {
-            link,
-            dialect,
-            terms: *terms,
-            ids,
-            opening: Arc::clone(&inner.opening),
-            clock: Clock::default(),
-            alarms: Alarms::default(),
-            answers: Arc::clone(&inner.answers),
-            answering: Answering::default(),
-            roots: Mutex::new(inner.opening.roots.clone()),
-            tools: Shelf::default(),
-            prompts: Shelf::default(),
-            resources: Shelf::default(),
-            templates: Shelf::default(),
-            cache: Cache::default(),
-            changes: Hub::new(),
-            subscribed: Mutex::default(),
-            heard_lists: Mutex::default(),
-            state: Arc::clone(&inner.state),
-        });
-        if let Some(inbound) = inbound {
-            let attending = tokio::spawn(upcalls::attend(Arc::downgrade(&live), inbound, stash));
-            *inner.attendant.lock() = Some(attending.abort_handle());
-        }
-        let link = Arc::clone(&live.link);
-        let was_open = inner.live.set(live).is_err();
-        debug_assert!(!was_open, "opened by one caller at a time");
-        // It may have been closed while it was being opened.
-        let is_ready = inner.state.send_if_modified(|state| {
-            let opens = matches!(state, State::Created);
-            if opens {
-                *state = State::Ready;
-            }
-            opens
-        });
-        if is_ready {
-            return Ok(());
-        }
-        link.close(inner.opening.limits.close).await;
-        Err(CallError::Closed)
     }
 
     pub(crate) fn live(&self) -> Result<&Arc<Live>, CallError> {
-        if let State::Closed = &*self.inner.state.borrow() {
+        if self.inner.state.is_closed() {
             return Err(CallError::Closed);
         }
         self.inner.live.get().ok_or(CallError::NotInitialized)
@@ -195,17 +118,17 @@ impl ClientSession {
 
     /// How the session is.
     pub fn state(&self) -> State {
-        self.inner.state.borrow().clone()
+        self.inner.state.get()
     }
 
     /// Whether it is open.
     pub fn is_ready(&self) -> bool {
-        matches!(*self.inner.state.borrow(), State::Ready)
+        self.inner.state.is_ready()
     }
 
     /// A view of the state that tells when it changes.
     pub fn watch_state(&self) -> watch::Receiver<State> {
-        self.inner.state.subscribe()
+        self.inner.state.watch()
     }
 
     /// What went by on the connection that nobody asked for.
@@ -435,7 +358,7 @@ impl ClientSession {
 
     /// Ends the session within this time.
     pub async fn close_within(&self, within: Duration) -> Ended {
-        self.inner.state.send_replace(State::Closed);
+        self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close(within).await,
             None => Ended::Left,
@@ -446,6 +369,62 @@ impl ClientSession {
 }
 
 impl Inner {
+    /// What became of the opening, if there was one.
+    fn opened(&self) -> Option<Result<(), CallError>> {
+        match self.state.get() {
+            State::Closed => Some(Err(CallError::Closed)),
+            _ if self.live.get().is_some() => Some(Ok(())),
+            State::Failed(error) => Some(Err(error)),
+            State::Created | State::Ready => None,
+        }
+    }
+
+    fn climbed(&self, climbed: Result<Opened, CallError>, ids: AtomicI64) -> Result<(), NotOpen> {
+        match climbed {
+            Ok(opened) => self.go_live(opened, ids),
+            Err(error) => {
+                let is_new = |state: &State| matches!(state, State::Created);
+                self.state.change(is_new, State::Failed(error.clone()));
+                Err(NotOpen::Failed(error))
+            }
+        }
+    }
+
+    fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), NotOpen> {
+        let Opened { link, dialect, terms, inbound, stash } = opened;
+        let live = Arc::new(Live {
+            link,
+            dialect,
+            terms: *terms,
+            ids,
+            opening: Arc::clone(&self.opening),
+            clock: Clock::default(),
+            alarms: Alarms::default(),
+            answers: Arc::clone(&self.answers),
+            answering: Answering::default(),
+            roots: Mutex::new(self.opening.roots.clone()),
+            tools: Shelf::default(),
+            prompts: Shelf::default(),
+            resources: Shelf::default(),
+            templates: Shelf::default(),
+            cache: Cache::default(),
+            changes: Hub::new(),
+            subscribed: Mutex::default(),
+            heard_lists: Mutex::default(),
+            state: Arc::clone(&self.state),
+        });
+        if let Some(inbound) = inbound {
+            let attending = tokio::spawn(upcalls::attend(Arc::downgrade(&live), inbound, stash));
+            *self.attendant.lock() = Some(attending.abort_handle());
+        }
+        let link = Arc::clone(&live.link);
+        let was_open = self.live.set(live).is_err();
+        debug_assert!(!was_open, "opened by one caller at a time");
+        // It may have been closed while it was being opened.
+        let is_ready = self.state.change(|state| matches!(state, State::Created), State::Ready);
+        if is_ready { Ok(()) } else { Err(NotOpen::Closed(link)) }
+    }
+
     /// Stops hearing and answering the server.
     fn stop(&self) {
         if let Some(attendant) = self.attendant.lock().take() {
@@ -493,104 +472,4 @@ impl std::fmt::Debug for ClientSession {
 
 pub(crate) fn decode<T: FromRaw>(method: &str, raw: &Raw) -> Result<T, CallError> {
     T::from_raw(raw).map_err(|error| CallError::protocol(method, error))
-}
-
-impl Live {
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.opening.limits
-    }
-
-    /// A list, if the server offers what is in it.
-    async fn list<T: Entry>(
-        &self,
-        shelf: &Shelf<T>,
-        what: &List,
-        freshness: Freshness,
-    ) -> Result<Arc<Listing<T>>, CallError> {
-        if !self.offers_list(what.kind) {
-            return Ok(Arc::new(Listing::empty()));
-        }
-        shelf.get(self, what, freshness).await
-    }
-
-    fn offers_list(&self, kind: ListKind) -> bool {
-        let offered = &self.terms.capabilities;
-        match kind {
-            ListKind::Tools => offered.tools.is_some(),
-            ListKind::Prompts => offered.prompts.is_some(),
-            ListKind::Resources => offered.resources.is_some(),
-        }
-    }
-
-    pub(crate) fn offers(&self, offered: bool, what: &'static str) -> Result<(), CallError> {
-        if offered { Ok(()) } else { Err(CallError::Unsupported { what }) }
-    }
-
-    pub(crate) fn offers_subscriptions(&self) -> bool {
-        self.terms.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
-    }
-
-    /// How a list without a lifetime is kept: as long as somebody would tell of a change.
-    pub(crate) fn holding(&self, what: &List) -> Holding {
-        let heard = *self.heard_lists.lock();
-        let streams = match what.kind {
-            ListKind::Tools => heard.tools,
-            ListKind::Prompts => heard.prompts,
-            ListKind::Resources => heard.resources,
-        };
-        match self.dialect.hearing() {
-            Hearing::Standing => Holding::UntilTold,
-            Hearing::OnRequest if streams > 0 => Holding::UntilTold,
-            Hearing::OnRequest => Holding::Never,
-        }
-    }
-
-    pub(crate) fn forget_lists(&self) {
-        self.tools.forget();
-        self.prompts.forget();
-        self.resources.forget();
-        self.templates.forget();
-        self.cache.forget(&["resources/read"]);
-    }
-
-    /// Reads a resource, from the cache while the server says it is good.
-    async fn read(&self, uri: &str, params: &Raw) -> Result<Raw, CallError> {
-        const METHOD: &str = "resources/read";
-        self.offers(self.terms.capabilities.resources.is_some(), "resources")?;
-        if let Some(kept) = self.cache.find(METHOD, params.as_str()) {
-            return Ok(kept);
-        }
-        let epoch = self.cache.epoch();
-        let call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits().read);
-        let finished = self.call_through(call).await?;
-        if !finished.took_input {
-            self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, self.limits());
-        }
-        Ok(finished.result)
-    }
-
-    pub(crate) fn count(&self, count: impl FnOnce(&Counters) -> u64) {
-        if let Some(counters) = self.link.counters() {
-            count(&counters);
-        }
-    }
-
-    /// The link is gone: the session has failed, unless it was closed.
-    pub(crate) fn link_ended(&self) {
-        self.changes.close();
-        let Some(error) = self.link.ended() else { return };
-        self.state.send_if_modified(|state| {
-            let was_ready = matches!(state, State::Ready);
-            if was_ready {
-                *state = State::Failed(error.into());
-            }
-            was_ready
-        });
-    }
-}
-
-impl std::fmt::Debug for Live {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("terms", &self.terms).finish_non_exhaustive()
-    }
 }

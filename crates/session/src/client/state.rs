@@ -1,5 +1,10 @@
 //! How a session is, for whoever watches.
 
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
 use crate::error::CallError;
 
 /// How a session is.
@@ -14,4 +19,72 @@ pub enum State {
     Failed(CallError),
     /// Closed from this side.
     Closed,
+}
+
+/// The state of one session, and whoever watches it.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    // Held for a look or a change, never across an await nor while those who watch are told.
+    state: Mutex<State>,
+    /// Made for the first who watches: few do, and it is larger than most of what a session holds.
+    watched: OnceLock<watch::Sender<State>>,
+}
+
+impl Standing {
+    pub(crate) fn new() -> Self {
+        Self { state: Mutex::new(State::Created), watched: OnceLock::new() }
+    }
+
+    pub(crate) fn get(&self) -> State {
+        self.state.lock().clone()
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(*self.state.lock(), State::Ready)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(*self.state.lock(), State::Closed)
+    }
+
+    /// Changes it, where `from` says so of what it is.
+    pub(crate) fn change(&self, from: impl FnOnce(&State) -> bool, to: State) -> bool {
+        let mut state = self.state.lock();
+        if !from(&state) {
+            return false;
+        }
+        *state = to;
+        let watched = self.watched.get();
+        drop(state);
+        if let Some(watched) = watched {
+            // Looked at anew: of two changes at once the last counts, whichever is told first.
+            watched.send_modify(|seen| *seen = self.get());
+        }
+        true
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<State> {
+        // Under the lock, so that no change goes by between the look and the making.
+        let state = self.state.lock();
+        self.watched.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_watches_late_sees_what_is_and_what_comes() {
+        let standing = Standing::new();
+        assert!(standing.change(|state| matches!(state, State::Created), State::Ready));
+        let mut seen = standing.watch();
+        assert!(matches!(*seen.borrow_and_update(), State::Ready));
+        assert!(!standing.change(|state| matches!(state, State::Created), State::Closed));
+        assert!(!seen.has_changed().unwrap());
+        assert!(standing.change(|_| true, State::Closed));
+        assert!(matches!(*seen.borrow_and_update(), State::Closed) && standing.is_closed());
+        drop(standing);
+        assert!(seen.has_changed().is_err());
+    }
 }

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 
 use crate::client::call::Call;
 use crate::client::changes::{Change, Changes, Hold, LANE, Listening};
-use crate::client::session::Live;
+use crate::client::live::Live;
 use crate::era::{Extras, Hearing};
 use crate::error::{CallError, Phase};
 use crate::link::{Ask, Event, Exchange, Life, Note};

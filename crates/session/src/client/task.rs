@@ -10,10 +10,10 @@ use switchboard_protocol::{
 
 use crate::client::call::Call;
 use crate::client::clock::{Reading, Watch};
-use crate::client::session::Live;
+use crate::client::live::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};
 use crate::error::CallError;
-use crate::link::{Ask, Life, LinkError};
+use crate::link::{Ask, BoxFuture, Life, LinkError};
 
 /// How often a task is asked after when the server does not say.
 const POLL: Duration = Duration::from_secs(1);
@@ -49,8 +49,16 @@ impl Drop for Following<'_> {
 }
 
 impl Live {
-    /// Waits for the result of a task.
-    pub(crate) async fn follow(&self, ticket: TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+    /// Waits for the result of a task. Boxed here, so that it is made once.
+    pub(crate) fn follow<'a>(
+        &'a self,
+        ticket: TaskTicket,
+        watch: &'a mut Watch<'_>,
+    ) -> BoxFuture<'a, Result<Raw, CallError>> {
+        Box::pin(self.follow_on(ticket, watch))
+    }
+
+    async fn follow_on(&self, ticket: TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
         let mut following = Following { live: self, id: ticket.id.clone(), over: false };
         let outcome = match self.dialect.task_ways() {
             TaskWays::Core => self.follow_core(&ticket, watch).await,

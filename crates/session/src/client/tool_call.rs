@@ -136,7 +136,7 @@ impl CallTool {
         // Boxed: what happens seldom must not make every call larger.
         let tools = Box::pin(self.session.refresh_tools()).await?;
         let Some(tool) = tools.by_name(&name) else { return outcome };
-        Box::pin(live.call(call(Some(&tool.input_schema).zip(arguments.as_ref())))).await
+        live.call_boxed(call(Some(&tool.input_schema).zip(arguments.as_ref()))).await
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::client::answers::{Answers, Asker, Report};
 use crate::client::changes::Change;
-use crate::client::session::Live;
+use crate::client::live::Live;
 use crate::era::Stash;
 use crate::error::CallError;
 use crate::link::{Inbound, Inward, Note, Post, Upcall};

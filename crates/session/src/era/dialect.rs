@@ -2,6 +2,7 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
+use crate::era::TaskWays;
 use crate::era::{Verdict, legacy, modern};
 use crate::error::CallError;
 
@@ -148,15 +149,6 @@ pub(crate) enum Hearing {
     Standing,
     /// The server tells who listens.
     OnRequest,
-}
-
-/// How tasks are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskWays {
-    /// 2025-11-25: the caller asks for a task; poll `tasks/get`, then `tasks/result`.
-    Core,
-    /// The extension: poll `tasks/get`, which carries the result; answer inputs with `tasks/update`.
-    Extension,
 }
 
 /// Appends `,"_meta":{…}` and the members of a round to the text of an object, and closes it.

@@ -16,7 +16,7 @@ use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
 use crate::era::{ClientDialect, Offer, Terms, Verdict};
 use crate::error::{CallError, Phase};
-use crate::link::{Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
+use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
 
 /// What a client brings to the opening.
 #[derive(Debug, Clone)]
@@ -109,9 +109,19 @@ impl Attempt {
 
 /// Opens a session with whatever `dial` reaches.
 ///
+/// Boxed: it is made once and not in every crate that connects, and its room is free again before the session needs any.
+///
 /// # Errors
 /// When nothing can be reached, or no revision is shared.
-pub(crate) async fn climb(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
+pub(crate) fn climb<'a>(
+    dial: &'a dyn Dial,
+    opening: &'a Opening,
+    ids: &'a AtomicI64,
+) -> BoxFuture<'a, Result<Opened, CallError>> {
+    Box::pin(climb_in_time(dial, opening, ids))
+}
+
+async fn climb_in_time(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
     let climbing = Climbing::default();
     let within = opening.limits.startup;
     let climbed =

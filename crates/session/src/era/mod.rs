@@ -4,33 +4,41 @@
 //! in the protocol crate's `lower`; what differs in *behaviour* is here.
 
 mod belongs;
+#[cfg(feature = "server")]
 mod classify;
+#[cfg(feature = "client")]
 mod dialect;
+#[cfg(feature = "client")]
 mod ladder;
 mod legacy;
 mod modern;
+#[cfg(any(feature = "client", feature = "server"))]
+mod names;
+#[cfg(feature = "server")]
 mod opening;
+#[cfg(feature = "server")]
+pub(crate) mod serving;
+#[cfg(any(feature = "client", feature = "server"))]
+mod task_ways;
 mod terms;
 
-pub(crate) use belongs::{Whose, belongs, is_extension_note};
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) use belongs::is_extension_note;
+pub(crate) use belongs::{Whose, belongs};
+#[cfg(feature = "server")]
 pub(crate) use classify::{Classified, LastStated, Look, look};
-pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket, TaskWays};
+#[cfg(feature = "client")]
+pub(crate) use dialect::{ClientDialect, Extras, Hearing, Round, Settled, TaskTicket};
+#[cfg(feature = "client")]
 pub(crate) use ladder::{Opened, Opening, Stash, climb};
-pub(crate) use legacy::is_modern_name;
+#[cfg(feature = "server")]
+pub(crate) use modern::Questions;
+#[cfg(feature = "server")]
 pub use modern::StateKeys;
-pub(crate) use modern::{Questions, may_ask};
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) use names::{has_batches, is_modern_name, may_ask};
+#[cfg(feature = "server")]
 pub use opening::{OpeningPolicy, VersionPolicy};
+#[cfg(any(feature = "client", feature = "server"))]
+pub use task_ways::TaskWays;
 pub use terms::{Listed, Offer, Terms, Verdict};
-
-pub(crate) mod serving;
-
-use switchboard_protocol::{ErrorCode, RpcError};
-
-/// The error for a version that is not served: it names those that are, and the one that was asked for.
-fn unsupported_version(server: &crate::answering::Server, requested: &str) -> RpcError {
-    let supported: Vec<_> = server.offer().all().iter().map(|revision| revision.as_str()).collect();
-    let data = serde_json::json!({ "supported": supported, "requested": requested });
-    let message =
-        format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));
-    RpcError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(data)
-}

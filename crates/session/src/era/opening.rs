@@ -98,7 +98,9 @@ impl OpeningPolicy {
         match self.version {
             VersionPolicy::Negotiate => {
                 let wanted = offer.iter().copied().find(|revision| revision.as_str() == named);
-                wanted.or(offer.first().copied()).ok_or_else(|| super::unsupported_version(server, named))
+                wanted
+                    .or(offer.first().copied())
+                    .ok_or_else(|| super::serving::unsupported_version(server, named))
             }
             VersionPolicy::Exact(only) if named == only.as_str() && offer.contains(&only) => Ok(only),
             VersionPolicy::Exact(only) => {

@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use switchboard_protocol::{
-    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, Implementation, InputRequest, Level,
-    Raw, RequestId, Revision, RootsCapability, RpcError, SamplingCapability, ServerResult, Settings,
-    lower_error,
+    CacheHints, ClientCapabilities, ElicitParams, ElicitationCapability, ErrorCode, Implementation,
+    InputRequest, Level, Raw, RequestId, Revision, RootsCapability, RpcError, SamplingCapability,
+    ServerResult, Settings, lower_error,
 };
 
 use switchboard_protocol::surface::{self, Declared, Direction};
@@ -14,7 +14,7 @@ use crate::answering::{AskError, Back, Caller, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, is_extension_note, unsupported_version};
+use crate::era::{Classified, Look, is_extension_note};
 use crate::link::BoxFuture;
 
 /// On which footing a request stands.
@@ -41,7 +41,7 @@ pub(crate) enum Admission {
     Answered(Result<ServerResult, RpcError>, Footing),
 }
 
-pub use crate::era::dialect::TaskWays;
+pub use crate::era::TaskWays;
 /// What a session of the legacy era remembers. Opaque outside the seam.
 pub use crate::era::legacy::Session as ServerSession;
 
@@ -184,6 +184,14 @@ impl Footing {
         match self {
             Self::Legacy(session) => session.agreed().map(|agreed| format!("session {}", agreed.key)),
             Self::Modern(_) => None,
+        }
+    }
+
+    /// Waits until the session of the request is over.
+    pub(crate) async fn session_ended(&self) {
+        match self {
+            Self::Legacy(session) => session.ended().await,
+            Self::Modern(_) => std::future::pending().await,
         }
     }
 
@@ -417,4 +425,13 @@ pub(crate) fn discover(server: &Server) -> switchboard_protocol::DiscoverResult 
     let hints = server.hints();
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
     result
+}
+
+/// The error for a version that is not served: it names those that are, and the one that was asked for.
+pub(crate) fn unsupported_version(server: &Server, requested: &str) -> RpcError {
+    let supported: Vec<_> = server.offer().all().iter().map(|revision| revision.as_str()).collect();
+    let data = serde_json::json!({ "supported": supported, "requested": requested });
+    let message =
+        format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));
+    RpcError::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message).with_data(data)
 }

@@ -7,6 +7,7 @@
 //! ```
 
 mod dial;
+#[cfg(feature = "server")]
 mod direct;
 mod error;
 #[expect(clippy::module_inception, reason = "the trait this folder is named for")]
@@ -17,6 +18,7 @@ mod pipe;
 mod queue;
 
 pub use dial::{Dial, Once, Rung};
+#[cfg(feature = "server")]
 pub use direct::InProcess;
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault};
 pub(crate) use link::Lane;

@@ -39,6 +39,7 @@ pub(crate) enum Flush {
     /// With the others that are put in the same turn.
     Soon,
     /// When whoever puts it calls [`Outbox::flush_now`], which it promises to do before it waits.
+    #[cfg(feature = "server")]
     Promised,
 }
 
@@ -122,7 +123,7 @@ impl Outbox {
             }
         }
         let ticket = Ticket(state.put);
-        state.pending.push(parts);
+        state.pending.push(parts, len);
         state.put += len as u64;
         state.frames += 1;
         let waker = if flush == Flush::Soon { state.flusher.take() } else { None };
@@ -134,6 +135,7 @@ impl Outbox {
         match flush {
             Flush::Now => self.flush_now(),
             Flush::Soon => waker.into_iter().for_each(Waker::wake),
+            #[cfg(feature = "server")]
             Flush::Promised => {}
         }
         Ok(ticket)
@@ -145,6 +147,7 @@ impl Outbox {
     }
 
     /// Whether nothing that waits will ever leave.
+    #[cfg(feature = "server")]
     pub(crate) fn is_closed(&self) -> bool {
         self.state.lock().closed.is_some()
     }

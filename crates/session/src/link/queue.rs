@@ -49,12 +49,15 @@ impl Queue {
         self.len == 0
     }
 
-    /// Adds one frame, given in parts, and its newline.
-    pub(crate) fn push(&mut self, parts: &[Part<'_>]) {
+    /// Adds one frame, given in parts, and its newline; `len` is that of all together.
+    pub(crate) fn push(&mut self, parts: &[Part<'_>], len: usize) {
         let mut at = self.tail.len();
-        self.len += 1;
+        self.len += len;
+        if len <= LARGE {
+            // At once, and no more than it takes: a tail that grows part by part ends up twice as large as the frame.
+            self.tail.reserve(len);
+        }
         for part in parts {
-            self.len += part.as_bytes().len();
             match part {
                 Part::Shared(bytes) if bytes.len() > LARGE && memchr::memchr(b'\n', bytes).is_none() => {
                     one_line(&mut self.tail[at..]);
@@ -175,7 +178,11 @@ mod tests {
     }
 
     fn text(queue: &mut Queue, parts: &[&[u8]]) {
-        queue.push(&parts.iter().map(|part| Part::Text(part)).collect::<Vec<_>>());
+        push(queue, &parts.iter().map(|part| Part::Text(part)).collect::<Vec<_>>());
+    }
+
+    fn push(queue: &mut Queue, parts: &[Part<'_>]) {
+        queue.push(parts, parts.iter().map(|part| part.as_bytes().len()).sum::<usize>() + 1);
     }
 
     #[test]
@@ -184,7 +191,7 @@ mod tests {
         let large = large();
         text(&mut queue, &[b"a", b"b"]);
         text(&mut queue, &[b"c"]);
-        queue.push(&[Part::Text(b"<"), Part::Shared(&large), Part::Text(b">")]);
+        push(&mut queue, &[Part::Text(b"<"), Part::Shared(&large), Part::Text(b">")]);
         text(&mut queue, &[b"d"]);
         let mut slices = [IoSlice::new(&[]); 8];
         assert_eq!(queue.slices(&mut slices), 3);
@@ -203,7 +210,7 @@ mod tests {
         text(&mut queue, &[b"{\n\"a\":", b"\n1\n}"]);
         let mut broken = large().to_vec();
         broken[7] = b'\n';
-        queue.push(&[Part::Text(b"[\n"), Part::Shared(&broken.into()), Part::Text(b"\n]")]);
+        push(&mut queue, &[Part::Text(b"[\n"), Part::Shared(&broken.into()), Part::Text(b"\n]")]);
         assert_eq!(bytes(&queue).iter().filter(|byte| **byte == b'\n').count(), 2);
         assert_eq!(&queue.pop_frame().unwrap()[..], br#"{ "a": 1 }"#);
     }
@@ -214,7 +221,7 @@ mod tests {
         let mut later = Queue::default();
         text(&mut queue, &[b"a"]);
         text(&mut later, &[b"b"]);
-        later.push(&[Part::Text(b"<"), Part::Shared(&large()), Part::Text(b">")]);
+        push(&mut later, &[Part::Text(b"<"), Part::Shared(&large()), Part::Text(b">")]);
         text(&mut later, &[b"c"]);
         queue.append(&mut later);
         assert!(later.is_empty());

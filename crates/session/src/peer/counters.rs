@@ -13,6 +13,7 @@ macro_rules! counters {
         #[non_exhaustive]
         pub struct Counts { $($(#[$doc])* pub $name: u64),* }
 
+        #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "some are counted by a client only"))]
         impl Counters {
             /// The counts now.
             pub fn snapshot(&self) -> Counts {

@@ -22,4 +22,6 @@ pub(crate) use inflight::Inflight;
 pub use inflight::Pending;
 pub use limits::PeerLimits;
 pub(crate) use reader::{Attend, read};
-pub(crate) use words::{answer_text, put_answer, put_note, put_request};
+#[cfg(feature = "server")]
+pub(crate) use words::answer_text;
+pub(crate) use words::{put_answer, put_note, put_request};

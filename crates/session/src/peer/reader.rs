@@ -4,7 +4,7 @@
 //! and a server. It handles a bounded number of frames, then lets others run.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use switchboard_protocol::jsonrpc::{
     self, Envelope, Familiar, Malformed, Message, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::JoinHandle;
+use tokio::time::Sleep;
 
 use crate::link::{Frame, Inlet, LinkError, Tap, Way};
 use crate::peer::{Counters, Inflight};
@@ -42,6 +43,13 @@ enum Step {
     GraceOver,
 }
 
+/// The far side has stopped reading.
+struct Leaving {
+    error: LinkError,
+    /// When what it still answers is no longer waited for.
+    over: Pin<Box<Sleep>>,
+}
+
 /// Reads until the pipe ends, and says how it did.
 pub(crate) async fn read(
     mut inlet: Box<dyn Inlet>,
@@ -52,81 +60,88 @@ pub(crate) async fn read(
     tap: Option<Tap>,
     attend: &mut impl Attend,
 ) -> LinkError {
-    let mut frames = Vec::new();
-    let mut familiar = Familiar::new();
+    // One at a time is what most connections ever have.
+    let mut frames = Vec::with_capacity(1);
+    let mut desk = Desk { familiar: Familiar::new(), inflight, counters, tap, attend };
     // Set when the far side has stopped reading: what it still answers is heard, for a while.
-    let mut write_error: Option<LinkError> = None;
-    let mut grace_over = pin!(tokio::time::sleep(Duration::MAX));
+    let mut leaving: Option<Leaving> = None;
     loop {
-        let step = poll_fn(|cx| {
+        let stirred = poll_fn(|cx| {
             if let Poll::Ready(read) = inlet.poll_frames(cx, &mut frames) {
                 return Poll::Ready(Step::Read(read));
             }
-            if write_error.is_some() {
-                return grace_over.as_mut().poll(cx).map(|()| Step::GraceOver);
+            if let Some(leaving) = &mut leaving {
+                return leaving.over.as_mut().poll(cx).map(|()| Step::GraceOver);
             }
-            std::pin::Pin::new(&mut flusher)
-                .poll(cx)
-                .map(|end| Step::WriteFailed(end.unwrap_or(LinkError::Closed)))
-        })
-        .await;
-        let end = match step {
+            Pin::new(&mut flusher).poll(cx).map(|end| Step::WriteFailed(end.unwrap_or(LinkError::Closed)))
+        });
+        let end = match stirred.await {
             Step::Read(read) => read.err(),
             Step::WriteFailed(error) => {
-                grace_over.as_mut().reset(tokio::time::Instant::now() + grace);
-                write_error = Some(error);
+                leaving = Some(Leaving { error, over: Box::pin(tokio::time::sleep(grace)) });
                 continue;
             }
-            Step::GraceOver => write_error.clone(),
+            Step::GraceOver => leaving.take().map(|leaving| leaving.error),
         };
-        for (count, frame) in frames.drain(..).enumerate() {
-            match frame {
-                Frame::Message(bytes) => {
-                    if let Some(tap) = &tap {
-                        tap.see(Way::In, &bytes);
-                    }
-                    dispatch(bytes, &mut familiar, inflight, counters, attend);
-                }
-                Frame::Lost { salvaged, error } => {
-                    counters.too_large();
-                    attend.lost(salvaged, error);
-                }
-            }
-            if count % PASS == PASS - 1 {
-                attend.passed().await;
-                tokio::task::yield_now().await;
-            }
+        // No frame is held across a wait: what is, every connection has room for all the time.
+        while frames.len() >= PASS {
+            desk.handle(frames.drain(..PASS));
+            desk.attend.passed().await;
+            tokio::task::yield_now().await;
         }
-        attend.passed().await;
+        desk.handle(frames.drain(..));
+        desk.attend.passed().await;
         if let Some(end) = end {
             return end;
         }
     }
 }
 
-fn dispatch(
-    frame: bytes::Bytes,
-    familiar: &mut Familiar,
-    inflight: &Arc<Inflight>,
-    counters: &Counters,
-    attend: &mut impl Attend,
-) {
-    match jsonrpc::parse_after(frame.clone(), familiar) {
-        Ok(Message::Single(Envelope::Response(response))) => answer(response, inflight, counters),
-        Ok(Message::Single(Envelope::Request(request))) => attend.request(request),
-        Ok(Message::Single(Envelope::Notification(note))) => attend.note(note),
-        Ok(Message::Batch(elements)) => {
-            for response in attend.batch(elements) {
-                answer(response, inflight, counters);
-            }
-        }
-        Err(malformed) => attend.unreadable(&frame, malformed),
-    }
+/// Where frames are sorted.
+struct Desk<'a, A> {
+    familiar: Familiar,
+    inflight: &'a Inflight,
+    counters: &'a Counters,
+    tap: Option<Tap>,
+    attend: &'a mut A,
 }
 
-fn answer(response: Response, inflight: &Arc<Inflight>, counters: &Counters) {
-    if response.version == Version::Other {
-        counters.unversioned();
+impl<A: Attend> Desk<'_, A> {
+    fn handle(&mut self, frames: std::vec::Drain<'_, Frame>) {
+        for frame in frames {
+            match frame {
+                Frame::Message(bytes) => {
+                    if let Some(tap) = &self.tap {
+                        tap.see(Way::In, &bytes);
+                    }
+                    self.dispatch(bytes);
+                }
+                Frame::Lost { salvaged, error } => {
+                    self.counters.too_large();
+                    self.attend.lost(salvaged, error);
+                }
+            }
+        }
     }
-    inflight.complete(response.id, Ok(response.outcome));
+
+    fn dispatch(&mut self, frame: bytes::Bytes) {
+        match jsonrpc::parse_after(frame.clone(), &mut self.familiar) {
+            Ok(Message::Single(Envelope::Response(response))) => self.answer(response),
+            Ok(Message::Single(Envelope::Request(request))) => self.attend.request(request),
+            Ok(Message::Single(Envelope::Notification(note))) => self.attend.note(note),
+            Ok(Message::Batch(elements)) => {
+                for response in self.attend.batch(elements) {
+                    self.answer(response);
+                }
+            }
+            Err(malformed) => self.attend.unreadable(&frame, malformed),
+        }
+    }
+
+    fn answer(&self, response: Response) {
+        if response.version == Version::Other {
+            self.counters.unversioned();
+        }
+        self.inflight.complete(response.id, Ok(response.outcome));
+    }
 }

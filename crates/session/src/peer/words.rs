@@ -84,6 +84,7 @@ pub(crate) fn put_answer(
 }
 
 /// The text of an answer, for one element of a batch.
+#[cfg(feature = "server")]
 pub(crate) fn answer_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
     with_answer(id, outcome, |parts| parts.iter().flat_map(Part::as_bytes).copied().collect())
 }

@@ -52,6 +52,13 @@ impl Listening {
         Self::start(command, "/mcp").await
     }
 
+    /// The assistant of our examples.
+    pub(crate) async fn assistant() -> Self {
+        let mut command = Command::new(place("SWITCHBOARD_INTEROP_ASSISTANT"));
+        command.args(["serve", "--http", "127.0.0.1:0"]);
+        Self::start(command, "/mcp").await
+    }
+
     async fn start(mut command: Command, path: &str) -> Self {
         let mark = Mark::new();
         let mut child = command
@@ -130,12 +137,13 @@ async fn hear(output: impl AsyncRead + Unpin, said: Arc<watch::Sender<String>>) 
     }
 }
 
-/// The port in `listening on port 4711` or `serving on http://127.0.0.1:4711/mcp`.
+/// The port in `listening on port 4711`, or in an address after `serving on` or `listening at`.
 fn port(said: &str) -> Option<u16> {
     said.lines().find_map(|line| {
         let rest = line
             .strip_prefix("listening on port ")
-            .or_else(|| line.strip_prefix("serving on http://127.0.0.1:"));
+            .or_else(|| line.strip_prefix("serving on http://127.0.0.1:"))
+            .or_else(|| line.strip_prefix("listening at http://127.0.0.1:"));
         rest?.split('/').next()?.parse().ok()
     })
 }

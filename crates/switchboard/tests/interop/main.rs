@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
+mod assistant;
 mod client;
 mod everything;
 mod http_client;
@@ -33,6 +34,7 @@ fn main() {
         node_host::TESTS,
         http_servers::TESTS,
         http_client::TESTS,
+        assistant::TESTS,
         many::TESTS,
     ]
     .concat();

@@ -2,7 +2,6 @@
 //!
 //! Invariant: a variable reaches the server only if it is on the list below, asked for by name, or given a value.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -38,7 +37,8 @@ pub struct ChildCommand {
     pub(crate) ladder: StopLadder,
     pub(crate) line_limit: usize,
     pub(crate) supervision: Supervision,
-    given: BTreeMap<OsString, OsString>,
+    /// By name, each once.
+    given: Vec<(OsString, OsString)>,
     wanted: Vec<OsString>,
 }
 
@@ -74,7 +74,7 @@ impl ChildCommand {
             ladder: StopLadder::default(),
             line_limit: DEFAULT_LINE_LIMIT,
             supervision: Supervision::default(),
-            given: BTreeMap::new(),
+            given: Vec::new(),
             wanted: Vec::new(),
         }
     }
@@ -96,7 +96,7 @@ impl ChildCommand {
     /// Gives the server a variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.given.insert(name.into(), value.into());
+        set(&mut self.given, name.into(), value.into());
         self
     }
 
@@ -150,13 +150,17 @@ impl ChildCommand {
     /// Exactly the variables the server will get.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let names = INHERITED.iter().map(OsStr::new).chain(self.wanted.iter().map(OsString::as_os_str));
-        let mut all: BTreeMap<OsString, OsString> = names
-            .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)))
+        let mut all = Vec::new();
+        for name in names {
             // Exported shell functions: some shells run what they hold.
-            .filter(|(_, value)| !value.as_bytes().starts_with(b"()"))
-            .collect();
-        all.extend(self.given.clone());
-        all.into_iter().collect()
+            if let Some(value) = std::env::var_os(name).filter(|value| !value.as_bytes().starts_with(b"()")) {
+                set(&mut all, name.to_owned(), value);
+            }
+        }
+        for (name, value) in &self.given {
+            set(&mut all, name.clone(), value.clone());
+        }
+        all
     }
 
     /// The file that would be executed, looked for now as it is when the server starts.
@@ -178,13 +182,21 @@ impl ChildCommand {
     }
 }
 
+/// Sets a variable among those that stand by name.
+fn set(variables: &mut Vec<(OsString, OsString)>, name: OsString, value: OsString) {
+    match variables.binary_search_by(|(known, _)| known.cmp(&name)) {
+        Ok(at) => variables[at].1 = value,
+        Err(at) => variables.insert(at, (name, value)),
+    }
+}
+
 impl std::fmt::Debug for ChildCommand {
     /// Arguments and values may be secrets: only names are shown.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ChildCommand")
             .field("program", &self.program)
             .field("args", &self.args.len())
-            .field("env", &self.given.keys())
+            .field("env", &self.given.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("directory", &self.directory)
             .finish_non_exhaustive()
     }

@@ -18,8 +18,8 @@ pub const DEFAULT_LINE_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What one read may bring. Lines share the buffer of their read, so this is also the most a small line pins.
 const CHUNK: usize = 64 * 1024;
-/// What a new connection can read at once.
-const FIRST_CHUNK: usize = 8 * 1024;
+/// What a new connection can read at once: enough for a handshake and a short list, and most of many stay that quiet.
+const FIRST_CHUNK: usize = 1024;
 
 /// How many limits' worth of bytes may come without a newline before the stream counts as broken. With the default
 /// limit a line of 100 MiB still costs its own call only, and one of a gibibyte ends the connection.
@@ -142,7 +142,7 @@ pub(crate) struct Lines {
     /// How much the last piece of the buffer holds.
     room: usize,
     /// Set while a line beyond the limit is thrown away.
-    discarding: Option<Discarding>,
+    discarding: Option<Box<Discarding>>,
 }
 
 #[derive(Default)]
@@ -156,11 +156,13 @@ impl Lines {
         Self { limit, buffer: BytesMut::new(), room: FIRST_CHUNK / 2, scanned: 0, discarding: None }
     }
 
-    /// Room for one read. It grows as the connection is used: most of many are quiet.
+    /// Room for one read. It grows as the connection is used.
     fn room(&mut self) -> impl BufMut + '_ {
         if self.buffer.capacity() - self.buffer.len() < self.room / 4 {
             if self.room < CHUNK {
-                self.room *= 2;
+                // In the middle of a line nobody knows how long it gets: fewer reads, and less to copy.
+                let times = if self.buffer.is_empty() { 2 } else { 4 };
+                self.room = CHUNK.min(self.room * times);
                 // Anew, so that the sizes stay powers of two: they are when a line grows to the limit.
                 let rest = std::mem::replace(&mut self.buffer, BytesMut::with_capacity(self.room));
                 self.buffer.extend_from_slice(&rest);

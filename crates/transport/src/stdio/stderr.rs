@@ -3,12 +3,16 @@
 //! Invariants: the pipe is always drained, so the server never blocks on it; memory is bounded whatever comes.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::watch;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// What is kept of all lines together.
@@ -19,42 +23,54 @@ const LINE: usize = 8 * 1024;
 const LAST_WORDS: usize = 4 * 1024;
 /// Lines logged in a second.
 const LOGGED: u32 = 50;
-/// Read at once from a server that writes much; most write little.
-const READ: usize = 32 * 1024;
-const FIRST_READ: usize = 256;
+/// Read at once.
+const READ: usize = 8 * 1024;
 
 /// The last lines of a server's stderr; the task that drains it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Stderr {
-    ring: Arc<Mutex<Ring>>,
-    closed: watch::Receiver<bool>,
+    drained: Arc<Drained>,
     task: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Drained {
+    ring: Mutex<Ring>,
+    /// Closed when all was read.
+    more: Semaphore,
+}
+
+/// Says that nothing more comes, also when the task is stopped.
+struct Done(Arc<Drained>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.more.close();
+    }
 }
 
 impl Stderr {
     /// Starts to drain on the current runtime.
     pub(crate) fn drain(pipe: impl AsyncRead + Unpin + Send + 'static, pid: u32) -> Self {
-        let ring = Arc::new(Mutex::new(Ring::default()));
-        let (done, closed) = watch::channel(false);
-        let task = tokio::spawn(drain(pipe, Arc::clone(&ring), done, pid));
-        Self { ring, closed, task }
+        let drained = Arc::new(Drained { ring: Mutex::default(), more: Semaphore::new(0) });
+        let task = tokio::spawn(drain(pipe, Done(Arc::clone(&drained)), pid));
+        Self { drained, task }
     }
 
     /// Everything that is kept, made safe to show.
     pub(crate) fn tail(&self) -> String {
-        self.ring.lock().text(RING)
+        self.drained.ring.lock().text(RING)
     }
 
     /// The last few lines, made safe to show.
     pub(crate) fn last_words(&self) -> String {
-        self.ring.lock().text(LAST_WORDS)
+        self.drained.ring.lock().text(LAST_WORDS)
     }
 
     /// Waits until all was read, but no longer than this.
     pub(crate) async fn drained(&self, within: Duration) {
-        let mut closed = self.closed.clone();
-        // An error means that the task is gone, and then nothing more comes either.
-        let _ = tokio::time::timeout(within, closed.wait_for(|closed| *closed)).await;
+        // There is never a permit: the wait ends when the semaphore is closed.
+        let _ = tokio::time::timeout(within, self.drained.more.acquire()).await;
     }
 
     pub(crate) fn stop(&self) {
@@ -68,24 +84,28 @@ impl Drop for Stderr {
     }
 }
 
-async fn drain(
-    mut pipe: impl AsyncRead + Unpin,
-    ring: Arc<Mutex<Ring>>,
-    done: watch::Sender<bool>,
-    pid: u32,
-) {
-    let mut chunk = Vec::with_capacity(FIRST_READ);
+async fn drain(mut pipe: impl AsyncRead + Unpin, done: Done, pid: u32) {
     let mut log = Log { pid, since: Instant::now(), lines: 0 };
-    while let Ok(1..) = pipe.read_buf(&mut chunk).await {
-        log.show(&chunk);
-        ring.lock().push(&chunk);
-        let was_full = chunk.len() == chunk.capacity();
-        chunk.clear();
-        if was_full && chunk.capacity() < READ {
-            chunk.reserve(chunk.capacity() * 2);
-        }
+    let mut take = |chunk: &[u8]| {
+        log.show(chunk);
+        done.0.ring.lock().push(chunk);
+    };
+    while let Ok(1..) = poll_fn(|cx| poll_read(&mut pipe, cx, &mut take)).await {}
+}
+
+/// Reads once, and says how much it was. On the stack: most servers write little, and none of it waits there.
+fn poll_read(
+    pipe: &mut (impl AsyncRead + Unpin),
+    cx: &mut Context<'_>,
+    take: &mut impl FnMut(&[u8]),
+) -> Poll<io::Result<usize>> {
+    let mut room = [0; READ];
+    let mut chunk = ReadBuf::new(&mut room);
+    ready!(Pin::new(pipe).poll_read(cx, &mut chunk))?;
+    if !chunk.filled().is_empty() {
+        take(chunk.filled());
     }
-    done.send_replace(true);
+    Poll::Ready(Ok(chunk.filled().len()))
 }
 
 /// The last bytes, with long lines cut.

@@ -7,9 +7,9 @@ use switchboard_protocol::{
 };
 
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
-use crate::era::{Stash, Terms};
+use crate::era::{Stash, Terms, has_batches, is_modern_name};
 use crate::error::CallError;
-use crate::link::{Agreement, Ask, Inbound, Life, Link, Mirror, Post};
+use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
 
 /// A session of the legacy era.
 #[derive(Debug)]
@@ -40,19 +40,35 @@ pub(crate) async fn handshake(
     (who, capabilities): (&Implementation, &ClientCapabilities),
     (inbound, stash): (Option<&mut Inbound>, &mut Stash),
 ) -> Result<Shaken, CallError> {
+    let mut exchange = initialize(link, id, revision, who, capabilities)?;
+    let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
+    shaken(outcome)
+}
+
+/// Sends the request. Not part of what waits: many connects at once should not hold room for what is sent.
+fn initialize(
+    link: &dyn Link,
+    id: RequestId,
+    revision: Revision,
+    who: &Implementation,
+    capabilities: &ClientCapabilities,
+) -> Result<Exchange, CallError> {
     let mut capabilities = capabilities.clone();
     let mut who = who.clone();
     capabilities.lower(revision);
     who.lower(revision);
     let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
-    let mut exchange = link.open(Ask {
+    Ok(link.open(Ask {
         id,
         method: "initialize",
         params: params.as_str(),
         mirror: Mirror::default(),
         life: Life::Handshake,
-    });
-    let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
+    }))
+}
+
+/// What the answer means.
+fn shaken(outcome: Result<Raw, RpcError>) -> Result<Shaken, CallError> {
     match outcome {
         Ok(result) => {
             let result: InitializeResult = InitializeResult::from_raw(&result)
@@ -108,15 +124,6 @@ pub(crate) fn supported(error: &RpcError) -> Vec<String> {
 
 fn is_legacy(revision: Revision) -> bool {
     revision <= Revision::LATEST_LEGACY
-}
-
-/// Version names are dates, so those beyond the last legacy one are modern, known to us or not.
-pub(crate) fn is_modern_name(version: &str) -> bool {
-    version > Revision::LATEST_LEGACY.as_str()
-}
-
-pub(crate) fn has_batches(revision: Revision) -> bool {
-    revision == Revision::V2025_03_26
 }
 
 pub(crate) fn dress(body: &str, extras: &Extras<'_>) -> String {

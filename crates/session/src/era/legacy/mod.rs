@@ -1,8 +1,13 @@
 //! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides may ask.
 
+#[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "server")]
 mod server;
 
-pub(crate) use client::{Client, Shaken, dress, handshake, is_modern_name, settle, supported, welcome};
+#[cfg(feature = "client")]
+pub(crate) use client::{Client, Shaken, dress, handshake, settle, supported, welcome};
+#[cfg(feature = "server")]
 pub use server::Session;
+#[cfg(feature = "server")]
 pub(crate) use server::initialize;

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
     ClientCapabilities, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision, RpcError,
 };
 
+use crate::answering::cx::Cancel;
 use crate::answering::{Caller, Handler, Server, Subscribed};
 
 /// What a session of the legacy era remembers. One for each pipe.
@@ -20,8 +21,10 @@ pub struct Session {
     /// The least level of log messages wanted, as a number; 0 is none set.
     log_level: AtomicU8,
     subscriptions: Mutex<HashMap<String, Option<Subscribed>>>,
-    /// Who is told of subscriptions; unknown until the session is served.
-    handler: OnceLock<Arc<dyn Handler>>,
+    /// Who is told of subscriptions; unknown until the session is served. Weak: work that outlives its request holds the
+    /// session, and must not hold the server.
+    handler: OnceLock<Weak<dyn Handler>>,
+    over: Cancel,
 }
 
 /// What the handshake settled.
@@ -70,6 +73,19 @@ impl Session {
 
     pub(crate) fn agreed(&self) -> Option<&Agreed> {
         self.agreed.get()
+    }
+
+    /// It is over: whoever serves it has let it go.
+    pub fn end(&self) {
+        self.over.set();
+        // Out of the lock before they are dropped: whoever is told may take their time.
+        let subscriptions = std::mem::take(&mut *self.subscriptions.lock());
+        drop(subscriptions);
+    }
+
+    /// Waits until it is over.
+    pub(crate) async fn ended(&self) {
+        self.over.wait().await;
     }
 
     /// Whether the handshake is done.
@@ -125,7 +141,7 @@ impl Session {
 
     /// Says who is told of subscriptions, from now on and of those there are.
     pub(crate) fn attach(&self, handler: &Arc<dyn Handler>) {
-        if self.handler.set(Arc::clone(handler)).is_err() {
+        if self.handler.set(Arc::downgrade(handler)).is_err() {
             return;
         }
         let mut known = std::mem::take(&mut *self.subscriptions.lock());
@@ -136,12 +152,12 @@ impl Session {
     }
 
     fn begin(&self, uri: &str) -> Option<Subscribed> {
-        self.handler.get().map(|handler| Subscribed::new(handler, uri))
+        self.handler.get()?.upgrade().map(|handler| Subscribed::new(&handler, uri))
     }
 
     /// Whether an array of messages is a message here.
     pub fn has_batches(&self) -> bool {
-        self.agreed().is_some_and(|agreed| super::client::has_batches(agreed.revision))
+        self.agreed().is_some_and(|agreed| crate::era::has_batches(agreed.revision))
     }
 
     pub(crate) fn log_level(&self) -> Option<Level> {

@@ -6,9 +6,9 @@ use switchboard_protocol::{
     InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
-use crate::era::Terms;
 use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
-use crate::era::legacy::{is_modern_name, supported};
+use crate::era::legacy::supported;
+use crate::era::{Terms, is_modern_name, may_ask};
 use crate::error::CallError;
 use crate::link::{Ask, Exchange, Life, Link, Mirror};
 
@@ -81,11 +81,6 @@ impl Client {
             other => Err(invalid(format!("{:?} is not a result of this method", other.as_str()))),
         }
     }
-}
-
-/// The methods whose result may be a question.
-pub(crate) fn may_ask(method: &str) -> bool {
-    matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 
 /// What the answer to a probe means.

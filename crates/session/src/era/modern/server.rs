@@ -10,7 +10,7 @@ use crate::answering::Server;
 use crate::era::classify::Stated;
 use crate::era::modern::replay::Run;
 use crate::era::modern::seal::{Bound, seal};
-use crate::era::unsupported_version;
+use crate::era::serving::unsupported_version;
 
 /// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
 pub(crate) fn admit(server: &Server, stated: &Stated) -> Result<Revision, RpcError> {

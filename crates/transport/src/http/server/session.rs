@@ -402,6 +402,7 @@ impl HttpSession {
     }
 
     fn end(&self) {
+        self.memory.end();
         let mut state = self.state.lock();
         state.running.drain().for_each(|(_, running)| running.task.abort());
         state.streams.drain().filter_map(|(_, stream)| stream.feed).for_each(|feed| feed.end());

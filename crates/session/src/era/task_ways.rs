@@ -1,0 +1,10 @@
+//! The two protocols of tasks.
+
+/// How tasks are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskWays {
+    /// 2025-11-25: the caller asks for a task; poll `tasks/get`, then `tasks/result`.
+    Core,
+    /// The extension: poll `tasks/get`, which carries the result; answer inputs with `tasks/update`.
+    Extension,
+}

@@ -1,0 +1,128 @@
+//! Where the methods of a service run: on a thread for work that holds it, or to their end; and that they can ask there.
+#![cfg(feature = "service-client")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use switchboard::prelude::*;
+use switchboard::protocol::{ElicitParams, ElicitResult};
+use switchboard::session::link::BoxFuture;
+use switchboard::{Abilities, Answers, Asker, Client, InProcess, Offer, Refusal, Revision};
+use tokio::sync::oneshot;
+
+#[derive(Deserialize, Form)]
+struct Consent {
+    ok: bool,
+}
+
+/// Runs.
+#[service(version = "1.0.0")]
+trait Runs {
+    /// Asks twice, between things that hold the thread.
+    #[tool(blocking)]
+    async fn ask(&self, cx: &Cx) -> Result<String>;
+    /// Holds until it is dropped.
+    #[tool(blocking)]
+    async fn hold(&self) -> Result<()>;
+    /// Runs to its end, whatever happens to the call.
+    #[tool(shielded)]
+    async fn finish(&self) -> Result<()>;
+}
+
+#[derive(Default)]
+struct Svc {
+    steps: AtomicUsize,
+    held: Mutex<Option<(oneshot::Sender<()>, oneshot::Sender<()>)>>,
+    shielded: Mutex<Option<(oneshot::Sender<()>, oneshot::Receiver<()>, oneshot::Sender<()>)>>,
+}
+
+impl Runs for Svc {
+    async fn ask(&self, cx: &Cx) -> Result<String> {
+        std::thread::sleep(Duration::from_millis(1));
+        let step = async || {
+            self.steps.fetch_add(1, Ordering::SeqCst);
+            Ok(42)
+        };
+        let number: u32 = cx.step("number", step).await?;
+        let first: Consent = cx.elicit("first", "Go on?").await?.accepted()?;
+        std::thread::sleep(Duration::from_millis(1));
+        let second: Consent = cx.elicit("second", "And on?").await?.accepted()?;
+        Ok(format!("{number} {} {}", first.ok, second.ok))
+    }
+    async fn hold(&self) -> Result<()> {
+        let (started, _dropped) = self.held.lock().unwrap().take().unwrap();
+        started.send(()).unwrap();
+        std::future::pending().await
+    }
+    async fn finish(&self) -> Result<()> {
+        let (started, go_on, done) = self.shielded.lock().unwrap().take().unwrap();
+        started.send(()).unwrap();
+        go_on.await.unwrap();
+        done.send(()).unwrap();
+        Ok(())
+    }
+}
+
+struct Agrees;
+
+impl Answers for Agrees {
+    fn abilities(&self) -> Abilities {
+        Abilities::none().with_forms()
+    }
+
+    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let answer = json!({"action": "accept", "content": {"ok": true}});
+        Box::pin(async { Ok(serde_json::from_value(answer).unwrap()) })
+    }
+}
+
+const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
+
+async fn connect(svc: Arc<Svc>, revision: Revision) -> RunsClient {
+    let server = RunsServer::builder(svc).build().unwrap();
+    let client = Client::new().with_answers(Agrees).with_offer(Offer::Only(revision));
+    RunsClient::new(client.connect(InProcess::new(&server)).await.unwrap())
+}
+
+#[tokio::test]
+async fn a_blocking_tool_can_ask_in_both_eras() {
+    for revision in ERAS {
+        let svc = Arc::new(Svc::default());
+        let runs = connect(Arc::clone(&svc), revision).await;
+        let cx = Cx::call().build();
+        assert_eq!(runs.ask(&cx).await.unwrap(), "42 true true", "{revision}");
+        assert_eq!(svc.steps.load(Ordering::SeqCst), 1, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_call_drops_a_blocking_tool_at_its_next_await() {
+    for revision in ERAS {
+        let svc = Arc::new(Svc::default());
+        let ((started, start), (held, dropped)) = (oneshot::channel(), oneshot::channel::<()>());
+        *svc.held.lock().unwrap() = Some((started, held));
+        let runs = connect(svc, revision).await;
+        let call = tokio::spawn(async move { runs.hold().await });
+        start.await.unwrap();
+        call.abort();
+        assert!(dropped.await.is_err(), "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn dropping_a_call_leaves_a_shielded_tool_running() {
+    for revision in ERAS {
+        let svc = Arc::new(Svc::default());
+        let ((started, start), (go_on, wait)) = (oneshot::channel(), oneshot::channel());
+        let (done, end) = oneshot::channel();
+        *svc.shielded.lock().unwrap() = Some((started, wait, done));
+        let runs = connect(svc, revision).await;
+        let call = tokio::spawn(async move { runs.finish().await });
+        start.await.unwrap();
+        call.abort();
+        assert!(call.await.unwrap_err().is_cancelled());
+        go_on.send(()).unwrap();
+        end.await.unwrap();
+    }
+}
