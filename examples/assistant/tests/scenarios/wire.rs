@@ -191,7 +191,7 @@ impl Outlet for Leaving {
         while let Some(frame) = queue.pop_frame() {
             let message =
                 serde_json::from_slice(&frame).map_err(|_| LinkError::lost("that was not a message"))?;
-            if !self.0.as_ref().is_some_and(|out| out.send(message).is_ok()) {
+            if self.0.as_ref().is_none_or(|out| out.send(message).is_err()) {
                 return Poll::Ready(Err(LinkError::lost("the other side is gone")));
             }
         }
