@@ -80,7 +80,7 @@ pub(super) fn checks(
     let mut found: HashMap<Make, Vec<f64>> = HashMap::new();
     for _ in 0..5 {
         for make in makes {
-            let source = project.path(&format!("benches/hundred/{make}/src/lib.rs"));
+            let source = project.path(format!("benches/hundred/{make}/src/lib.rs"));
             let touched = std::fs::File::options().append(true).open(&source);
             let touched = touched.and_then(|file| file.set_modified(std::time::SystemTime::now()));
             touched.map_err(|error| Failure::new(format!("cannot touch {}: {error}", source.display())))?;
