@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
-    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
-    FormElicitationCapability, GetPromptRequestParams, Implementation, JsonObject, ProgressNotificationParam,
-    ProtocolVersion, ReadResourceRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    CallToolRequest, CallToolRequestParams, CallToolResponse, CancelTaskParams, ClientCapabilities,
+    ClientConfig, ClientRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+    ErrorData, FormElicitationCapability, GetPromptRequestParams, GetTaskParams, Implementation, JsonObject,
+    ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, RunningService, ServiceError};
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -61,6 +61,7 @@ fn parse(mut given: impl Iterator<Item = String>) -> Option<(ClientLifecycleMode
 /// The user, who agrees to everything but JavaScript, and what came without being the answer to anything.
 #[derive(Clone, Default)]
 struct User {
+    tasks: bool,
     asked: Arc<Mutex<Vec<Value>>>,
     progress: Arc<Mutex<Vec<(f64, Option<String>)>>>,
 }
@@ -112,7 +113,9 @@ impl ClientHandler for User {
 
     fn get_info(&self) -> ClientConfig {
         let form = ElicitationCapability::new().with_form(FormElicitationCapability::new());
-        let capabilities = ClientCapabilities::builder().enable_elicitation_with(form).build();
+        let capabilities = ClientCapabilities::builder().enable_elicitation_with(form);
+        let capabilities =
+            if self.tasks { capabilities.enable_tasks().build() } else { capabilities.build() };
         ClientConfig::new(capabilities, Implementation::new("assistant-client", "3.8.0"))
     }
 }
@@ -261,11 +264,45 @@ async fn prompts(client: &Session) -> Seen {
     }))
 }
 
-async fn run(lifecycle: ClientLifecycleMode, target: Target) -> Seen {
-    let user = User::default();
-    let client = match target {
+/// Lets the long call become a task: one that is waited for, and one that is cancelled. Only the newest revision has them.
+async fn tasks(client: &Session) -> Seen {
+    let done = task(client, 2).await?;
+    let gone = task(client, 100).await?;
+    match client.cancel_task(CancelTaskParams::new(gone.clone())).await {
+        // An acknowledgement with `_meta`, where servers say who they are, is the result of a tool to rmcp 3.8.0. How
+        // the task ends tells whether it was cancelled.
+        Ok(()) | Err(ServiceError::UnexpectedResponse) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(json!({ "done": end(client, &done).await?, "gone": end(client, &gone).await? }))
+}
+
+/// Starts a task, and gives its name.
+async fn task(client: &Session, steps: u32) -> Seen<String> {
+    let rebuild =
+        CallToolRequestParams::new("rebuild_index").with_arguments(object(json!({ "steps": steps })));
+    match client.call_tool_once(rebuild).await? {
+        CallToolResponse::Task(begun) => Ok(begun.task.task_id),
+        other => Err(format!("not a task: {other:?}").into()),
+    }
+}
+
+/// How a task ended, and with what.
+async fn end(client: &Session, task: &str) -> Seen {
+    loop {
+        let now = client.get_task(GetTaskParams::new(task)).await?;
+        if now.task.status().is_terminal() {
+            let now = json!(now);
+            return Ok(json!([now["status"], now["result"]["structuredContent"]]));
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn connect(user: &User, lifecycle: ClientLifecycleMode, target: &Target) -> Seen<Session> {
+    Ok(match target {
         Target::Url(url) => {
-            let transport = StreamableHttpClientTransport::from_uri(url);
+            let transport = StreamableHttpClientTransport::from_uri(url.clone());
             user.clone().serve_with_lifecycle(transport, lifecycle).await?
         }
         Target::Command(words) => {
@@ -273,7 +310,12 @@ async fn run(lifecycle: ClientLifecycleMode, target: Target) -> Seen {
             command.args(&words[1..]);
             user.clone().serve_with_lifecycle(TokioChildProcess::new(command)?, lifecycle).await?
         }
-    };
+    })
+}
+
+async fn run(lifecycle: ClientLifecycleMode, target: Target) -> Seen {
+    let user = User::default();
+    let client = connect(&user, lifecycle.clone(), &target).await?;
     let peer = json!(*client.peer_info().ok_or("no word from the server about itself")?);
     let mut seen = json!({
         "protocolVersion": peer["protocolVersion"],
@@ -287,6 +329,12 @@ async fn run(lifecycle: ClientLifecycleMode, target: Target) -> Seen {
         seen.extend(parts.into_iter().flat_map(object));
     }
     client.cancel().await?;
+    // A client that knows tasks is given them, and its ordinary calls do not take them: one more session.
+    if lifecycle != ClientLifecycleMode::Initialize {
+        let client = connect(&User { tasks: true, ..user }, lifecycle, &target).await?;
+        seen["tasks"] = tasks(&client).await?;
+        client.cancel().await?;
+    }
     Ok(seen)
 }
 
