@@ -1,6 +1,7 @@
 //! A trait with every role, as the macro makes it a server and a client: what a method is asked and answers is the same
 //! whether it is called directly, through a pointer or over a session.
 #![cfg(feature = "service-client")]
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 use std::sync::Arc;
 

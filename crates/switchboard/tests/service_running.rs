@@ -1,5 +1,6 @@
 //! Where the methods of a service run: on a thread for work that holds it, or to their end; and that they can ask there.
 #![cfg(feature = "service-client")]
+#![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test ends at the first surprise")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Served, Test, client, done, program, service};
 
-pub const TESTS: &[Test] = &[
+pub(crate) const TESTS: &[Test] = &[
     ("client::flags_become_typed_arguments", flags_become_typed_arguments),
     ("client::exact_names_are_flags_and_commands_too", exact_names_are_flags_and_commands_too),
     ("client::the_whole_object_can_be_given_and_flags_are_put_on_top", whole),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::stage::{Served, Test, done, program, service};
 
-pub const TESTS: &[Test] = &[
+pub(crate) const TESTS: &[Test] = &[
     ("local::a_tool_is_called_in_this_process", call),
     ("local::the_design_prints_as_json_that_can_be_read_again", design_prints),
     ("local::a_lock_tells_what_breaks", lock),

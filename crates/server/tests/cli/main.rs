@@ -1,5 +1,7 @@
 //! The command lines of a service, run as programs: this one is the service and its client too.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
 mod service;
 mod stage;
 

@@ -13,7 +13,7 @@ use switchboard_server::{
 };
 
 #[derive(Deserialize, JsonSchema)]
-pub struct FindArgs {
+pub(crate) struct FindArgs {
     /// What to look for
     query: String,
     #[serde(default = "ten")]
@@ -33,27 +33,27 @@ fn ten() -> u32 {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Language {
+pub(crate) enum Language {
     Python,
     Javascript,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Filter {
+pub(crate) struct Filter {
     since: u32,
 }
 
 #[derive(Deserialize, JsonSchema)]
-pub struct TextArgs {
+pub(crate) struct TextArgs {
     text: String,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub struct Found {
+pub(crate) struct Found {
     query: String,
 }
 
-pub fn design() -> &'static Arc<Design> {
+pub(crate) fn design() -> &'static Arc<Design> {
     static DESIGN: LazyLock<Arc<Design>> = LazyLock::new(|| {
         let find = ["query", "limit", "language", "tags", "filter", "json"];
         let history = [
@@ -85,7 +85,7 @@ pub fn design() -> &'static Arc<Design> {
 }
 
 #[derive(Debug)]
-pub struct Finder;
+pub(crate) struct Finder;
 
 #[derive(Deserialize)]
 struct Consent {

@@ -4,53 +4,53 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 /// A test: its name and what it does.
-pub type Test = (&'static str, fn());
+pub(crate) type Test = (&'static str, fn());
 
-pub fn block_on(part: impl Future<Output = ExitCode>) -> ExitCode {
+pub(crate) fn block_on(part: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(part)
 }
 
 /// What a program did.
 #[derive(Debug)]
-pub struct Done {
+pub(crate) struct Done {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
 /// This program, in a part.
-pub fn program(part: &str) -> Command {
+pub(crate) fn program(part: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.arg(part).stdin(Stdio::null());
     command
 }
 
-pub fn done(command: &mut Command) -> Done {
+pub(crate) fn done(command: &mut Command) -> Done {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Done { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// The service in this process, with these words.
-pub fn service(words: &[&str]) -> Done {
+pub(crate) fn service(words: &[&str]) -> Done {
     done(program("service").args(words))
 }
 
 /// A client of the service over stdio, with these words.
-pub fn client(words: &[&str]) -> Done {
+pub(crate) fn client(words: &[&str]) -> Done {
     let stdio = format!("'{}' service serve --stdio", std::env::current_exe().unwrap().display());
     done(program("client").args(["--stdio", &stdio]).args(words))
 }
 
 /// The service over HTTP, ended when dropped.
-pub struct Served {
+pub(crate) struct Served {
     child: Child,
     pub url: String,
 }
 
 impl Served {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut child = program("service")
             .args(["serve", "--http", "127.0.0.1:0"])
             .stderr(Stdio::piped())
@@ -61,11 +61,11 @@ impl Served {
         Self { child, url: line.unwrap() }
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn wait(mut self) -> i32 {
+    pub(crate) fn wait(mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap()
     }
 }
