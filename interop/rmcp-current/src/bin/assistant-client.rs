@@ -26,6 +26,8 @@ const USAGE: &str = "usage: assistant-client [--era auto|legacy|modern] (--url U
 const STATUS: &str = "status://system";
 
 type Session = RunningService<RoleClient, User>;
+/// How far it is, and what was said with it.
+type Progress = (f64, Option<String>);
 type Seen<T = Value> = Result<T, Box<dyn Error>>;
 
 enum Target {
@@ -63,7 +65,7 @@ fn parse(mut given: impl Iterator<Item = String>) -> Option<(ClientLifecycleMode
 struct User {
     tasks: bool,
     asked: Arc<Mutex<Vec<Value>>>,
-    progress: Arc<Mutex<Vec<(f64, Option<String>)>>>,
+    progress: Arc<Mutex<Vec<Progress>>>,
 }
 
 impl User {
@@ -82,7 +84,7 @@ impl User {
     }
 
     /// All that was heard until now, in order.
-    fn take_progress(&self) -> Vec<(f64, Option<String>)> {
+    fn take_progress(&self) -> Vec<Progress> {
         let mut progress = std::mem::take(&mut *self.progress.lock().expect("nobody panics with it"));
         progress.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         progress
