@@ -65,3 +65,8 @@ mod serve;
 
 #[cfg(feature = "server")]
 pub use serve::serve_stdio;
+
+/// What is shown of services compiles.
+#[cfg(all(doctest, feature = "service-client"))]
+#[doc = include_str!("../../../docs/services.md")]
+struct Services;
