@@ -1,7 +1,9 @@
 //! The programs of the benchmark, written with switchboard as its users would write them.
 
 mod handler;
+mod serving;
 mod session;
 
 pub use handler::server;
+pub use serving::serve;
 pub use session::{Calling, client};
