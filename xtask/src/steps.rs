@@ -125,18 +125,7 @@ fn clippy(project: &Project) -> Result<Outcome, Failure> {
 
 /// In a workspace build features add up, which hides one that does not stand alone.
 fn features(project: &Project) -> Result<Outcome, Failure> {
-    let features = [
-        "",
-        "client",
-        "server",
-        "host",
-        "http-client",
-        "http-server",
-        "service",
-        "service-client",
-        "service-cli",
-    ];
-    for feature in features {
+    for feature in ["", "client", "server", "http-client", "http-server", "host", "service"] {
         let mut cargo = project.cargo();
         cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;

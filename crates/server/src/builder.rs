@@ -70,7 +70,7 @@ impl ServiceBuilder {
     }
 
     /// Serves another service too, as one server: its tools, resources and prompts come after these. Of the options of the
-    /// other only its events count.
+    /// other only its events and what it denies count.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         self.and_prefixed("", other)
@@ -83,6 +83,8 @@ impl ServiceBuilder {
         self.collisions.extend(composed.collisions.iter().cloned());
         self.collisions.extend(other.collisions);
         self.options.feeds.extend(other.options.feeds);
+        // What one of them denies stays denied.
+        self.options.deny.extend(other.options.deny);
         self.service = Arc::new(composed);
         self
     }

@@ -1,7 +1,7 @@
 //! The assistant: a service designed once, as a trait. Its server, its typed client, its command line and its documents
 //! come from what is written here.
 //!
-//! [`Assistant`] is the design; [`types`] are what its methods take and give; [`service`] is an implementation.
+//! [`Assistant`] is the design; [`types`] are what its methods take and give; [`mod@service`] is an implementation.
 
 pub mod service;
 pub mod types;

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
 
@@ -14,6 +15,9 @@ use crate::repair::Issue;
 
 /// Schemas that refer to each other deeper than this are not followed.
 const MOST_DEPTH: usize = 64;
+
+/// So many places are told; what is wrong beyond them is found when those are right.
+const MOST_ISSUES: usize = 100;
 
 /// After so many looks, what is left does not fit: choices within choices could take for ever.
 const MOST_LOOKS: usize = 50_000;
@@ -39,7 +43,14 @@ struct Fit<'a> {
 
 impl<'a> Fit<'a> {
     fn add(&mut self, message: impl Into<String>, expected: impl Into<String>) {
-        self.issues.push(Issue::new(self.pointer.clone(), message).expecting(expected));
+        self.tell(Issue::new(self.pointer.clone(), message).expecting(expected));
+    }
+
+    /// Nobody reads more than so many, and each takes room in the answer.
+    fn tell(&mut self, issue: Issue) {
+        if self.issues.len() < MOST_ISSUES {
+            self.issues.push(issue);
+        }
     }
 
     fn look(&mut self, schema: &'a Value, value: &Value) {
@@ -113,7 +124,7 @@ impl<'a> Fit<'a> {
                 properties.and_then(|properties| properties.get(&name)).and_then(|p| p.get("type"));
             let expected = expected.and_then(Value::as_str).unwrap_or("a value").to_owned();
             let at = format!("{}{}", self.pointer, Issue::at(&name, "").pointer);
-            self.issues.push(Issue::new(at, "is missing").expecting(expected));
+            self.tell(Issue::new(at, "is missing").expecting(expected));
         }
         let others = map.get("additionalProperties").filter(|_| !map.contains_key("patternProperties"));
         // By name, whatever order the map has.
@@ -128,7 +139,7 @@ impl<'a> Fit<'a> {
                     known.sort_unstable();
                     let at = format!("{}{}", self.pointer, Issue::at(name, "").pointer);
                     let expected = if known.is_empty() { "nothing".into() } else { known.join(", ") };
-                    self.issues.push(Issue::new(at, "is not a known member").expecting(expected));
+                    self.tell(Issue::new(at, "is not a known member").expecting(expected));
                 } else {
                     self.inside(name, schema, member);
                 }
@@ -145,9 +156,7 @@ impl<'a> Fit<'a> {
             }
         }
         self.count(map, items.len(), ["minItems", "maxItems"], "items");
-        let twice =
-            items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| same(other, item)));
-        if twice && map.get("uniqueItems") == Some(&Value::Bool(true)) {
+        if map.get("uniqueItems") == Some(&Value::Bool(true)) && has_twins(items) {
             self.add("has an item twice", "different items");
         }
         if let Some(wanted) = map.get("contains") {
@@ -280,6 +289,46 @@ fn shown(value: &Value) -> String {
         Value::String(text) if text.chars().count() > 40 => "a long text".into(),
         scalar => scalar.to_string(),
     }
+}
+
+/// Whether two items are the same. In one pass, by how they are written: 1 and 1.0 are one number.
+fn has_twins(items: &[Value]) -> bool {
+    fn write(value: &Value, out: &mut String) {
+        match value {
+            Value::Number(number) => match number.as_f64().filter(|whole| whole.fract() == 0.0) {
+                Some(whole) if number.is_f64() => out.push_str(&format!("{whole:.0}")),
+                _ => out.push_str(&number.to_string()),
+            },
+            Value::Array(items) => {
+                out.push('[');
+                items.iter().for_each(|item| {
+                    write(item, out);
+                    out.push(',');
+                });
+                out.push(']');
+            }
+            Value::Object(members) => {
+                // Their order says nothing.
+                let mut names: Vec<&String> = members.keys().collect();
+                names.sort_unstable();
+                out.push('{');
+                for name in names {
+                    out.push_str(&Value::from(name.as_str()).to_string());
+                    out.push(':');
+                    write(&members[name], out);
+                    out.push(',');
+                }
+                out.push('}');
+            }
+            other => out.push_str(&other.to_string()),
+        }
+    }
+    let mut seen = HashSet::with_capacity(items.len());
+    !items.iter().all(|item| {
+        let mut text = String::new();
+        write(item, &mut text);
+        seen.insert(text)
+    })
 }
 
 #[cfg(test)]

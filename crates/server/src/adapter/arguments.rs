@@ -66,6 +66,8 @@ impl Arguments {
             Unknown::Refused | Unknown::Fine => args,
         };
         if self.is_strict {
+            // What cannot be looked at as a whole cannot be checked, and must not pass for that.
+            args.decode::<Value>().map_err(|error| Error::invalid_params(error.to_string()))?;
             let issues = self.issues(&args);
             if !issues.is_empty() {
                 return Err(InvalidParams::from_issues(issues).into());

@@ -49,6 +49,9 @@ impl Patterns {
         use jsonschema::error::ValidationErrorKind::{Format, Pattern};
         let Some(validator) = &self.validator else { return };
         for error in validator.iter_errors(value) {
+            if issues.len() >= MOST_ISSUES {
+                return;
+            }
             let expected = match error.kind() {
                 Pattern { pattern } => format!("text that matches {pattern}"),
                 Format { format } => format!("the format {format}"),
@@ -63,6 +66,10 @@ impl Patterns {
     #[cfg(not(feature = "validate"))]
     pub(crate) fn add(&self, _: &Value, _: &mut Vec<Issue>) {}
 }
+
+/// So many are told; nobody reads more.
+#[cfg(feature = "validate")]
+const MOST_ISSUES: usize = 100;
 
 #[cfg(feature = "validate")]
 fn has_any(schema: &Value) -> bool {

@@ -9,7 +9,8 @@ use switchboard_design::{
     UriPolicy,
 };
 use switchboard_protocol::{
-    Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents, RpcError,
+    CacheScope, Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents,
+    RpcError,
 };
 use switchboard_session::answering::{self, Caller, Handled, Reply};
 
@@ -139,7 +140,9 @@ impl Core {
         let contents: Vec<ResourceContents> =
             blocks.map(|block| held(block, uri, def.mime.as_deref())).collect();
         let mut result = ReadResourceResult::new(contents);
-        (result.ttl_ms, result.cache_scope) = (def.ttl_ms, def.cache_scope);
+        // What not everybody may read is nobody's to share, whatever the server says of the rest.
+        let private = (!def.scopes.is_empty()).then_some(CacheScope::Private);
+        (result.ttl_ms, result.cache_scope) = (def.ttl_ms, private.or(def.cache_scope));
         Ok(result.into())
     }
 

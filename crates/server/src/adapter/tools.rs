@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
-use switchboard_protocol::{CallToolParams, CallToolResult, Raw};
+use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError};
 use switchboard_session::answering::{self, Handled, Reply};
 
 use super::Core;
@@ -115,9 +115,12 @@ impl Core {
         let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
         let (own, again) = (cx.clone(), args.clone());
         let work = self.start_tool(tool, args, Cx::serving(cx.clone()).with_meta(meta).within(timeout));
-        let core = Arc::clone(self);
-        let running =
-            Running::new(work, log, span, move |outcome| core.tool_reply(tool, outcome, &again, &own));
+        // A task must not keep its server: dropping the server ends what runs.
+        let core = Arc::downgrade(self);
+        let running = Running::new(work, log, span, move |outcome| match core.upgrade() {
+            Some(core) => core.tool_reply(tool, outcome, &again, &own),
+            None => Err(RpcError::internal("the server is gone")),
+        });
         match (fate, &self.tasks) {
             (Fate::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
             (Fate::Wish, Some(tasks)) => tasks.watch(cx, Box::pin(running)),

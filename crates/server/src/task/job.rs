@@ -260,5 +260,8 @@ impl Drop for Taken {
         if let Some(question) = state.open.iter_mut().find(|asked| asked.key == self.key) {
             question.taken = false;
         }
+        drop(state);
+        // Whoever waits for a question may take this one.
+        self.job.changes.send_modify(|times| *times += 1);
     }
 }

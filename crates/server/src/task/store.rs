@@ -75,6 +75,15 @@ impl TaskStore for MemoryTasks {
                 }
                 None => {
                     kept.retain(|kept| kept.until > now);
+                    // One owner's many tasks push out their own results, not those of others.
+                    let of_owner = |kept: &&Kept| kept.record.owner == record.owner;
+                    if record.owner.is_some()
+                        && kept.iter().filter(of_owner).count() >= (self.most / 16).max(1)
+                        && let Some(over) =
+                            kept.iter().position(|kept| of_owner(&kept) && kept.record.is_over())
+                    {
+                        kept.remove(over);
+                    }
                     if kept.len() >= self.most
                         && let Some(over) = kept.iter().position(|kept| kept.record.is_over())
                     {

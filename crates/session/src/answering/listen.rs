@@ -67,6 +67,9 @@ pub(crate) fn listen(
     (future, cancel)
 }
 
+/// Resources, and tasks, that one stream may listen for.
+const MOST_LISTENED: usize = 1_000;
+
 /// The part of a filter that this server can honour.
 fn accept(
     server: &Server,
@@ -84,6 +87,12 @@ fn accept(
         wanted.prompts_list_changed && prompts.as_ref().is_some_and(|prompts| changes(prompts.list_changed));
     accepted.resources_list_changed = wanted.resources_list_changed
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
+    let most = wanted.resource_subscriptions.len().max(wanted.task_ids.len());
+    if most > MOST_LISTENED {
+        let reason =
+            format!("one stream listens for at most {MOST_LISTENED} resources and tasks, not {most}");
+        return Err(RpcError::invalid_params(reason));
+    }
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
             server.may_subscribe(uri, back)?;

@@ -127,6 +127,11 @@ impl Server {
         &self.state_keys
     }
 
+    /// How many requests of one connection are answered at the same time.
+    pub fn most_requests(&self) -> usize {
+        self.limits.requests
+    }
+
     pub(crate) fn limits(&self) -> &ServerLimits {
         &self.limits
     }

@@ -102,6 +102,11 @@ impl Back for Lane {
         self.upgrade();
     }
 
+    fn is_behind(&self) -> bool {
+        let (session, stream) = (self.session.upgrade(), self.stream());
+        session.zip(stream).is_some_and(|(session, stream)| session.is_behind(stream))
+    }
+
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
         // Questions belong to a request.
         let session = self.session.upgrade().filter(|_| self.streams)?;

@@ -132,8 +132,9 @@ impl Sessions {
                 .map(|session| session.id.clone())
                 .collect();
             let stale: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
-            let idle = table.values().filter(|session| !session.is_busy());
-            let longest = idle.max_by_key(|session| session.idle_for()).map(|session| session.id.clone());
+            // One that does nothing goes first; where all are busy, the table still has its size.
+            let first = table.values().max_by_key(|session| (!session.is_busy(), session.idle_for()));
+            let longest = first.map(|session| session.id.clone());
             let full = table.len() >= self.most;
             (stale, longest.filter(|_| full).and_then(|id| table.remove(&id)))
         };
@@ -271,6 +272,13 @@ impl HttpSession {
         self.state.lock().streams.remove(&stream);
     }
 
+    /// Whether whoever reads a stream is behind.
+    pub(crate) fn is_behind(&self, stream: u64) -> bool {
+        let state = self.state.lock();
+        let feed = state.streams.get(&stream).and_then(|stream| stream.feed.as_ref());
+        feed.is_some_and(|feed| feed.is_behind())
+    }
+
     /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
     pub(crate) fn send(&self, stream: u64, text: &[u8], weight: Weight) {
         let mut state = self.state.lock();
@@ -369,9 +377,24 @@ impl HttpSession {
         self.limits.keep_alive.min(self.limits.stall) / 4 + Duration::from_millis(1)
     }
 
-    /// Enters a running request.
-    pub(crate) fn enter(&self, id: RequestId, lane: Arc<Lane>, task: AbortHandle) {
-        self.state.lock().running.insert(id, Running { lane, task });
+    /// Enters a running request; tells why not when its id is taken, or too many run.
+    pub(crate) fn enter(
+        &self,
+        id: RequestId,
+        lane: Arc<Lane>,
+        task: AbortHandle,
+        most: usize,
+    ) -> Result<(), RpcError> {
+        let mut state = self.state.lock();
+        if state.running.contains_key(&id) {
+            return Err(RpcError::invalid_request("a request with this id is being answered already"));
+        }
+        if state.running.len() >= most {
+            let reason = format!("{most} requests of this session are being answered; wait for some of them");
+            return Err(RpcError::internal(reason));
+        }
+        state.running.insert(id, Running { lane, task });
+        Ok(())
     }
 
     pub(crate) fn leave(&self, id: &RequestId) {

@@ -130,7 +130,11 @@ async fn in_session(
                     finish(&owner, &back, &key, &outcome);
                 }
             });
-            session.enter(id.clone(), Arc::clone(&lane), task.abort_handle());
+            let most = inner.server.most_requests();
+            if let Err(error) = session.enter(id.clone(), Arc::clone(&lane), task.abort_handle(), most) {
+                task.abort();
+                return whole(session, &lane, accept, &id, &Err(error));
+            }
             let _ = go.send(());
             if wants_stream || listens {
                 lane.upgrade();
@@ -333,6 +337,9 @@ async fn element_outcome(
 ) -> Outcome {
     if &*request.method == "initialize" {
         return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
+    }
+    if inner.server.is_long_lived(&request.method) {
+        return Err(RpcError::invalid_request("a request that never ends cannot be part of a batch"));
     }
     let says = inner.server.look(&request);
     if says.alone().is_some() {

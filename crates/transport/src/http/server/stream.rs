@@ -41,6 +41,9 @@ pub(crate) enum Weight {
     Must,
 }
 
+/// How many times the room of a feed may wait in it: answers and questions are never dropped alone.
+const MOST_BEHIND: usize = 64;
+
 impl Feed {
     pub(crate) fn new(most_bytes: usize) -> Arc<Self> {
         let now = Instant::now();
@@ -62,6 +65,16 @@ impl Feed {
         let mut state = self.state.lock();
         if state.left || state.ended || (weight == Weight::Note && state.bytes + text.len() > self.most_bytes)
         {
+            return false;
+        }
+        if state.bytes > self.most_bytes.saturating_mul(MOST_BEHIND) {
+            // Who reads this slowly is not read to any more: what must be kept would be kept without end.
+            state.left = true;
+            state.queue.clear();
+            state.bytes = 0;
+            let wakers = [state.reader.take(), state.writer.take()];
+            drop(state);
+            wakers.into_iter().flatten().for_each(Waker::wake);
             return false;
         }
         if state.queue.is_empty() {
