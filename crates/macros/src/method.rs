@@ -79,6 +79,7 @@ impl Method {
         } else {
             method.check_call(sig, error, rt, problems);
         }
+        method.check_static(item, problems);
         method.check_params(problems);
         method
     }
@@ -199,6 +200,27 @@ impl Method {
             problems.at(
                 &sig.ident,
                 format_args!("`{}` must carry one payload: `fn {}(payload: T);`", sig.ident, sig.ident),
+            );
+        }
+    }
+
+    /// A prompt with `text` is answered from the design.
+    fn check_static(&self, item: &TraitItemFn, problems: &mut Problems) {
+        if !matches!(&self.role, Role::Prompt(prompt) if prompt.text.is_some()) {
+            return;
+        }
+        let is_arg = |param: &&Param| matches!(param.kind, ParamKind::Arg(_) | ParamKind::Whole);
+        if let Some(param) = self.params.iter().find(is_arg) {
+            problems.at(
+                &param.ident,
+                "a prompt with `text` always says the same and takes no arguments: leave `text` out and return \
+                 `Prompt::user(format!(…))`",
+            );
+        }
+        if let Some(body) = &item.default {
+            problems.here(
+                body.brace_token.span.join(),
+                "a prompt with `text` has no body: nothing would call it",
             );
         }
     }

@@ -105,6 +105,18 @@ impl Options {
         }
     }
 
+    /// Any expression, with one to show when there is none.
+    pub(crate) fn value(&mut self, key: &str, shown: &str, problems: &mut Problems) -> Option<Expr> {
+        let entry = self.entry(key, problems)?;
+        match entry.value {
+            Value::Is(expr) => Some(expr),
+            _ => {
+                problems.at(&entry.key, format_args!("`{key}` needs a value: `{key} = {shown}`"));
+                None
+            }
+        }
+    }
+
     /// Texts that may be given as often as one likes.
     pub(crate) fn each_text(&mut self, key: &str, problems: &mut Problems) -> Vec<Expr> {
         let mut texts = Vec::new();

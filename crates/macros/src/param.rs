@@ -147,7 +147,7 @@ fn arg(ident: &Ident, typed: &PatType, problems: &mut Problems) -> Option<ParamK
             serde(attr, &mut arg, problems);
         } else if attr.path().is_ident("arg") {
             let mut options = Options::of(attr, problems);
-            if let Some(expr) = options.text("default", problems) {
+            if let Some(expr) = options.value("default", "10", problems) {
                 arg.default = Some(ArgDefault::Is(expr));
             }
             if let Some(name) = options.literal("name", problems) {

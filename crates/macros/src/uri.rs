@@ -17,10 +17,16 @@ pub(crate) fn variables(uri: &str) -> Result<Vec<Variable>, String> {
     if !scheme.starts_with(|first: char| first.is_ascii_alphabetic()) || !scheme.chars().all(legal) {
         return Err("a URI begins with a scheme, like `doc://`".into());
     }
+    let plain = |text: &str| match text.find(['?', '#']) {
+        Some(place) if text[place..].starts_with('#') => Err("the URI of a resource has no `#`".to_owned()),
+        Some(_) => Err("a query is written `{?city}`, not `?city={city}`".to_owned()),
+        None => Ok(()),
+    };
     let mut variables: Vec<Variable> = Vec::new();
     let mut rest = uri;
     while let Some(open) = rest.find(['{', '}']) {
         let unbalanced = || "a `{` or `}` has no partner".to_owned();
+        plain(&rest[..open])?;
         let inside = rest[open..].strip_prefix('{').ok_or_else(unbalanced)?;
         let (expression, after) = inside.split_once('}').ok_or_else(unbalanced)?;
         let (names, in_query) = match expression.strip_prefix('?') {
@@ -46,6 +52,7 @@ pub(crate) fn variables(uri: &str) -> Result<Vec<Variable>, String> {
         }
         rest = after;
     }
+    plain(rest)?;
     Ok(variables)
 }
 
@@ -71,6 +78,9 @@ mod tests {
             ("doc://{a}/{a}", "twice"),
             ("doc://{a}{b}", "text between"),
             ("doc://x{?a}/y", "follow the query"),
+            ("doc://x?a={a}", "a query is written"),
+            ("doc://{a}?b", "a query is written"),
+            ("doc://x#y", "no `#`"),
         ] {
             let error = variables(uri).unwrap_err();
             assert!(error.contains(says), "{uri}: {error}");

@@ -2,7 +2,14 @@
 
 use std::process::ExitCode;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    assistant::AssistantCli::run().await
+fn main() -> ExitCode {
+    // First of all: this process may be the one that looks after a service started with `--stdio`.
+    switchboard::enter_if_asked();
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(assistant::AssistantCli::run()),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

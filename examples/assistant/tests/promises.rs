@@ -172,7 +172,7 @@ const PROMISES: &[Promise] = &[
         "accepted types are negotiated",
         &[
             ("tools.talk", "tool_analyze_sentiment_sse_on_non_streaming"),
-            ("crates/switchboard/tests/http.rs", "AcceptPolicy"),
+            ("crates/transport/tests/door/accept.rs", "as_the_specification_has_it"),
         ],
     ),
     (

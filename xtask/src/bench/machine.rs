@@ -46,7 +46,7 @@ impl Machine {
         let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease");
         Ok(Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            kernel: kernel.map_or_else(|_| "unknown".into(), |kernel| kernel.trim().to_owned()),
+            kernel: kernel.map_or_else(|_| "unknown".into(), |kernel| short(&kernel)),
             compiler: Compiler::find(at)?,
         })
     }
@@ -66,9 +66,20 @@ impl fmt::Display for Machine {
     }
 }
 
+/// The first two numbers of a version; the rest says where we are, not what was measured.
+fn short(version: &str) -> String {
+    version.trim().split(['.', '-']).take(2).collect::<Vec<_>>().join(".")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_is_known_by_two_numbers() {
+        assert_eq!(short("6.18.44-of-somebody\n"), "6.18");
+        assert_eq!(short("6"), "6");
+    }
 
     #[test]
     fn the_compiler_is_known_by_release_and_host() {

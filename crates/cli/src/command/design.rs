@@ -2,13 +2,15 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
 use switchboard::design::{Change, Class, Lock, diff, schema};
 use switchboard_server::Design;
+use tokio::io::AsyncReadExt;
 
 use crate::args::{DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource};
 use crate::failure::{Failure, Status};
@@ -48,6 +50,12 @@ async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
     }
     let shown = args.lock.display();
     if args.bless {
+        if let Ok(old) = fs::read(&args.lock)
+            && String::from_utf8_lossy(&old).parse::<Lock>().is_err()
+        {
+            let why = format!("{shown} is no lock; move it away, or name another with --lock");
+            return Err(Failure::new(Status::Other, "lock", why));
+        }
         fs::write(&args.lock, Lock::of(&design).to_string()).map_err(|error| at(&args.lock, &error))?;
         let promised = format!("{shown} now holds the design of {} {}", design.name, design.version);
         return Paper::stdout().print(&sanitize(&promised));
@@ -116,21 +124,35 @@ async fn printed(program: &OsString, args: &[OsString]) -> Result<Design, Failur
     let name = program.to_string_lossy().into_owned();
     let mut command = tokio::process::Command::new(program);
     command.args(args).args(["design", "print", "--json"]).stdin(Stdio::null()).stderr(Stdio::inherit());
-    command.kill_on_drop(true);
+    command.stdout(Stdio::piped()).kill_on_drop(true);
     let failed = |why: String| {
         Failure::new(Status::Unreachable, "not_started", format!("{name}: {why}"))
             .hint("it is run with `design print --json`, which every service with `serve_cli` understands")
     };
-    let done = tokio::time::timeout(PRINTING, command.output()).await;
-    let output = done.map_err(|_| failed("it took too long".to_owned()))?;
-    let output = output.map_err(|error| failed(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failed(output.status.to_string()));
-    }
-    if output.stdout.len() > MOST {
+    let done = tokio::time::timeout(PRINTING, output(&mut command)).await;
+    let done = done.map_err(|_| failed("it took too long".to_owned()))?;
+    let (printed, status) = done.map_err(|error| failed(error.to_string()))?;
+    let Some(status) = status else {
         return Err(failed("it printed more than any design".to_owned()));
+    };
+    if !status.success() {
+        return Err(failed(status.to_string()));
     }
-    parse(&String::from_utf8_lossy(&output.stdout)).map_err(|error| no_design(&name, &error))
+    parse(&String::from_utf8_lossy(&printed)).map_err(|error| no_design(&name, &error))
+}
+
+/// What a program prints, and how it ended; not how it ended when it prints more than any design, which ends it.
+async fn output(command: &mut tokio::process::Command) -> io::Result<(Vec<u8>, Option<ExitStatus>)> {
+    let mut child = command.spawn()?;
+    let mut printed = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        stdout.take(MOST as u64 + 1).read_to_end(&mut printed).await?;
+    }
+    if printed.len() > MOST {
+        return Ok((printed, None));
+    }
+    let status = child.wait().await?;
+    Ok((printed, Some(status)))
 }
 
 fn no_design(from: &str, error: &serde_json::Error) -> Failure {

@@ -79,9 +79,10 @@ const TAKEN: [&str; 64] = [
     "yield",
 ];
 /// Types that the files of a project name.
-const TYPES: [&str; 21] = [
+const TYPES: [&str; 27] = [
     "Answer",
     "Changes",
+    "Client",
     "Contents",
     "Cx",
     "Deserialize",
@@ -90,9 +91,14 @@ const TYPES: [&str; 21] = [
     "Form",
     "FormChoice",
     "InMemory",
+    "InProcess",
     "JsonSchema",
+    "Mutex",
+    "MutexGuard",
     "Note",
+    "Offer",
     "Piece",
+    "PoisonError",
     "Prompt",
     "Result",
     "Serialize",
@@ -154,6 +160,7 @@ mod tests {
         let names = Names::new("my-weather_2").unwrap();
         assert_eq!((names.library.as_str(), names.service.as_str()), ("my_weather_2", "MyWeather2"));
         assert_eq!(Names::new("note").unwrap().service, "NoteService");
+        assert_eq!(Names::new("mutex-guard").unwrap().service, "MutexGuardService");
         assert_eq!(Names::new("a--b").unwrap().service, "AB");
     }
 

@@ -75,6 +75,15 @@ fn a_lock_tells_breaking_changes_from_compatible_ones() {
     // A lock is a design too.
     let ran = within(folder.path(), &["design", "diff", "design.json", "design.lock.json"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "compatible: tool `b` was added\n"));
+
+    // Blessing replaces a lock, and nothing else.
+    assert_eq!(check(&["--bless"]).code, 0);
+    let path = folder.path().join("design.lock.json");
+    fs::write(&path, "mine").unwrap();
+    let ran = check(&["--bless"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("is no lock"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
 }
 
 #[test]

@@ -75,7 +75,11 @@ impl Quickstart<'_> {
             return;
         }
         *out += "## Events\n\nPushed to whoever listens, with `events/stream` or from a shell:\n\n";
-        *out += &fence("sh", &format!("{}-cli --url http://127.0.0.1:8080/mcp listen", design.name));
+        let program = match self.command.as_slice() {
+            [program] => program,
+            _ => &design.name,
+        };
+        *out += &fence("sh", &format!("{program}-cli --url http://127.0.0.1:8080/mcp listen"));
         for event in &design.notifications {
             self.heading(out, &event.name, &event.description, None);
             *out += &fence("json", &pretty(design.types.close(&event.payload)));

@@ -408,4 +408,22 @@ mod tests {
         let schema = json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}});
         assert_eq!(lines(schema, json!(1)), [""; 0]);
     }
+
+    #[test]
+    fn twins_are_found_in_one_pass_however_they_are_written() {
+        let unique = json!({"type": "array", "uniqueItems": true});
+        for twins in [json!([1, 1.0]), json!([{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]), json!([[1], [1.0]])] {
+            assert_eq!(lines(unique.clone(), twins).len(), 1);
+        }
+        assert_eq!(lines(unique.clone(), json!([1, "1", 1.5, [1], {"a": 1}, null])), [""; 0]);
+        // As many as a message may hold: comparing each with each would take minutes.
+        let many: Vec<u32> = (0..200_000).collect();
+        assert_eq!(lines(unique, json!(many)), [""; 0]);
+    }
+
+    #[test]
+    fn so_many_issues_are_told_and_no_more() {
+        let schema = json!({"type": "array", "items": {"type": "integer"}});
+        assert_eq!(lines(schema, json!(vec![""; 10_000])).len(), MOST_ISSUES);
+    }
 }

@@ -76,7 +76,7 @@ pub(crate) fn service_error(input: &DeriveInput) -> TokenStream {
     }
     let (true, [other]) = (problems.is_empty(), others.as_slice()) else { return problems.into_tokens() };
     let ident = &input.ident;
-    let displayed = displayed.then(|| quote!(let message = ::std::string::ToString::to_string(&self);));
+    let displayed = displayed.then(|| quote!(let __message = ::std::string::ToString::to_string(&self);));
     quote! {
         impl #rt::ServiceError for #ident {
             fn into_error(self) -> #rt::Error {
@@ -246,7 +246,7 @@ fn message(variant: &Variant, problems: &mut Problems) -> Option<TokenStream> {
 
 fn written(rt: &TokenStream, variant: &Variant, told: &Told, problems: &mut Problems) -> TokenStream {
     let (pattern, fields) = (pattern(variant), fields(variant));
-    let message = message(variant, problems).unwrap_or_else(|| quote!(message));
+    let message = message(variant, problems).unwrap_or_else(|| quote!(__message));
     let (names, bound) = (fields.iter().map(|(name, _)| name), fields.iter().map(|(_, bound)| bound));
     let gathered = quote!(#rt::Variant::new() #(.with(#names, &#bound))*);
     let field = fields.first().map(|(_, bound)| bound);

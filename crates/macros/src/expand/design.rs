@@ -266,8 +266,8 @@ fn like(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
         .like({
             #[derive(#rt::schemars::JsonSchema)]
             #[schemars(crate = #krate)]
-            struct Like { #(#attrs)* #ident: #ty }
-            <Like as #rt::schemars::JsonSchema>::json_schema
+            struct __Like { #(#attrs)* #ident: #ty }
+            <__Like as #rt::schemars::JsonSchema>::json_schema
         })
     }
 }

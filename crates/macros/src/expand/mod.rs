@@ -16,7 +16,7 @@ mod tests;
 pub(crate) use own::server;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::ItemTrait;
+use syn::{ItemImpl, ItemTrait};
 
 use crate::problems::Problems;
 use crate::service::Service;
@@ -26,6 +26,13 @@ pub(crate) fn service(attr: TokenStream, item: TokenStream) -> TokenStream {
     let item: ItemTrait = match syn::parse2(item.clone()) {
         Ok(item) => item,
         Err(error) => {
+            let error = match syn::parse2::<ItemImpl>(item.clone()) {
+                Ok(found) => syn::Error::new_spanned(
+                    found.impl_token,
+                    "`#[service]` stands on a trait; on the methods of a type say `#[server]`",
+                ),
+                Err(_) => error,
+            };
             let error = error.to_compile_error();
             return quote!(#error #item);
         }
@@ -73,7 +80,7 @@ fn of_trait(attr: TokenStream, item: &ItemTrait, named: &Ident) -> Written {
     let tokens = quote! {
         #contract
         #(#open)*
-        #[allow(dead_code, clippy::all, clippy::pedantic, missing_docs, reason = "written by a macro")]
+        #[allow(dead_code, deprecated, clippy::all, clippy::pedantic, missing_docs, reason = "written by a macro")]
         const _: () = { #(#hidden)* };
     };
     Written { tokens, service, fine: true }

@@ -17,6 +17,13 @@ pub(crate) fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     let item: ItemImpl = match syn::parse2(item.clone()) {
         Ok(item) => item,
         Err(error) => {
+            let error = match syn::parse2::<ItemTrait>(item.clone()) {
+                Ok(found) => syn::Error::new_spanned(
+                    found.trait_token,
+                    "`#[server]` stands on the methods of a type; on a trait say `#[service]`",
+                ),
+                Err(_) => error,
+            };
             let error = error.to_compile_error();
             return quote!(#error #item);
         }

@@ -57,6 +57,13 @@ fn check(design: &Design, matches: &ArgMatches) -> Result<(), Failure> {
     let shown = path.display();
     design.check().map_err(|mistakes| Failure::Other(format!("the design has mistakes:\n{mistakes}")))?;
     if matches.get_flag("bless") {
+        if let Ok(old) = std::fs::read(&path)
+            && String::from_utf8_lossy(&old).parse::<Lock>().is_err()
+        {
+            return Err(Failure::Other(format!(
+                "{shown} is no lock; move it away, or name another with --lock"
+            )));
+        }
         std::fs::write(&path, Lock::of(design).to_string())
             .map_err(|error| Failure::Other(format!("{shown}: {error}")))?;
         return print::text(&format!("{shown} holds the design of {} {}\n", design.name, design.version));

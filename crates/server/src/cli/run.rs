@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{ArgMatches, Command};
@@ -26,6 +27,8 @@ use crate::{Cx, EventSink, Prompt};
 
 /// How long ending a session may take.
 const CLOSING: Duration = Duration::from_secs(5);
+/// How many events may wait to be printed.
+const WAITING: usize = 1024;
 
 /// Runs the command line of a client of a service, with the arguments of this process.
 ///
@@ -97,7 +100,7 @@ async fn method(
         result = called => result?,
         _ = tokio::signal::ctrl_c() => return Err(Failure::Interrupted),
     };
-    if options.json { print::text(result.as_str()) } else { print::text(&print::pretty(&result)) }
+    if options.json { print::json(&result) } else { print::text(&print::pretty(&result)) }
 }
 
 /// Commands that need nobody else.
@@ -285,14 +288,15 @@ async fn listen(
     count: Option<u64>,
     options: &Options,
 ) -> Result<(), Failure> {
-    let (heard, mut events) = mpsc::unbounded_channel();
+    let (heard, mut events) = mpsc::channel(WAITING);
+    let lost = Arc::new(AtomicU64::new(0));
+    let losing = Arc::clone(&lost);
     let wants_events = resources.is_empty() && !design.notifications.is_empty();
-    // Answered only when the server ends it; meanwhile every event is told. Unbounded is fine here: printing is faster
-    // than the network.
+    // Answered only when the server ends it; meanwhile every event is told, but for those that nobody reads in time.
     let streaming = session.raw_call(EVENTS_METHOD, Raw::empty_object()).timeout(Duration::MAX).on_note(
         move |method, params| {
-            if method == EVENT_NOTE {
-                _ = heard.send(params);
+            if method == EVENT_NOTE && heard.try_send(params).is_err() {
+                losing.fetch_add(1, Ordering::Relaxed);
             }
         },
     );
@@ -308,6 +312,7 @@ async fn listen(
         true => None,
         false => Some(session.listen(filter).await?),
     };
+    let ended = || Failure::Other("the service ended the subscription".to_owned());
     let mut left = count.unwrap_or(u64::MAX);
     while left > 0 {
         let line = tokio::select! {
@@ -315,23 +320,37 @@ async fn listen(
             Some(event) = events.recv() => Some(event_line(&event)),
             change = next(&mut listening) => match change {
                 Some(change) => told(&change),
-                None => break,
+                None => return Err(ended()),
             },
-            ended = &mut streaming => {
-                ended?;
-                break;
+            done = &mut streaming => {
+                // What came with the end is told as well.
+                while left > 0 && let Ok(event) = events.try_recv() {
+                    show(&event_line(&event), options)?;
+                    left -= 1;
+                }
+                if left > 0 {
+                    done?;
+                    return Err(ended());
+                }
+                None
             }
         };
+        let lost = lost.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            let said = format!("lost {lost} events: they came faster than they are read here\n");
+            _ = std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes());
+        }
         if let Some(line) = line {
-            if options.json {
-                print::json(&line)?
-            } else {
-                print::text(&people(&line))?
-            }
+            show(&line, options)?;
             left -= 1;
         }
     }
     Ok(())
+}
+
+/// Prints what was heard.
+fn show(line: &Value, options: &Options) -> Result<(), Failure> {
+    if options.json { print::json(line) } else { print::text(&people(line)) }
 }
 
 fn event_line(event: &Raw) -> Value {

@@ -147,11 +147,11 @@ async fn over_http(
     let rpc = builder.design().rpc.clone();
     let plain = rpc.as_ref().map(|_| RpcService::new(&builder, options.clone())).transpose();
     let plain = plain.map_err(|error| Failure::Other(error.to_string()))?;
+    let service = HttpService::new(&build(builder)?, options.clone());
     say(&format!("listening at http://{at}{}", options.path));
     if let Some(path) = &rpc {
         say(&format!("listening at http://{at}{path} for plain JSON-RPC"));
     }
-    let service = HttpService::new(&build(builder)?, options);
     let stopper = listener.stopper();
     let mut serving = std::pin::pin!(async move {
         match plain {

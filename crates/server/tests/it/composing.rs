@@ -61,6 +61,20 @@ async fn two_services_are_one_server_and_each_call_goes_to_whose_it_is() {
 }
 
 #[tokio::test]
+async fn what_one_of_them_denies_stays_denied() {
+    let server = Notes::builder().and(Shop::builder().deny_resources(["text://a"])).build();
+    // The name that both have is a mistake of its own; with a prefix there is none.
+    assert!(server.is_err());
+    let server = Notes::builder().and_prefixed("shop_", Shop::builder().deny_resources(["text://a"]));
+    let server = server.build().unwrap();
+    for revision in ERAS {
+        let session = session(&server, revision).await;
+        assert!(ask(&session, "resources/read", json!({"uri": "text://a"})).await.is_err(), "{revision}");
+        assert!(ask(&session, "resources/read", json!({"uri": "text://b"})).await.is_ok(), "{revision}");
+    }
+}
+
+#[tokio::test]
 async fn three_are_one_as_well() {
     let builder = Notes::builder().and_prefixed("a_", Notes::builder()).and_prefixed("b_", Notes::builder());
     let session = builder.connect().await.unwrap();

@@ -32,8 +32,9 @@ struct Row(&'static str, (u16, &'static str, usize), (u16, &'static str, usize),
 
 async fn check(policy: AcceptPolicy, rows: &[Row]) {
     let service = service(HttpOptions::default().with_accept(policy));
-    let id = open(&service, &[]).await;
     for Row(accept, quiet, talks, long) in rows {
+        // One of its own for each: what lasts keeps its id.
+        let id = open(&service, &[]).await;
         let accept = ("accept", *accept);
         let in_session = [accept, ("mcp-session-id", id.as_str())];
         let mut lasting = alone("x", &[accept]);
