@@ -148,7 +148,8 @@ fn test(project: &Project) -> Result<Outcome, Failure> {
 /// Marked `#[ignore]`, because it builds a whole project.
 fn scaffold(project: &Project) -> Result<Outcome, Failure> {
     if !project.long {
-        let why = "a new project is built whole, which takes minutes: run with --long, or `--only scaffold --long`";
+        let why =
+            "a new project is built whole, which takes minutes: run with --long, or `--only scaffold --long`";
         return Ok(Outcome::Skipped(why.into()));
     }
     let test = "services::a_new_project_builds_and_passes_its_tests";
