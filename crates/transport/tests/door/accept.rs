@@ -84,3 +84,14 @@ async fn a_stream_only_where_it_is_named() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn an_id_is_answered_once_at_a_time() {
+    let service = service(HttpOptions::default());
+    let id = open(&service, &[]).await;
+    let in_session = [("accept", BOTH), ("mcp-session-id", id.as_str())];
+    let first = knock(&service, &in_session, &streams(false)).await;
+    assert_eq!(shape(&first), (200, STREAM, 0));
+    let again = knock(&service, &in_session, &streams(false)).await;
+    assert!(again.text.contains("is being answered already"), "{}", again.text);
+}
