@@ -34,8 +34,15 @@ pub(crate) struct Streams {
 struct Open {
     posts: mpsc::Sender<Bytes>,
     feed: Arc<Feed>,
-    /// The principal of whoever opened it.
-    owner: Option<String>,
+    /// Whoever opened it, with what they might do then: who may do more or less opens another.
+    owner: Option<(String, Vec<String>)>,
+}
+
+/// A caller as a stream knows them.
+fn known(caller: &Caller) -> (String, Vec<String>) {
+    let mut scopes = caller.scopes.clone();
+    scopes.sort_unstable();
+    (caller.principal(), scopes)
 }
 
 impl Streams {
@@ -59,7 +66,7 @@ impl Inner {
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);
         feed.push(endpoint.into(), Weight::Must);
         let (posts, taken) = mpsc::channel(WAITING);
-        let owner = visitor.caller.as_ref().map(Caller::principal);
+        let owner = visitor.caller.as_ref().map(known);
         self.streams.table.lock().insert(id.clone(), Open { posts, feed: Arc::clone(&feed), owner });
         let Known { head, caller, .. } = visitor.take(&None);
         let mut extensions = Extensions::new().with(head);
@@ -94,7 +101,7 @@ impl Inner {
         }
         let id =
             uri.query().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("sessionId=")));
-        let caller = visitor.caller.as_ref().map(Caller::principal);
+        let caller = visitor.caller.as_ref().map(known);
         let posts = id.and_then(|id| {
             let table = self.streams.table.lock();
             table.get(id).filter(|open| open.owner == caller).map(|open| open.posts.clone())
