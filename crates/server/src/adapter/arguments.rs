@@ -67,8 +67,8 @@ impl Arguments {
         };
         if self.is_strict {
             // What cannot be looked at as a whole cannot be checked, and must not pass for that.
-            args.decode::<Value>().map_err(|error| Error::invalid_params(error.to_string()))?;
-            let issues = self.issues(&args);
+            let value = args.decode().map_err(|error| Error::invalid_params(error.to_string()))?;
+            let issues = but_nulls(self.misfits_of(&value), &value);
             if !issues.is_empty() {
                 return Err(InvalidParams::from_issues(issues).into());
             }
@@ -97,19 +97,21 @@ impl Arguments {
         Raw::parse(text).map_err(Error::Malformed)
     }
 
-    /// Everything that is wrong with the arguments. What is null is left to the type, for which an optional argument
-    /// that is null is one that was not given.
+    /// Everything that is wrong with the arguments, but for what is null.
     fn issues(&self, args: &Raw) -> Vec<Issue> {
-        let (mut issues, value) = self.all_issues(args);
-        issues.retain(|issue| !value.pointer(&issue.pointer).is_some_and(Value::is_null));
-        issues
+        let (issues, value) = self.all_issues(args);
+        but_nulls(issues, &value)
     }
 
     fn all_issues(&self, args: &Raw) -> (Vec<Issue>, Value) {
         let Ok(value) = args.decode::<Value>() else { return (Vec::new(), Value::Null) };
-        let mut issues = misfits(&self.schema, &value);
-        self.patterns.add(&value, &mut issues);
-        (issues, value)
+        (self.misfits_of(&value), value)
+    }
+
+    fn misfits_of(&self, value: &Value) -> Vec<Issue> {
+        let mut issues = misfits(&self.schema, value);
+        self.patterns.add(value, &mut issues);
+        issues
     }
 
     /// An error of the service about its arguments, with all that is wrong and how to repair it.
@@ -131,6 +133,12 @@ impl Arguments {
         }
         with_repair(explained, args, repair)
     }
+}
+
+/// What is null is left to the type, for which an optional argument that is null is one that was not given.
+fn but_nulls(mut issues: Vec<Issue>, value: &Value) -> Vec<Issue> {
+    issues.retain(|issue| !value.pointer(&issue.pointer).is_some_and(Value::is_null));
+    issues
 }
 
 /// Puts what is needed to try again beside what is wrong.
