@@ -230,6 +230,14 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_looked_at_as_a_whole_does_not_pass() {
+        let arguments = arguments(people(), &["name", "age"], UnknownArguments::Refuse);
+        // A number beyond all numbers: JSON, but no value of it.
+        let odd = Raw::parse(r#"{"name":"A","age":1e999}"#.to_owned()).expect("it is JSON");
+        assert!(matches!(arguments.admit(odd), Err(Error::InvalidParams(_))));
+    }
+
+    #[test]
     fn unknown_arguments_are_refused_or_left_out() {
         let plain =
             json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}});
