@@ -2,11 +2,10 @@
 //!
 //! Hints only: what is missing or makes no sense counts as no hint. Keeps no cache itself.
 
-use serde::{Deserialize, Serialize};
+use crate::wire::{wire, words};
 
 /// Who may share a cached result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CacheScope {
     /// Anyone.
     Public,
@@ -14,22 +13,19 @@ pub enum CacheScope {
     Private,
 }
 
+words!(CacheScope: Public "public", Private "private");
+
 /// The caching hints of a result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHints {
     /// How many milliseconds the result stays fresh.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
 }
+
+wire!(CacheHints: whole ttl_ms "ttlMs"; fit cache_scope "cacheScope";);
 
 impl CacheHints {
     /// Fresh for `ttl_ms` milliseconds, for `scope`.

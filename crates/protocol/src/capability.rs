@@ -4,11 +4,12 @@
 //! surface table.
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::map::OrderedMap;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 use crate::setter::setters;
+use crate::wire::{Declared, FromRaw, Member, Mismatch, Reader, deserialized};
 
 /// An object whose keys the specification leaves open.
 pub type Settings = OrderedMap<Raw>;
@@ -38,17 +39,19 @@ macro_rules! open_objects {
             }
         }
 
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let mut extra = Settings::deserialize(deserializer)?;
-                $(let $field = take(&mut extra, $key).map_err(serde::de::Error::custom)?;)*
-                if extra.is_empty() {
-                    // Without the room that what was taken out had.
-                    extra = Settings::new();
-                }
-                Ok(Self { $($field,)* extra })
+        impl FromRaw for $name {
+            fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+                $(let mut $field = Declared(None);)*
+                let mut extra = Settings::new();
+                reader.members_and(&mut [$(Member::new($key, &mut $field)),*], &mut |reader, name| {
+                    extra.insert(name.as_str(), reader.raw());
+                    Ok(())
+                })?;
+                Ok(Self { $($field: $field.0,)* extra })
             }
         }
+
+        deserialized!($name);
 
         impl $name {
             /// Declares nothing.
@@ -57,23 +60,6 @@ macro_rules! open_objects {
             }
         }
     )+};
-}
-
-/// Takes a known key out. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
-fn take<T>(fields: &mut Settings, key: &str) -> Result<Option<T>, DecodeError>
-where
-    T: serde::de::DeserializeOwned,
-{
-    let Some(raw) = fields.remove(key) else { return Ok(None) };
-    let fail = |error: &DecodeError| DecodeError::mismatch(key, error.kind().to_string());
-    match raw.decode() {
-        Ok(value) => Ok(Some(value)),
-        Err(_) if matches!(raw.as_str(), "null" | "false") => Ok(None),
-        Err(error) if raw.as_str() == "true" => {
-            Raw::empty_object().decode().map(Some).map_err(|_| fail(&error))
-        }
-        Err(error) => Err(fail(&error)),
-    }
 }
 
 open_objects! {

@@ -1,27 +1,33 @@
 //! Completion: suggestions while the user types an argument of a prompt or a resource template.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::{FromRaw, Mismatch, Reader, deserialized, wire};
 
 /// What is being typed, and where.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteParams {
     /// The prompt or template.
-    #[serde(rename = "ref")]
     pub reference: Reference,
     /// The argument, so far.
     pub argument: CompleteArgument,
     /// The arguments already filled in (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<CompleteContext>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CompleteParams:
+    need reference "ref";
+    need argument "argument";
+    may context "context";
+    may meta "_meta";
+);
 
 impl CompleteParams {
     /// Completes an argument of a prompt or template.
@@ -41,7 +47,7 @@ impl CompleteParams {
 setters!(CompleteParams: some with_meta meta Meta;);
 
 /// An argument that is being typed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteArgument {
     /// Its name.
@@ -50,18 +56,20 @@ pub struct CompleteArgument {
     pub value: String,
 }
 
+wire!(CompleteArgument: need name "name"; need value "value";);
+
 /// What is known besides the argument that is being typed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteContext {
     /// The arguments already filled in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<OrderedMap<String>>,
 }
 
+wire!(CompleteContext: may arguments "arguments";);
+
 /// A prompt or a resource template.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "ReferenceWire", try_from = "ReferenceWire")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
     /// A prompt, by name.
@@ -90,54 +98,68 @@ impl Reference {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+/// Both kinds, as one object.
 struct ReferenceWire {
     r#type: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     uri: Option<String>,
 }
 
-impl TryFrom<ReferenceWire> for Reference {
-    type Error = String;
+wire!(read ReferenceWire:
+    need r#type "type";
+    may name "name";
+    may title "title";
+    may uri "uri";
+);
 
-    fn try_from(wire: ReferenceWire) -> Result<Self, Self::Error> {
+impl FromRaw for Reference {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let wire = ReferenceWire::read(reader)?;
         match (wire.r#type.as_str(), wire.name, wire.uri) {
             ("ref/prompt", Some(name), _) => Ok(Self::Prompt { name, title: wire.title }),
             ("ref/resource", _, Some(uri)) => Ok(Self::Resource { uri }),
-            ("ref/prompt", None, _) => Err("missing field `name`".into()),
-            ("ref/resource", _, None) => Err("missing field `uri`".into()),
-            (other, _, _) => Err(format!("unknown reference type {other:?}")),
+            ("ref/prompt", None, _) => Err(Mismatch::missing(start, "name")),
+            ("ref/resource", _, None) => Err(Mismatch::missing(start, "uri")),
+            (other, _, _) => Err(Mismatch::new(start, format!("unknown reference type {other:?}"))),
         }
     }
 }
 
-impl From<Reference> for ReferenceWire {
-    fn from(reference: Reference) -> Self {
-        match reference {
-            Reference::Prompt { name, title } => {
-                Self { r#type: "ref/prompt".into(), name: Some(name), title, uri: None }
+impl Serialize for Reference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Reference", 3)?;
+        match self {
+            Self::Prompt { name, title } => {
+                object.serialize_field("type", "ref/prompt")?;
+                object.serialize_field("name", name)?;
+                if let Some(title) = title {
+                    object.serialize_field("title", title)?;
+                }
             }
-            Reference::Resource { uri } => {
-                Self { r#type: "ref/resource".into(), name: None, title: None, uri: Some(uri) }
+            Self::Resource { uri } => {
+                object.serialize_field("type", "ref/resource")?;
+                object.serialize_field("uri", uri)?;
             }
         }
+        object.end()
     }
 }
+
+deserialized!(Reference);
 
 /// Suggestions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
     pub completion: Completion,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CompleteResult: need completion "completion"; may meta "_meta";);
 
 impl CompleteResult {
     /// These suggestions.
@@ -149,19 +171,22 @@ impl CompleteResult {
 setters!(CompleteResult: some with_meta meta Meta;);
 
 /// Values that would fit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
     /// At most [`MAX_VALUES`](Self::MAX_VALUES) values, the best first.
     pub values: Vec<String>,
     /// How many there are in all.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub total: Option<u64>,
     /// Whether there are more than these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
 }
+
+wire!(Completion:
+    need values "values";
+    whole total "total";
+    may has_more "hasMore";
+);
 
 impl Completion {
     /// The most values one result may hold.

@@ -2,21 +2,17 @@
 //!
 //! A block of a type we do not know is kept as text. Base64 stays base64: whoever wants bytes decodes them.
 
-use std::fmt;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::raw::Raw;
 use crate::resource::{EmbeddedResource, Resource, ResourceContents};
 use crate::setter::setters;
+use crate::wire::{FromRaw, Mismatch, Object, Reader, deserialized, wire, words};
 
 /// Who speaks, or whom something is meant for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The person.
     User,
@@ -24,21 +20,25 @@ pub enum Role {
     Assistant,
 }
 
+words!(Role: User "user", Assistant "assistant");
+
 /// Hints on how to treat a block or a resource.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Annotations {
     /// Whom it is meant for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
     /// How much it matters, from 0 to 1.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     pub priority: Option<f64>,
     /// When it last changed, as an ISO 8601 date (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
+
+wire!(Annotations:
+    may audience "audience";
+    tidy priority "priority";
+    may last_modified "lastModified";
+);
 
 impl Annotations {
     /// Without any hint.
@@ -143,18 +143,22 @@ impl From<String> for Content {
 }
 
 /// A block of text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: String,
     /// Hints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(TextContent:
+    need text "text";
+    may annotations "annotations";
+    may meta "_meta";
+);
 
 impl TextContent {
     /// This text.
@@ -166,8 +170,7 @@ impl TextContent {
 setters!(TextContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
 /// A picture or a sound.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MediaContent {
     /// The bytes, as base64.
@@ -175,12 +178,17 @@ pub struct MediaContent {
     /// The media type.
     pub mime_type: String,
     /// Hints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(MediaContent:
+    need data "data";
+    need mime_type "mimeType";
+    may annotations "annotations";
+    may meta "_meta";
+);
 
 impl MediaContent {
     /// Base64 of this media type.
@@ -192,7 +200,7 @@ impl MediaContent {
 setters!(MediaContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
 /// The model wants to call a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// What the result will refer to.
@@ -202,9 +210,15 @@ pub struct ToolUseContent {
     /// Its arguments: an object.
     pub input: Raw,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ToolUseContent:
+    need id "id";
+    need name "name";
+    need input "input";
+    may meta "_meta";
+);
 
 impl ToolUseContent {
     /// A call of a tool.
@@ -216,29 +230,28 @@ impl ToolUseContent {
 setters!(ToolUseContent: some with_meta meta Meta;);
 
 /// What a tool answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResultContent {
     /// The call this answers.
     pub tool_use_id: String,
     /// What the tool said.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub content: Vec<Content>,
     /// The same as data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Raw>,
     /// Whether the tool failed.
-    #[serde(
-        default,
-        skip_serializing_if = "crate::lenient::is_false",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub is_error: bool,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ToolResultContent:
+    need tool_use_id "toolUseId";
+    or_default content "content";
+    may structured_content "structuredContent";
+    or_false is_error "isError";
+    may meta "_meta";
+);
 
 impl ToolResultContent {
     /// The answer to a call.
@@ -261,196 +274,40 @@ setters!(ToolResultContent:
 
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(tag = "type", rename_all = "snake_case")]
-        enum Tagged<'a> {
-            Text(&'a TextContent),
-            Image(&'a MediaContent),
-            Audio(&'a MediaContent),
-            ResourceLink(&'a Resource),
-            Resource(&'a EmbeddedResource),
-            ToolUse(&'a ToolUseContent),
-            ToolResult(&'a ToolResultContent),
-        }
-        let tagged = match self {
-            Self::Text(block) => Tagged::Text(block),
-            Self::Image(block) => Tagged::Image(block),
-            Self::Audio(block) => Tagged::Audio(block),
-            Self::ResourceLink(block) => Tagged::ResourceLink(block),
-            Self::Resource(block) => Tagged::Resource(block),
-            Self::ToolUse(block) => Tagged::ToolUse(block),
-            Self::ToolResult(block) => Tagged::ToolResult(block),
-            Self::Unknown(raw) => return raw.serialize(serializer),
-        };
-        tagged.serialize(serializer)
-    }
-}
-
-/// The type of a block, read without keeping the text when it is a known one.
-enum Kind {
-    Often(Often),
-    Seldom(Seldom),
-    Unknown(String),
-}
-
-/// Blocks that are read as they come by.
-enum Often {
-    Text,
-    Image,
-    Audio,
-    Resource,
-}
-
-/// Blocks that are read from their text: small or rare, and a second reader for each would be much code.
-enum Seldom {
-    ResourceLink,
-    ToolUse,
-    ToolResult,
-}
-
-impl Seldom {
-    fn name(&self) -> &'static str {
         match self {
-            Self::ResourceLink => "resource_link",
-            Self::ToolUse => "tool_use",
-            Self::ToolResult => "tool_result",
+            Self::Text(block) => tagged("text", block, serializer),
+            Self::Image(block) => tagged("image", block, serializer),
+            Self::Audio(block) => tagged("audio", block, serializer),
+            Self::ResourceLink(block) => tagged("resource_link", &**block, serializer),
+            Self::Resource(block) => tagged("resource", &**block, serializer),
+            Self::ToolUse(block) => tagged("tool_use", &**block, serializer),
+            Self::ToolResult(block) => tagged("tool_result", &**block, serializer),
+            Self::Unknown(raw) => raw.serialize(serializer),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl Visitor<'_> for Name {
-            type Value = Kind;
+fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut object = serializer.serialize_struct("Content", 1 + T::MEMBERS)?;
+    object.serialize_field("type", kind)?;
+    block.write_members(&mut object)?;
+    object.end()
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the type of a content block")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
-                Ok(match text {
-                    "text" => Kind::Often(Often::Text),
-                    "image" => Kind::Often(Often::Image),
-                    "audio" => Kind::Often(Often::Audio),
-                    "resource_link" => Kind::Seldom(Seldom::ResourceLink),
-                    "resource" => Kind::Often(Often::Resource),
-                    "tool_use" => Kind::Seldom(Seldom::ToolUse),
-                    "tool_result" => Kind::Seldom(Seldom::ToolResult),
-                    other => Kind::Unknown(other.to_owned()),
-                })
-            }
+impl FromRaw for Content {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let kind = reader.look_for("type")?.ok_or_else(|| Mismatch::missing(reader.at(), "type"))?;
+        match &*kind {
+            "text" => TextContent::read(reader).map(Self::Text),
+            "image" => MediaContent::read(reader).map(Self::Image),
+            "audio" => MediaContent::read(reader).map(Self::Audio),
+            "resource_link" => FromRaw::read(reader).map(Self::ResourceLink),
+            "resource" => FromRaw::read(reader).map(Self::Resource),
+            "tool_use" => FromRaw::read(reader).map(Self::ToolUse),
+            "tool_result" => FromRaw::read(reader).map(Self::ToolResult),
+            _ => Ok(Self::Unknown(reader.raw())),
         }
-        deserializer.deserialize_str(Name)
     }
 }
 
-/// Reads one key; `None` when it is `type`.
-struct FirstKey;
-
-impl<'de> DeserializeSeed<'de> for FirstKey {
-    type Value = Option<String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for FirstKey {
-    type Value = Option<String>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok((key != "type").then(|| key.to_owned()))
-    }
-}
-
-impl<'de> Deserialize<'de> for Content {
-    /// One pass when `type` comes first, as nearly everyone writes it; otherwise the fields are gathered as text.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Block;
-        impl<'de> Visitor<'de> for Block {
-            type Value = Content;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a content block")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
-                let Some(first) = map.next_key_seed(FirstKey)? else {
-                    return Err(serde::de::Error::missing_field("type"));
-                };
-                match first {
-                    None => match map.next_value()? {
-                        Kind::Unknown(name) => {
-                            let name = Raw::encode(&name).map_err(serde::de::Error::custom)?;
-                            gather(map, "type".to_owned(), name).and_then(unknown)
-                        }
-                        Kind::Often(kind) => often(&kind, MapAccessDeserializer::new(map)),
-                        Kind::Seldom(kind) => {
-                            let name = Raw::encode(kind.name()).map_err(serde::de::Error::custom)?;
-                            let block = text(&gather(map, "type".to_owned(), name)?)?;
-                            seldom(&kind, &block)
-                        }
-                    },
-                    Some(key) => {
-                        let value = map.next_value()?;
-                        late(gather(map, key, value)?)
-                    }
-                }
-            }
-        }
-        deserializer.deserialize_map(Block)
-    }
-}
-
-fn often<'de, D: Deserializer<'de>>(kind: &Often, fields: D) -> Result<Content, D::Error> {
-    match kind {
-        Often::Text => TextContent::deserialize(fields).map(Content::Text),
-        Often::Image => MediaContent::deserialize(fields).map(Content::Image),
-        Often::Audio => MediaContent::deserialize(fields).map(Content::Audio),
-        Often::Resource => Box::deserialize(fields).map(Content::Resource),
-    }
-}
-
-fn seldom<E: serde::de::Error>(kind: &Seldom, block: &Raw) -> Result<Content, E> {
-    let read = match kind {
-        Seldom::ResourceLink => block.decode().map(Content::ResourceLink),
-        Seldom::ToolUse => block.decode().map(Content::ToolUse),
-        Seldom::ToolResult => block.decode().map(Content::ToolResult),
-    };
-    read.map_err(E::custom)
-}
-
-fn text<E: serde::de::Error>(fields: &OrderedMap<Raw>) -> Result<Raw, E> {
-    Raw::encode(fields).map_err(E::custom)
-}
-
-fn gather<'de, A: MapAccess<'de>>(mut map: A, key: String, value: Raw) -> Result<OrderedMap<Raw>, A::Error> {
-    let mut fields = vec![(key, value)];
-    while let Some(field) = map.next_entry()? {
-        fields.push(field);
-    }
-    Ok(fields.into_iter().collect())
-}
-
-fn unknown<E: serde::de::Error>(fields: OrderedMap<Raw>) -> Result<Content, E> {
-    text(&fields).map(Content::Unknown)
-}
-
-/// A block whose `type` was not its first key.
-fn late<E: serde::de::Error>(fields: OrderedMap<Raw>) -> Result<Content, E> {
-    let kind = fields.get("type").ok_or_else(|| E::missing_field("type"))?;
-    let kind: Kind = kind.decode().map_err(E::custom)?;
-    let block = text(&fields)?;
-    match kind {
-        Kind::Often(kind) => {
-            often(&kind, &mut serde_json::Deserializer::from_str(block.as_str())).map_err(E::custom)
-        }
-        Kind::Seldom(kind) => seldom(&kind, &block),
-        Kind::Unknown(_) => Ok(Content::Unknown(block)),
-    }
-}
+deserialized!(Content);

@@ -1,7 +1,8 @@
 //! Elicitation: a server asks the user, by a form or by a URL to visit (from 2025-06-18).
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::form::FormSchema;
 use crate::map::OrderedMap;
@@ -9,10 +10,10 @@ use crate::meta::Meta;
 use crate::raw::{DecodeError, Raw};
 use crate::setter::setters;
 use crate::task::TaskParams;
+use crate::wire::{FromRaw, Mismatch, Object, Reader, deserialized, wire, words};
 
 /// What to ask the user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Wire", try_from = "Wire")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitParams {
     /// To fill in a form.
@@ -72,6 +73,14 @@ impl FormParams {
     }
 }
 
+// How it is written; both modes are read as one.
+wire!(write FormParams:
+    need message "message";
+    need requested_schema "requestedSchema";
+    may task "task";
+    may meta "_meta";
+);
+
 setters!(FormParams: some with_task task TaskParams; some with_meta meta Meta;);
 
 /// A URL to be visited.
@@ -97,6 +106,14 @@ impl UrlParams {
     }
 }
 
+wire!(write UrlParams:
+    need message "message";
+    need url "url";
+    may elicitation_id "elicitationId";
+    may task "task";
+    may meta "_meta";
+);
+
 setters!(UrlParams:
     some with_elicitation_id elicitation_id String;
     some with_task task TaskParams;
@@ -104,74 +121,71 @@ setters!(UrlParams:
 );
 
 /// Both modes, as one object; a missing mode means a form.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Wire {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<String>,
     message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     requested_schema: Option<FormSchema>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     elicitation_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     task: Option<TaskParams>,
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     meta: Option<Meta>,
 }
 
-impl TryFrom<Wire> for ElicitParams {
-    type Error = String;
+wire!(read Wire:
+    may mode "mode";
+    need message "message";
+    may requested_schema "requestedSchema";
+    may url "url";
+    may elicitation_id "elicitationId";
+    may task "task";
+    may meta "_meta";
+);
 
-    fn try_from(wire: Wire) -> Result<Self, Self::Error> {
-        let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = wire;
+impl FromRaw for ElicitParams {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = Wire::read(reader)?;
         match mode.as_deref() {
             None | Some("form") => Ok(Self::Form(FormParams {
                 says_mode: mode.is_some(),
                 message,
-                requested_schema: requested_schema.ok_or("missing field `requestedSchema`")?,
+                requested_schema: requested_schema
+                    .ok_or_else(|| Mismatch::missing(start, "requestedSchema"))?,
                 task,
                 meta,
             })),
             Some("url") => {
-                let url = url.ok_or("missing field `url`")?;
+                let url = url.ok_or_else(|| Mismatch::missing(start, "url"))?;
                 Ok(Self::Url(UrlParams { message, url, elicitation_id, task, meta }))
             }
-            Some(other) => Err(format!("unknown elicitation mode {other:?}")),
+            Some(other) => Err(Mismatch::new(start, format!("unknown elicitation mode {other:?}"))),
         }
     }
 }
 
-impl From<ElicitParams> for Wire {
-    fn from(params: ElicitParams) -> Self {
-        match params {
-            ElicitParams::Form(form) => Self {
-                mode: form.says_mode.then(|| "form".into()),
-                message: form.message,
-                requested_schema: Some(form.requested_schema),
-                url: None,
-                elicitation_id: None,
-                task: form.task,
-                meta: form.meta,
-            },
-            ElicitParams::Url(url) => Self {
-                mode: Some("url".into()),
-                message: url.message,
-                requested_schema: None,
-                url: Some(url.url),
-                elicitation_id: url.elicitation_id,
-                task: url.task,
-                meta: url.meta,
-            },
+impl Serialize for ElicitParams {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("ElicitParams", 1 + UrlParams::MEMBERS)?;
+        match self {
+            Self::Form(form) => {
+                if form.says_mode {
+                    object.serialize_field("mode", "form")?;
+                }
+                form.write_members(&mut object)?;
+            }
+            Self::Url(url) => {
+                object.serialize_field("mode", "url")?;
+                url.write_members(&mut object)?;
+            }
         }
+        object.end()
     }
 }
+
+deserialized!(ElicitParams);
 
 /// What the user did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElicitAction {
     /// Agreed, or sent the form.
     Accept,
@@ -181,19 +195,25 @@ pub enum ElicitAction {
     Cancel,
 }
 
+words!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
+
 /// The user's answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// What the user did.
     pub action: ElicitAction,
     /// What was filled in: text, numbers, yes or no, and lists of text (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<OrderedMap<Raw>>,
     /// Anything else (until 2025-11-25).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ElicitResult:
+    need action "action";
+    may content "content";
+    may meta "_meta";
+);
 
 impl ElicitResult {
     /// The user did this, and filled in nothing.
@@ -221,16 +241,16 @@ impl ElicitResult {
 setters!(ElicitResult: some with_content content OrderedMap<Raw>; some with_meta meta Meta;);
 
 /// The URL of an elicitation has been dealt with (2025-11-25 only).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitationComplete {
     /// Which one.
     pub elicitation_id: String,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ElicitationComplete: need elicitation_id "elicitationId"; may meta "_meta";);
 
 impl ElicitationComplete {
     /// This one.

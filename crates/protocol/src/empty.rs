@@ -1,27 +1,28 @@
 //! Parameters and results that hold nothing but `_meta`.
 
-use serde::{Deserialize, Serialize};
-
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// The parameters of a method that takes none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyParams {
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+wire!(EmptyParams: may meta "_meta";);
+
 /// The result of a method that only says "done".
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyResult {
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(EmptyResult: may meta "_meta";);
 
 impl EmptyParams {
     /// Without `_meta`.

@@ -3,11 +3,9 @@
 
 use std::str;
 
-use serde::de::DeserializeOwned;
-
 use crate::jsonrpc::Outline;
 use crate::jsonrpc::scan::{Cursor, Key};
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 
 /// The members of an object. Nothing is copied and nothing decoded; a duplicate is given as often as it stands.
 #[derive(Debug)]
@@ -27,7 +25,11 @@ enum Source<'a> {
 #[derive(Debug)]
 pub struct Name<'a>(Key<'a>);
 
-impl Name<'_> {
+impl<'a> Name<'a> {
+    pub(crate) fn new(key: Key<'a>) -> Self {
+        Self(key)
+    }
+
     /// The bytes of the name, with its escapes undone: what to match on.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
@@ -93,7 +95,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The members of an object, each read into its type where it stands: typed values need no look beforehand.
+/// The members of an object, one after another.
 ///
 /// After each name exactly one of the others is due.
 #[derive(Debug)]
@@ -116,18 +118,6 @@ impl<'a> Walk<'a> {
         self.cursor.as_mut()?.name().ok().map(Name)
     }
 
-    /// The value as text.
-    pub(crate) fn raw(&mut self) -> Raw {
-        let object = self.object;
-        let span = self.cursor.as_mut().and_then(|cursor| match object.meta_end(cursor.at()) {
-            Some(end) => Some(cursor.pass(end)),
-            None => cursor.span(1).ok(),
-        });
-        self.turn();
-        // The text was checked when it was taken, so there is a value.
-        span.map_or_else(Raw::null, |span| object.part(span))
-    }
-
     /// Leaves the value out.
     pub(crate) fn pass(&mut self) {
         // The text was checked when it was taken.
@@ -140,22 +130,6 @@ impl<'a> Walk<'a> {
         let span = self.cursor.as_mut().and_then(|cursor| cursor.span(1).ok());
         self.turn();
         span.and_then(|span| self.object.as_str().get(span)).unwrap_or("null")
-    }
-
-    /// The value, read; an error names the member.
-    pub(crate) fn read<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, DecodeError> {
-        if let Some(cursor) = &mut self.cursor {
-            let start = cursor.at();
-            let text = self.object.as_str().get(start..).unwrap_or_default();
-            let mut stream = serde_json::Deserializer::from_str(text).into_iter::<T>();
-            if let Some(Ok(value)) = stream.next() {
-                cursor.pass(start + stream.byte_offset());
-                self.turn();
-                return Ok(value);
-            }
-        }
-        // Alone it says where in it the fault is, and what can be mended is.
-        self.raw().member(name)
     }
 
     fn turn(&mut self) {

@@ -4,39 +4,39 @@
 
 mod wire;
 
-use serde::{Deserialize, Serialize};
-
 use crate::map::OrderedMap;
 use crate::raw::Raw;
 use crate::setter::setters;
+use crate::wire::{wire, words};
 
 /// The fields of a form.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormSchema {
     /// The dialect, when said.
-    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    #[serde(default)]
     r#type: ObjectType,
     /// The fields, in order.
     pub properties: OrderedMap<FormField>,
     /// Which of them must be filled in.
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub required: Vec<String>,
 }
 
+wire!(FormSchema:
+    may dialect "$schema";
+    or_default r#type "type";
+    need properties "properties";
+    or_empty required "required";
+);
+
 /// A form is always an object.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ObjectType {
     #[default]
     Object,
 }
+
+words!(ObjectType: Object "object");
 
 impl FormSchema {
     /// A form without fields.

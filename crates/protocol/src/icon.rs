@@ -2,27 +2,29 @@
 //!
 //! Where they may be fetched from is for the one who shows them to check.
 
-use serde::{Deserialize, Serialize};
-
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// A picture for a server, tool, resource or prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
     /// Its media type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Sizes like `48x48`, or `any`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Vec<String>>,
     /// `light` or `dark`: the background it is drawn for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<String>,
 }
+
+wire!(Icon:
+    need src "src";
+    may mime_type "mimeType";
+    may sizes "sizes";
+    may theme "theme";
+);
 
 impl Icon {
     /// The picture at this URI.

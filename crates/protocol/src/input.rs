@@ -3,7 +3,8 @@
 //! Only the shapes: asking the user and sending the request again is the business of a conversation.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::elicitation::ElicitParams;
 use crate::map::OrderedMap;
@@ -12,6 +13,7 @@ use crate::raw::{DecodeError, EncodeError, Raw};
 use crate::roots::ListRootsParams;
 use crate::sampling::CreateMessageParams;
 use crate::setter::setters;
+use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, wire, words};
 
 /// One thing a server needs: a request without an id.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,58 +58,61 @@ impl From<CreateMessageParams> for InputRequest {
     }
 }
 
-#[derive(Serialize)]
-struct Outgoing<'a, P> {
-    method: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    params: Option<P>,
-}
-
-#[derive(Deserialize)]
-struct Incoming {
-    method: String,
-    #[serde(default)]
-    params: Option<Raw>,
-}
-
 impl Serialize for InputRequest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let method = self.method();
+        let mut object = serializer.serialize_struct("InputRequest", 2)?;
+        object.serialize_field("method", self.method())?;
         match self {
-            Self::Elicit(params) => Outgoing { method, params: Some(params) }.serialize(serializer),
-            Self::Sample(params) => Outgoing { method, params: Some(params) }.serialize(serializer),
-            Self::Roots(params) => {
-                let params = params.meta.is_some().then_some(params);
-                Outgoing { method, params }.serialize(serializer)
-            }
-            Self::Unknown { params, .. } => {
-                Outgoing { method, params: params.as_ref() }.serialize(serializer)
-            }
+            Self::Elicit(params) => object.serialize_field("params", params)?,
+            Self::Sample(params) => object.serialize_field("params", params)?,
+            Self::Roots(params) if params.meta.is_some() => object.serialize_field("params", params)?,
+            Self::Unknown { params: Some(params), .. } => object.serialize_field("params", params)?,
+            Self::Roots(_) | Self::Unknown { params: None, .. } => {}
         }
+        object.end()
     }
 }
 
-impl<'de> Deserialize<'de> for InputRequest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Incoming { method, params } = Incoming::deserialize(deserializer)?;
+impl FromRaw for InputRequest {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let (mut method, mut params) = (Need::<String>(None), May::<Raw>(None));
+        reader.members(&mut [Member::new("method", &mut method), Member::new("params", &mut params)])?;
+        let method = method.0.ok_or_else(|| Mismatch::missing(start, "method"))?;
+        let params = params.0;
         let read = params.clone().unwrap_or_else(Raw::empty_object);
         let request = match method.as_str() {
-            "elicitation/create" => read.decode().map(Self::Elicit),
-            "sampling/createMessage" => read.decode().map(Self::Sample),
-            "roots/list" => read.decode().map(Self::Roots),
+            "elicitation/create" => FromRaw::from_raw(&read).map(Self::Elicit),
+            "sampling/createMessage" => FromRaw::from_raw(&read).map(Self::Sample),
+            "roots/list" => FromRaw::from_raw(&read).map(Self::Roots),
             _ => Ok(Self::Unknown { method, params }),
         };
-        request.map_err(serde::de::Error::custom)
+        request.map_err(|error| Mismatch::new(start, error.to_string()))
     }
 }
+
+deserialized!(InputRequest);
 
 /// What a server needs, by the keys under which it wants the answers.
 pub type InputRequests = OrderedMap<InputRequest>;
 
 /// The answers, by the keys of the requests: bare results.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputResponses(OrderedMap<Raw>);
+
+impl FromRaw for InputResponses {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        OrderedMap::read(reader).map(Self)
+    }
+}
+
+impl Serialize for InputResponses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+deserialized!(InputResponses);
 
 impl InputResponses {
     /// No answers.
@@ -166,29 +171,32 @@ impl FromIterator<(String, Raw)> for InputResponses {
 }
 
 /// Not an answer yet: what the server needs, and what it wants back with it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequired {
-    #[serde(default)]
     result_type: InputRequiredTag,
     /// What it needs. Without any, the request may simply be sent again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
     /// To be sent back unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+wire!(InputRequired:
+    or_default result_type "resultType";
+    may input_requests "inputRequests";
+    may request_state "requestState";
+    may meta "_meta";
+);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum InputRequiredTag {
     #[default]
     InputRequired,
 }
+
+words!(InputRequiredTag: InputRequired "input_required");
 
 impl InputRequired {
     /// Needs these.

@@ -2,10 +2,9 @@
 //!
 //! Only the top level is looked at; each property keeps its schema as text. Not a validator.
 
-use serde::Deserialize;
-
 use crate::map::OrderedMap;
 use crate::raw::{DecodeError, Raw};
+use crate::wire::{FromRaw, wire};
 
 /// The arguments of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,27 +30,28 @@ pub struct InputProperty {
     pub schema: Raw,
 }
 
+/// What is looked at of a schema.
+struct Top {
+    properties: OrderedMap<Raw>,
+    required: Vec<String>,
+}
+
+wire!(read Top: or_default properties "properties"; or_default required "required";);
+
 impl InputSchema {
     /// Reads the top level of a schema.
     ///
     /// # Errors
     /// When the schema, its `properties` or its `required` have another shape.
     pub fn read(schema: &Raw) -> Result<Self, DecodeError> {
-        #[derive(Deserialize)]
-        struct Top {
-            #[serde(default, deserialize_with = "crate::lenient::null_default")]
-            properties: OrderedMap<Raw>,
-            #[serde(default, deserialize_with = "crate::lenient::null_default")]
-            required: Vec<String>,
-        }
-        let Top { properties, required } = schema.decode()?;
+        let Top { properties, required } = Top::from_raw(schema)?;
         let required: std::collections::HashSet<String> = required.into_iter().collect();
         let read = |(name, schema): (String, Raw)| {
             // A schema may also be `true` or `false`, which says nothing about types.
-            let fields: OrderedMap<Raw> = schema.decode().unwrap_or_default();
+            let fields: OrderedMap<Raw> = FromRaw::from_raw(&schema).unwrap_or_default();
             InputProperty {
                 types: fields.get("type").map(types_text).unwrap_or_default(),
-                description: fields.get("description").and_then(|text| text.decode().ok()),
+                description: fields.get("description").and_then(|text| String::from_raw(text).ok()),
                 required: required.contains(&name),
                 name,
                 schema,
@@ -67,8 +67,8 @@ impl InputSchema {
 }
 
 fn types_text(types: &Raw) -> String {
-    let one = types.decode::<String>();
-    one.or_else(|_| types.decode::<Vec<String>>().map(|many| many.join(" | "))).unwrap_or_default()
+    let one = String::from_raw(types);
+    one.or_else(|_| Vec::<String>::from_raw(types).map(|many| many.join(" | "))).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,40 +1,21 @@
-//! How single fields are read and written where peers are sloppier than the schema.
+//! How numbers are read and written where peers are sloppier than the schema.
 //!
-//! Knows nothing of MCP types; each function is named in a `#[serde(..)]` attribute.
+//! Knows nothing of MCP types.
 
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Serialize, Serializer};
 
-use crate::raw::Raw;
+/// 2^53: beyond it a float skips integers.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// `null` counts as the default: some peers write every optional field.
-pub(crate) fn null_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + Default,
-{
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// Anything that does not fit counts as absent: a hint is never worth failing a result for.
-pub(crate) fn fit_or_none<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: serde::de::DeserializeOwned,
-{
-    Ok(Raw::deserialize(deserializer)?.decode().ok())
-}
-
-/// A whole number of zero or more, also when written `3e3` or `7.0`; anything else counts as absent.
-pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(whole_from(Raw::deserialize(deserializer)?.as_str()))
-}
-
-fn whole_from(text: &str) -> Option<u64> {
-    const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond it a float skips integers
+/// A whole number of zero or more, also when written `3e3` or `7.0`; nothing for anything else.
+pub(crate) fn whole(text: &str) -> Option<u64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
-    let number: f64 = serde_json::from_str(text).ok()?;
+    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
+        return None;
+    }
+    let number: f64 = text.parse().ok()?;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -43,36 +24,17 @@ fn whole_from(text: &str) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..=EXACT).contains(&number)).then_some(number as u64)
 }
 
-/// Only an object is a JSON Schema that all revisions accept.
-pub(crate) fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Raw, D::Error> {
-    let raw = Raw::deserialize(deserializer)?;
-    if raw.is_object() { Ok(raw) } else { Err(serde::de::Error::custom("expected an object")) }
-}
-
 /// Whole numbers are written without a fraction: `1`, not `1.0`, which strict peers do not take for an integer.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-pub(crate) fn tidy<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() <= EXACT {
-        #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
-        return serializer.serialize_i64(*number as i64);
-    }
-    serializer.serialize_f64(*number)
-}
+pub(crate) struct Tidy(pub(crate) f64);
 
-/// [`tidy`] for an optional field.
-#[expect(clippy::ref_option, reason = "the signature serde asks for")]
-pub(crate) fn tidy_some<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
-    match number {
-        Some(number) => tidy(number, serializer),
-        None => serializer.serialize_none(),
+impl Serialize for Tidy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.fract() == 0.0 && self.0.abs() <= EXACT {
+            #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
+            return serializer.serialize_i64(self.0 as i64);
+        }
+        serializer.serialize_f64(self.0)
     }
-}
-
-/// For `skip_serializing_if` on flags whose absence means `false`.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-pub(crate) fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 #[cfg(test)]
@@ -93,7 +55,7 @@ mod tests {
             ("null", None),
             ("{}", None),
         ] {
-            assert_eq!(whole_from(text), number, "{text}");
+            assert_eq!(whole(text), number, "{text}");
         }
     }
 }

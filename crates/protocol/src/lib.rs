@@ -29,7 +29,6 @@ mod elicitation;
 mod empty;
 mod fields;
 mod form;
-mod from_raw;
 mod icon;
 mod input;
 mod input_schema;
@@ -59,6 +58,7 @@ mod subscription;
 pub mod surface;
 mod task;
 mod tool;
+mod wire;
 
 pub use cache::{CacheHints, CacheScope};
 pub use cancel::CancelledParams;
@@ -77,7 +77,6 @@ pub use form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
 };
-pub use from_raw::FromRaw;
 pub use icon::Icon;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use input_schema::{InputProperty, InputSchema};
@@ -114,3 +113,4 @@ pub use task::{
 pub use tool::{
     CallToolParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
 };
+pub use wire::{FromRaw, Mismatch, Reader};

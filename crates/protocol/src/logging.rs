@@ -3,15 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::meta::Meta;
 use crate::raw::Raw;
 use crate::setter::setters;
+use crate::wire::{wire, words};
 
 /// How grave a log message is (RFC 5424). Graver levels are greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// For debugging.
     Debug,
@@ -31,6 +29,17 @@ pub enum Level {
     Emergency,
 }
 
+words!(Level:
+    Debug "debug",
+    Info "info",
+    Notice "notice",
+    Warning "warning",
+    Error "error",
+    Critical "critical",
+    Alert "alert",
+    Emergency "emergency",
+);
+
 impl Level {
     /// All levels, least first.
     pub const ALL: [Self; 8] = [
@@ -46,16 +55,7 @@ impl Level {
 
     /// As it is written on the wire.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Info => "info",
-            Self::Notice => "notice",
-            Self::Warning => "warning",
-            Self::Error => "error",
-            Self::Critical => "critical",
-            Self::Alert => "alert",
-            Self::Emergency => "emergency",
-        }
+        self.word()
     }
 }
 
@@ -66,9 +66,16 @@ impl fmt::Display for Level {
 }
 
 /// A word that names no log level.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown log level {0:?}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLevel(pub String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown log level {:?}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
 
 impl FromStr for Level {
     type Err = UnknownLevel;
@@ -80,15 +87,16 @@ impl FromStr for Level {
 }
 
 /// Asks for messages of at least a level (until 2025-11-25).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetLevelParams {
     /// The least level wanted.
     pub level: Level,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(SetLevelParams: need level "level"; may meta "_meta";);
 
 impl SetLevelParams {
     /// At least this level.
@@ -100,21 +108,25 @@ impl SetLevelParams {
 setters!(SetLevelParams: some with_meta meta Meta;);
 
 /// One log message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogMessage {
     /// How grave.
     pub level: Level,
     /// Which part of the server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// The message: text or any JSON.
-    #[serde(default = "Raw::null")]
     pub data: Raw,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(LogMessage:
+    need level "level";
+    may logger "logger";
+    or_default data "data";
+    may meta "_meta";
+);
 
 impl LogMessage {
     /// A message of this level.

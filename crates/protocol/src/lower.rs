@@ -8,8 +8,6 @@ mod ask;
 mod error;
 mod opening;
 
-use serde::Deserialize;
-
 pub use ask::Unavailable;
 pub use error::lower_error;
 
@@ -105,16 +103,11 @@ impl ServerResult {
 }
 
 fn legacy_state(detailed: &DetailedTask) -> LegacyTaskState {
-    #[derive(Deserialize)]
-    struct Outcome {
-        #[serde(rename = "isError", default)]
-        is_error: Option<bool>,
-    }
     let mut state = LegacyTaskState::new(detailed.task.clone());
     state.meta.clone_from(&detailed.meta);
     // A tool that failed is "completed" in the extension and "failed" in 2025-11-25.
-    let outcome = detailed.result.as_ref().and_then(|result| result.decode::<Outcome>().ok());
-    if outcome.is_some_and(|outcome| outcome.is_error == Some(true)) {
+    let says_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
+    if detailed.result.as_ref().is_some_and(says_error) {
         state.task.status = TaskStatus::Failed;
     }
     state
@@ -201,11 +194,7 @@ impl Tool {
 
 /// Whether a schema says `"type": "object"`, which is all that 2025-06-18 and 2025-11-25 allow of an output schema.
 fn describes_object(schema: &Raw) -> bool {
-    #[derive(Deserialize)]
-    struct Typed {
-        r#type: String,
-    }
-    schema.decode::<Typed>().is_ok_and(|typed| typed.r#type == "object")
+    schema.glance().any(|(name, value)| name == "type" && value == "\"object\"")
 }
 
 impl CallToolResult {

@@ -81,6 +81,11 @@ impl<V> OrderedMap<V> {
         self.0.iter().map(|(key, _)| key.as_str())
     }
 
+    /// The entries of an object as they stand in it.
+    pub(crate) fn from_entries(entries: Vec<(String, V)>) -> Self {
+        if entries.len() < 2 { Self(entries) } else { Self::without_duplicates(entries) }
+    }
+
     fn without_duplicates(mut entries: Vec<(String, V)>) -> Self {
         // Hashed, so that an object with very many keys costs its length and not the square of it.
         let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
@@ -141,10 +146,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for OrderedMap<V> {
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                if entries.len() < 2 {
-                    return Ok(OrderedMap(entries));
-                }
-                Ok(OrderedMap::without_duplicates(entries))
+                Ok(OrderedMap::from_entries(entries))
             }
         }
         deserializer.deserialize_map(Entries(PhantomData))

@@ -8,12 +8,12 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::jsonrpc::RequestId;
-use crate::lenient;
 use crate::map::OrderedMap;
 use crate::raw::{DecodeError, EncodeError, Raw};
+use crate::wire::{FromRaw, Mismatch, Reader, deserialized};
 
 /// The `_meta` object of a request, a result, a notification, or a thing inside one.
 ///
@@ -168,11 +168,16 @@ impl Serialize for Meta {
     }
 }
 
-impl<'de> Deserialize<'de> for Meta {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        lenient::object(deserializer).map(Self::received)
+impl FromRaw for Meta {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        match reader.first() {
+            b'{' => Ok(Self::received(reader.raw())),
+            _ => Err(Mismatch::new(reader.at(), "expected an object")),
+        }
     }
 }
+
+deserialized!(Meta);
 
 impl FromIterator<(String, Raw)> for Meta {
     fn from_iter<I: IntoIterator<Item = (String, Raw)>>(entries: I) -> Self {

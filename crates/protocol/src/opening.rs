@@ -2,37 +2,39 @@
 //!
 //! Versions stay text, so that one we do not know survives. Which to choose is for a conversation to decide.
 
-use serde::{Deserialize, Serialize};
-
 use crate::cache::{CacheHints, CacheScope, cacheable};
 use crate::capability::{ClientCapabilities, ServerCapabilities};
 use crate::icon::Icon;
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// The name and version of a piece of software. For display; never a reason to behave differently.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Implementation {
     /// Its name.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Its version.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub version: String,
     /// What it is (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where to read about it (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Pictures (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
 }
+
+wire!(Implementation:
+    need name "name";
+    may title "title";
+    or_default version "version";
+    may description "description";
+    may website_url "websiteUrl";
+    may icons "icons";
+);
 
 impl Implementation {
     /// A name and a version.
@@ -56,21 +58,25 @@ setters!(Implementation:
 );
 
 /// What a legacy client opens with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeParams {
     /// The version the client wants.
     pub protocol_version: String,
     /// What it can do.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub capabilities: ClientCapabilities,
     /// Who it is.
     pub client_info: Implementation,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(InitializeParams:
+    need protocol_version "protocolVersion";
+    or_default capabilities "capabilities";
+    need client_info "clientInfo";
+    may meta "_meta";
+);
 
 impl InitializeParams {
     /// Asks for a version.
@@ -82,24 +88,28 @@ impl InitializeParams {
 setters!(InitializeParams: some with_meta meta Meta;);
 
 /// What a legacy server answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeResult {
     /// The version to be spoken.
     pub protocol_version: String,
     /// What the server can do.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub capabilities: ServerCapabilities,
     /// Who it is.
     pub server_info: Implementation,
     /// How to use it, for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(InitializeResult:
+    need protocol_version "protocolVersion";
+    or_default capabilities "capabilities";
+    need server_info "serverInfo";
+    may instructions "instructions";
+    may meta "_meta";
+);
 
 impl InitializeResult {
     /// Settles on a version.
@@ -118,40 +128,34 @@ setters!(InitializeResult:
 pub type DiscoverParams = crate::empty::EmptyParams;
 
 /// What a modern server says about itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DiscoverResult {
     /// The versions the server speaks, those it prefers first.
     pub supported_versions: Vec<String>,
     /// What it can do.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub capabilities: ServerCapabilities,
     /// How to use it, for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// The server's name where drafts had it. Written never; read by [`server_info`](Self::server_info).
-    #[serde(
-        rename = "serverInfo",
-        default,
-        skip_serializing,
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     body_server_info: Option<Implementation>,
     /// Anything else, the server's name among it.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(DiscoverResult:
+    need supported_versions "supportedVersions";
+    or_default capabilities "capabilities";
+    may instructions "instructions";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    unwritten body_server_info "serverInfo";
+    may meta "_meta";
+);
 
 impl DiscoverResult {
     /// The versions and capabilities of a server, not to be cached.

@@ -3,26 +3,23 @@
 //! Keeps the good entries: one tool with a broken schema must not hide the others.
 //! Duplicates are left to the caller, who knows what to prefer.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
 use crate::cache::CacheHints;
-use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::raw::{DecodeError, MAX_NODES, Raw};
 use crate::setter::setters;
+use crate::wire::{Fit, FromRaw, May, Mismatch, Reader, Slot as _, Whole, wire};
 
 /// The parameters of a request for one page of a list.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageParams {
     /// Where the page starts: the `nextCursor` of the page before. The empty string is a cursor like any other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(PageParams: may cursor "cursor"; may meta "_meta";);
 
 impl PageParams {
     /// The first page.
@@ -74,65 +71,83 @@ impl Rejected {
 ///
 /// # Errors
 /// When the result is no object, or `field` is missing, `null` or no array. A bad entry is no error.
-pub fn decode_entries<T: DeserializeOwned>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
-    read_entries(result, field, MAX_NODES, Raw::decode)
+pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
+    read_entries(result, field, MAX_NODES)
 }
 
-/// As [`decode_entries`], with a way to read an entry, for at most so many entries. The entries are slices of the result.
+/// As [`decode_entries`], for at most so many entries. What the entries keep as JSON are slices of the result.
 ///
 /// # Errors
 /// As [`decode_entries`].
-pub fn read_entries<T>(
-    result: &Raw,
-    field: &str,
-    most: usize,
-    read: impl Fn(&Raw) -> Result<T, DecodeError>,
-) -> Result<Page<T>, DecodeError> {
-    if !result.is_object() {
-        return Err(DecodeError::mismatch(".", "expected an object"));
-    }
-    let (mut list, mut cursor, mut hints) = (None, None, OrderedMap::new());
-    for (name, value) in result.fields() {
-        match name.as_str() {
-            name if name == field => list = Some(value),
-            "nextCursor" => cursor = Some(value),
-            name @ ("ttlMs" | "cacheScope") => _ = hints.insert(name, value),
-            _ => {}
+pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Result<Page<T>, DecodeError> {
+    let text = result.as_str();
+    let mut list = None;
+    let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
+    let walked = Reader::new(result).each_member("an object", |reader, name| match name.as_bytes() {
+        name if name == field.as_bytes() => {
+            list = Some(entries(reader, text, field, most)?);
+            Ok(())
         }
-    }
-    let list = list.ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
-    if !list.is_array() {
-        let found = if list.is_null() { "null" } else { "something else" };
-        return Err(DecodeError::mismatch(field, format!("expected an array, found {found}")));
-    }
-    let hints = Raw::encode(&hints).ok().and_then(|hints| hints.decode().ok()).unwrap_or_default();
-    let next_cursor = decode_cursor(cursor.as_ref())?;
-    let mut page = Page { items: Vec::new(), rejected: Vec::new(), next_cursor, hints, is_cut: false };
-    for (index, entry) in list.elements().enumerate() {
-        if index == most {
-            page.is_cut = true;
-            break;
+        b"nextCursor" => cursor.fill(reader),
+        b"ttlMs" => ttl_ms.fill(reader),
+        b"cacheScope" => cache_scope.fill(reader),
+        _ => {
+            reader.pass();
+            Ok(())
         }
-        match read(&entry) {
-            Ok(item) => page.items.push(item),
-            Err(error) => page.rejected.push(reject(field, index, &entry, &error)),
-        }
-    }
+    });
+    walked.map_err(|mismatch| mismatch.explain(text, 0))?;
+    let mut page: Page<T> = list.ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
+    page.next_cursor = cursor.0;
+    (page.hints.ttl_ms, page.hints.cache_scope) = (ttl_ms.0, cache_scope.0);
     Ok(page)
 }
 
-fn decode_cursor(written: Option<&Raw>) -> Result<Option<String>, DecodeError> {
-    let Some(written) = written else { return Ok(None) };
-    written
-        .decode()
-        .map_err(|error: DecodeError| DecodeError::mismatch("nextCursor", error.kind().to_string()))
+/// The list alone, at which the reader is.
+fn entries<T: FromRaw>(
+    reader: &mut Reader<'_>,
+    text: &str,
+    field: &str,
+    most: usize,
+) -> Result<Page<T>, Mismatch> {
+    if reader.first() != b'[' {
+        let found = if reader.first() == b'n' { "null" } else { "something else" };
+        return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
+    }
+    let mut page = Page {
+        items: Vec::new(),
+        rejected: Vec::new(),
+        next_cursor: None,
+        hints: CacheHints::default(),
+        is_cut: false,
+    };
+    reader.each_element(|entry| {
+        let index = page.items.len() + page.rejected.len();
+        if index >= most {
+            page.is_cut = true;
+            entry.pass();
+            return Ok(());
+        }
+        let mut again = entry.clone();
+        match T::read(entry) {
+            Ok(item) => page.items.push(item),
+            Err(mismatch) => {
+                let error = mismatch.explain(text, again.at());
+                page.rejected.push(reject(field, index, &again, &error));
+                again.pass();
+                *entry = again;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(page)
 }
 
-fn reject(field: &str, index: usize, entry: &Raw, error: &DecodeError) -> Rejected {
+fn reject(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
     let path = match error.path() {
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),
     };
-    let name = entry.fields().find(|(name, _)| *name == "name").and_then(|(_, name)| name.decode().ok());
+    let name = entry.look_for("name").ok().flatten().map(Into::into);
     Rejected { index, name, error: DecodeError::mismatch(path, error.kind().to_string()) }
 }

@@ -1,7 +1,5 @@
 //! Prompts: texts that a server offers for the user to start from.
 
-use serde::{Deserialize, Serialize};
-
 use crate::cache::{CacheScope, cacheable};
 use crate::content::{Content, Role};
 use crate::icon::Icon;
@@ -9,29 +7,34 @@ use crate::input::InputResponses;
 use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// A prompt, as listed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// Its name, unique in its server.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What it can be filled in with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<PromptArgument>>,
     /// Pictures (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(Prompt:
+    need name "name";
+    may title "title";
+    may description "description";
+    may arguments "arguments";
+    may icons "icons";
+    may meta "_meta";
+);
 
 impl Prompt {
     /// A prompt without arguments.
@@ -49,21 +52,25 @@ setters!(Prompt:
 );
 
 /// One argument of a prompt. Its value is always text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Whether it must be given; absent means no.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
 }
+
+wire!(PromptArgument:
+    need name "name";
+    may title "title";
+    may description "description";
+    may required "required";
+);
 
 impl PromptArgument {
     /// An optional argument.
@@ -79,29 +86,28 @@ setters!(PromptArgument:
 );
 
 /// One page of prompts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListPromptsResult {
     /// The prompts.
     pub prompts: Vec<Prompt>,
     /// Where the next page starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListPromptsResult:
+    need prompts "prompts";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
 
 impl ListPromptsResult {
     /// The last page of a list, or all of it.
@@ -114,25 +120,28 @@ setters!(ListPromptsResult: some with_next_cursor next_cursor String; some with_
 cacheable!(ListPromptsResult);
 
 /// Which prompt to fill in, and with what.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptParams {
     /// The prompt.
     pub name: String,
     /// Its arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<OrderedMap<String>>,
     /// Answers to what the server asked for (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// What the server wants back, unchanged (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(GetPromptParams:
+    need name "name";
+    may arguments "arguments";
+    may input_responses "inputResponses";
+    may request_state "requestState";
+    may meta "_meta";
+);
 
 impl GetPromptParams {
     /// Gets a prompt without arguments.
@@ -149,18 +158,22 @@ setters!(GetPromptParams:
 );
 
 /// A prompt, filled in.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The messages to start with.
     pub messages: Vec<PromptMessage>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(GetPromptResult:
+    may description "description";
+    need messages "messages";
+    may meta "_meta";
+);
 
 impl GetPromptResult {
     /// These messages.
@@ -172,7 +185,7 @@ impl GetPromptResult {
 setters!(GetPromptResult: some with_description description String; some with_meta meta Meta;);
 
 /// One message of a prompt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// Who says it.
@@ -180,6 +193,8 @@ pub struct PromptMessage {
     /// What is said.
     pub content: Content,
 }
+
+wire!(PromptMessage: need role "role"; need content "content";);
 
 impl PromptMessage {
     /// Someone says something.

@@ -17,6 +17,7 @@ use crate::fields::{Elements, Fields, Glances};
 use crate::json;
 use crate::jsonrpc::{Fault, scan};
 use crate::path;
+use crate::wire::FromRaw;
 
 /// The deepest nesting of arrays and objects that is accepted, counted from the whole message.
 pub const MAX_DEPTH: usize = 128;
@@ -219,8 +220,8 @@ impl Raw {
     }
 
     /// Reads a value that is the member `name` of something: an error names it.
-    pub(crate) fn member<T: DeserializeOwned>(&self, name: &str) -> Result<T, DecodeError> {
-        self.decode().map_err(|error| match error.path.as_str() {
+    pub(crate) fn member<T: FromRaw>(&self, name: &str) -> Result<T, DecodeError> {
+        T::from_raw(self).map_err(|error| match error.path.as_str() {
             "." => DecodeError { path: name.to_owned(), kind: error.kind },
             inner => DecodeError { path: format!("{name}.{inner}"), kind: error.kind },
         })
@@ -250,7 +251,12 @@ impl Raw {
         }
     }
 
-    fn check_nodes(&self) -> Result<(), DecodeError> {
+    /// Checks the depth of text that may have come from elsewhere than a checked message.
+    pub(crate) fn check_depth(&self) -> Result<(), DecodeError> {
+        scan::check(self.text.as_bytes()).map_err(|fault| DecodeError::syntax(&fault))
+    }
+
+    pub(crate) fn check_nodes(&self) -> Result<(), DecodeError> {
         // A text of n bytes holds at most n / 2 + 1 values, so small texts need no counting.
         if self.text.len() > MAX_NODES * 2 {
             let nodes = scan::count_nodes(self.text.as_bytes());
@@ -317,6 +323,12 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
+impl Default for Raw {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
 impl From<serde_json::Value> for Raw {
     fn from(value: serde_json::Value) -> Self {
         // A `Value` has nothing that cannot be written, so the second way is never taken.
@@ -325,35 +337,51 @@ impl From<serde_json::Value> for Raw {
 }
 
 /// A value that could not be read into the type that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{kind} (at {path})")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
     path: String,
     kind: DecodeKind,
 }
 
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at {})", self.kind, self.path)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
 /// What is wrong with a value that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeKind {
     /// The value does not have the shape that was expected.
-    #[error("{reason}")]
     Mismatch {
         /// What was expected and what was found.
         reason: String,
     },
     /// The text is not JSON, or is nested too deep.
-    #[error("not readable as JSON: {reason}")]
     Syntax {
         /// What the scan stumbled over.
         reason: String,
     },
     /// The value has too many parts to be held in memory as typed data.
-    #[error("{nodes} values are more than the {MAX_NODES} that are read at once")]
     TooManyNodes {
         /// How many there are.
         nodes: usize,
     },
+}
+
+impl fmt::Display for DecodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mismatch { reason } => f.write_str(reason),
+            Self::Syntax { reason } => write!(f, "not readable as JSON: {reason}"),
+            Self::TooManyNodes { nodes } => {
+                write!(f, "{nodes} values are more than the {MAX_NODES} that are read at once")
+            }
+        }
+    }
 }
 
 impl DecodeError {
@@ -378,9 +406,20 @@ impl DecodeError {
 }
 
 /// A value that cannot be written as JSON.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot be written as JSON: {0}")]
-pub struct EncodeError(#[source] serde_json::Error);
+#[derive(Debug)]
+pub struct EncodeError(serde_json::Error);
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot be written as JSON: {}", self.0)
+    }
+}
+
+impl std::error::Error for EncodeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,8 @@
 //!
 //! Knows the shapes only; URIs and templates are opaque text here.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Annotations;
@@ -10,10 +11,10 @@ use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, wire};
 
 /// A resource, as listed or linked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
     /// Where it is.
@@ -21,27 +22,32 @@ pub struct Resource {
     /// Its name.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its media type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Hints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// How many bytes it has.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub size: Option<u64>,
     /// Pictures (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(Resource:
+    need uri "uri";
+    need name "name";
+    may title "title";
+    may description "description";
+    may mime_type "mimeType";
+    may annotations "annotations";
+    whole size "size";
+    may icons "icons";
+    may meta "_meta";
+);
 
 impl Resource {
     /// A resource at a URI.
@@ -71,8 +77,7 @@ setters!(Resource:
 );
 
 /// A family of resources: a URI template (RFC 6570).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template.
@@ -80,24 +85,29 @@ pub struct ResourceTemplate {
     /// Its name.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The media type of all its resources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Hints.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Pictures (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ResourceTemplate:
+    need uri_template "uriTemplate";
+    need name "name";
+    may title "title";
+    may description "description";
+    may mime_type "mimeType";
+    may annotations "annotations";
+    may icons "icons";
+    may meta "_meta";
+);
 
 impl ResourceTemplate {
     /// A family of resources.
@@ -125,8 +135,7 @@ setters!(ResourceTemplate:
 );
 
 /// What a resource holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "ContentsWire", try_from = "ContentsWire")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceContents {
     /// Which resource; it may be one below the resource that was asked for.
@@ -168,58 +177,72 @@ impl ResourceContents {
 
 setters!(ResourceContents: some with_mime_type mime_type String; some with_meta meta Meta;);
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ContentsWire {
-    uri: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mime_type: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    blob: Option<String>,
-    #[serde(default, skip_serializing)]
-    annotations: Option<Annotations>,
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-    meta: Option<Meta>,
+impl Serialize for ResourceContents {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("ResourceContents", 4)?;
+        object.serialize_field("uri", &self.uri)?;
+        if let Some(mime_type) = &self.mime_type {
+            object.serialize_field("mimeType", mime_type)?;
+        }
+        match &self.body {
+            ResourceBody::Text(text) => object.serialize_field("text", text)?,
+            ResourceBody::Blob(blob) => object.serialize_field("blob", blob)?,
+        }
+        if let Some(meta) = &self.meta {
+            object.serialize_field("_meta", meta)?;
+        }
+        object.end()
+    }
 }
 
-impl TryFrom<ContentsWire> for ResourceContents {
-    type Error = &'static str;
+impl FromRaw for ResourceContents {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        Annotated::read(reader).map(|read| read.contents)
+    }
+}
 
-    fn try_from(wire: ContentsWire) -> Result<Self, Self::Error> {
-        let body = match (wire.text, wire.blob) {
+/// A resource, and hints where the schema does not have them.
+struct Annotated {
+    contents: ResourceContents,
+    annotations: Option<Annotations>,
+}
+
+impl FromRaw for Annotated {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let (mut uri, mut mime_type) = (Need(None), May(None));
+        let (mut text, mut blob) = (May(None), May(None));
+        let (mut annotations, mut meta) = (May(None), May(None));
+        reader.members(&mut [
+            Member::new("uri", &mut uri),
+            Member::new("mimeType", &mut mime_type),
+            Member::new("text", &mut text),
+            Member::new("blob", &mut blob),
+            Member::new("annotations", &mut annotations),
+            Member::new("_meta", &mut meta),
+        ])?;
+        let body = match (text.0, blob.0) {
             (Some(text), _) => ResourceBody::Text(text),
             (None, Some(blob)) => ResourceBody::Blob(blob),
-            (None, None) => return Err("a resource needs `text` or `blob`"),
+            (None, None) => return Err(Mismatch::new(start, "a resource needs `text` or `blob`")),
         };
-        Ok(Self { uri: wire.uri, mime_type: wire.mime_type, body, meta: wire.meta })
+        let uri = uri.0.ok_or_else(|| Mismatch::missing(start, "uri"))?;
+        let contents = ResourceContents { uri, mime_type: mime_type.0, body, meta: meta.0 };
+        Ok(Self { contents, annotations: annotations.0 })
     }
 }
 
-impl From<ResourceContents> for ContentsWire {
-    fn from(contents: ResourceContents) -> Self {
-        let (text, blob) = match contents.body {
-            ResourceBody::Text(text) => (Some(text), None),
-            ResourceBody::Blob(blob) => (None, Some(blob)),
-        };
-        let ResourceContents { uri, mime_type, meta, .. } = contents;
-        Self { uri, mime_type, text, blob, annotations: None, meta }
-    }
-}
+deserialized!(ResourceContents);
 
 /// A resource inside a result or a prompt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "EmbeddedWire")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// The resource.
     pub resource: ResourceContents,
     /// Hints.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
@@ -232,50 +255,49 @@ impl EmbeddedResource {
 
 setters!(EmbeddedResource: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
-#[derive(Deserialize)]
-struct EmbeddedWire {
-    resource: ContentsWire,
-    #[serde(default)]
-    annotations: Option<Annotations>,
-    #[serde(rename = "_meta", default)]
-    meta: Option<Meta>,
-}
+wire!(write EmbeddedResource: need resource "resource"; may annotations "annotations"; may meta "_meta";);
 
-impl TryFrom<EmbeddedWire> for EmbeddedResource {
-    type Error = &'static str;
-
-    fn try_from(mut wire: EmbeddedWire) -> Result<Self, Self::Error> {
+impl FromRaw for EmbeddedResource {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
+        reader.members(&mut [
+            Member::new("resource", &mut resource),
+            Member::new("annotations", &mut annotations),
+            Member::new("_meta", &mut meta),
+        ])?;
+        let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
         // The schema puts annotations on the block; the specification's own examples put them inside.
-        let inner = wire.resource.annotations.take();
-        let annotations = wire.annotations.or(inner);
-        Ok(Self { resource: wire.resource.try_into()?, annotations, meta: wire.meta })
+        let annotations = annotations.0.or(read.annotations);
+        Ok(Self { resource: read.contents, annotations, meta: meta.0 })
     }
 }
 
+deserialized!(EmbeddedResource);
+
 /// One page of resources.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourcesResult {
     /// The resources.
     pub resources: Vec<Resource>,
     /// Where the next page starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListResourcesResult:
+    need resources "resources";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
 
 impl ListResourcesResult {
     /// The last page of a list, or all of it.
@@ -287,29 +309,28 @@ impl ListResourcesResult {
 setters!(ListResourcesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
 /// One page of resource templates.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
     /// The templates.
     pub resource_templates: Vec<ResourceTemplate>,
     /// Where the next page starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListResourceTemplatesResult:
+    need resource_templates "resourceTemplates";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
 
 impl ListResourceTemplatesResult {
     /// The last page of a list, or all of it.
@@ -321,22 +342,25 @@ impl ListResourceTemplatesResult {
 setters!(ListResourceTemplatesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
 /// Which resource to read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
     /// Its URI.
     pub uri: String,
     /// Answers to what the server asked for (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// What the server wants back, unchanged (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ReadResourceParams:
+    need uri "uri";
+    may input_responses "inputResponses";
+    may request_state "requestState";
+    may meta "_meta";
+);
 
 impl ReadResourceParams {
     /// Reads this URI.
@@ -352,26 +376,25 @@ setters!(ReadResourceParams:
 );
 
 /// What was read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The resource, or the several it consists of.
     pub contents: Vec<ResourceContents>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ReadResourceResult:
+    need contents "contents";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
 
 impl ReadResourceResult {
     /// These contents.

@@ -72,9 +72,16 @@ pub enum Era {
 }
 
 /// A version string that names none of the revisions.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown protocol version {0:?}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision(pub String);
+
+impl fmt::Display for UnknownRevision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown protocol version {:?}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownRevision {}
 
 impl FromStr for Revision {
     type Err = UnknownRevision;

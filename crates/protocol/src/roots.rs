@@ -1,23 +1,26 @@
 //! Roots: the folders a client says it works in. Information, not a fence.
 
-use serde::{Deserialize, Serialize};
-
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// A folder or file the client works in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
     /// A `file:` URI.
     pub uri: String,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(Root:
+    need uri "uri";
+    may name "name";
+    may meta "_meta";
+);
 
 impl Root {
     /// A root at a `file:` URI.
@@ -32,15 +35,16 @@ setters!(Root: some with_name name String; some with_meta meta Meta;);
 pub type ListRootsParams = crate::empty::EmptyParams;
 
 /// The roots.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
     /// Anything else (until 2025-11-25).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListRootsResult: need roots "roots"; may meta "_meta";);
 
 impl ListRootsResult {
     /// These roots.

@@ -3,59 +3,58 @@
 //! A message may hold one block or several; in Rust it is always a list, and a list of one is written as one block,
 //! which every revision understands.
 
-use std::fmt;
-
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::content::{Content, Role};
 use crate::meta::Meta;
 use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
 use crate::tool::Tool;
+use crate::wire::{wire, words};
 
 /// What to ask the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
     /// Which model would suit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
     /// The system prompt.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// What context the client should add.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
     /// How random the answer may be.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     pub temperature: Option<f64>,
     /// The most tokens to make.
     pub max_tokens: u64,
     /// Where to stop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_sequences: Option<Vec<String>>,
     /// For the provider of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Raw>,
     /// Tools the model may use (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Tool>>,
     /// Whether it must use them (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// Asks to run it as a task (2025-11-25 only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskParams>,
     /// Anything else (until 2025-11-25).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CreateMessageParams:
+    need messages "messages";
+    may model_preferences "modelPreferences";
+    may system_prompt "systemPrompt";
+    may include_context "includeContext";
+    tidy temperature "temperature";
+    need max_tokens "maxTokens";
+    may stop_sequences "stopSequences";
+    may metadata "metadata";
+    may tools "tools";
+    may tool_choice "toolChoice";
+    may task "task";
+    may meta "_meta";
+);
 
 impl CreateMessageParams {
     /// Asks the model to continue this conversation.
@@ -91,18 +90,22 @@ setters!(CreateMessageParams:
 );
 
 /// One message of a conversation with a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// Who says it.
     pub role: Role,
     /// What is said.
-    #[serde(with = "one_or_many")]
     pub content: Vec<Content>,
     /// Anything else (from 2025-11-25).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(SamplingMessage:
+    need role "role";
+    blocks content "content";
+    may meta "_meta";
+);
 
 impl SamplingMessage {
     /// Someone says something.
@@ -114,23 +117,25 @@ impl SamplingMessage {
 setters!(SamplingMessage: some with_meta meta Meta;);
 
 /// Which model would suit.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelPreferences {
     /// Names or parts of names, the best first.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<ModelHint>>,
     /// How much a low price matters, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     pub cost_priority: Option<f64>,
     /// How much speed matters, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     pub speed_priority: Option<f64>,
     /// How much intelligence matters, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     pub intelligence_priority: Option<f64>,
 }
+
+wire!(ModelPreferences:
+    may hints "hints";
+    tidy cost_priority "costPriority";
+    tidy speed_priority "speedPriority";
+    tidy intelligence_priority "intelligencePriority";
+);
 
 impl ModelPreferences {
     /// No preference.
@@ -147,13 +152,14 @@ setters!(ModelPreferences:
 );
 
 /// A model that would suit.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelHint {
     /// Its name, or part of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
+
+wire!(ModelHint: may name "name";);
 
 impl ModelHint {
     /// A model of this name.
@@ -163,8 +169,7 @@ impl ModelHint {
 }
 
 /// What context the client should add; all but `None` are deprecated since 2025-11-25.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IncludeContext {
     /// Nothing.
     None,
@@ -174,14 +179,17 @@ pub enum IncludeContext {
     AllServers,
 }
 
+words!(IncludeContext: None "none", ThisServer "thisServer", AllServers "allServers");
+
 /// Whether the model must use the tools (from 2025-11-25).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// Absent means that the model decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
+
+wire!(ToolChoice: may mode "mode";);
 
 impl ToolChoice {
     /// With this mode.
@@ -191,8 +199,7 @@ impl ToolChoice {
 }
 
 /// Who decides whether tools are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoiceMode {
     /// The model.
     Auto,
@@ -202,25 +209,31 @@ pub enum ToolChoiceMode {
     None,
 }
 
+words!(ToolChoiceMode: Auto "auto", Required "required", None "none");
+
 /// What the model answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
     /// Who says it: the assistant, as a rule.
     pub role: Role,
     /// What is said.
-    #[serde(with = "one_or_many")]
     pub content: Vec<Content>,
     /// The model that said it.
     pub model: String,
     /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or the provider's own word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CreateMessageResult:
+    need role "role";
+    blocks content "content";
+    need model "model";
+    may stop_reason "stopReason";
+    may meta "_meta";
+);
 
 impl CreateMessageResult {
     /// A model's answer.
@@ -231,37 +244,3 @@ impl CreateMessageResult {
 }
 
 setters!(CreateMessageResult: some with_stop_reason stop_reason String; some with_meta meta Meta;);
-
-/// One block, or a list of them.
-mod one_or_many {
-    use super::*;
-
-    pub(super) fn serialize<S: Serializer>(blocks: &[Content], serializer: S) -> Result<S::Ok, S::Error> {
-        match blocks {
-            [block] => block.serialize(serializer),
-            blocks => blocks.serialize(serializer),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
-        deserializer.deserialize_any(Blocks)
-    }
-
-    struct Blocks;
-
-    impl<'de> Visitor<'de> for Blocks {
-        type Value = Vec<Content>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a content block or a list of them")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-            Content::deserialize(MapAccessDeserializer::new(map)).map(|block| vec![block])
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-            Vec::deserialize(SeqAccessDeserializer::new(list))
-        }
-    }
-}

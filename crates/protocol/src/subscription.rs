@@ -1,20 +1,20 @@
 //! Being told of changes: per resource (legacy), or by one listen request with a filter (modern).
 
-use serde::{Deserialize, Serialize};
-
 use crate::meta::Meta;
 use crate::setter::setters;
+use crate::wire::wire;
 
 /// Which resource to watch, or to watch no longer (until 2025-11-25).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscribeParams {
     /// Its URI.
     pub uri: String,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(SubscribeParams: need uri "uri"; may meta "_meta";);
 
 impl SubscribeParams {
     /// This resource.
@@ -26,35 +26,28 @@ impl SubscribeParams {
 setters!(SubscribeParams: some with_meta meta Meta;);
 
 /// Which changes to be told of (from 2026-07-28).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenFilter {
     /// The list of tools.
-    #[serde(
-        skip_serializing_if = "crate::lenient::is_false",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub tools_list_changed: bool,
     /// The list of prompts.
-    #[serde(
-        skip_serializing_if = "crate::lenient::is_false",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub prompts_list_changed: bool,
     /// The list of resources.
-    #[serde(
-        skip_serializing_if = "crate::lenient::is_false",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub resources_list_changed: bool,
     /// These resources, by URI.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::lenient::null_default")]
     pub resource_subscriptions: Vec<String>,
     /// These tasks, by id (tasks extension).
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::lenient::null_default")]
     pub task_ids: Vec<String>,
 }
+
+wire!(ListenFilter:
+    or_false tools_list_changed "toolsListChanged";
+    or_false prompts_list_changed "promptsListChanged";
+    or_false resources_list_changed "resourcesListChanged";
+    or_empty resource_subscriptions "resourceSubscriptions";
+    or_empty task_ids "taskIds";
+);
 
 impl ListenFilter {
     /// Nothing.
@@ -77,15 +70,16 @@ setters!(ListenFilter:
 );
 
 /// Opens a stream of changes (from 2026-07-28).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenParams {
     /// Which changes.
     pub notifications: ListenFilter,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListenParams: need notifications "notifications"; may meta "_meta";);
 
 impl ListenParams {
     /// Listens for what the filter names.
@@ -97,16 +91,16 @@ impl ListenParams {
 setters!(ListenParams: some with_meta meta Meta;);
 
 /// The first message of a stream: which changes the server will really tell of (from 2026-07-28).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Acknowledged {
     /// What was accepted of the filter.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub notifications: ListenFilter,
     /// Names the listen request.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(Acknowledged: or_default notifications "notifications"; may meta "_meta";);
 
 impl Acknowledged {
     /// Accepts this much.
@@ -118,15 +112,16 @@ impl Acknowledged {
 setters!(Acknowledged: some with_meta meta Meta;);
 
 /// A resource has changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceUpdated {
     /// Its URI; it may be below the one that is watched.
     pub uri: String,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ResourceUpdated: need uri "uri"; may meta "_meta";);
 
 impl ResourceUpdated {
     /// This resource.

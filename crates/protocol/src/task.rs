@@ -2,17 +2,15 @@
 //!
 //! The two are not wire compatible. The extension's names are the plain ones here; `Legacy…` is 2025-11-25.
 
-use serde::{Deserialize, Serialize};
-
 use crate::input::{InputRequests, InputResponses};
 use crate::jsonrpc::RpcError;
 use crate::meta::Meta;
 use crate::raw::Raw;
 use crate::setter::setters;
+use crate::wire::{wire, words};
 
 /// Where a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
     /// Running.
     Working,
@@ -26,6 +24,14 @@ pub enum TaskStatus {
     Cancelled,
 }
 
+words!(TaskStatus:
+    Working "working",
+    InputRequired "input_required",
+    Completed "completed",
+    Failed "failed",
+    Cancelled "cancelled",
+);
+
 impl TaskStatus {
     /// Whether nothing more will happen.
     pub fn is_terminal(self) -> bool {
@@ -34,8 +40,7 @@ impl TaskStatus {
 }
 
 /// A task of the extension.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
     /// Its id.
@@ -43,19 +48,26 @@ pub struct Task {
     /// Where it stands.
     pub status: TaskStatus,
     /// The same in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it was made (ISO 8601).
     pub created_at: String,
     /// When it last changed (ISO 8601).
     pub last_updated_at: String,
     /// How long it is kept, in milliseconds from its making; `None` is for ever.
-    #[serde(default)]
     pub ttl_ms: Option<u64>,
     /// How long to wait between looks, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
 }
+
+wire!(Task:
+    need task_id "taskId";
+    need status "status";
+    may status_message "statusMessage";
+    need created_at "createdAt";
+    need last_updated_at "lastUpdatedAt";
+    null ttl_ms "ttlMs";
+    may poll_interval_ms "pollIntervalMs";
+);
 
 impl Task {
     /// A task that has just been made.
@@ -82,26 +94,29 @@ setters!(Task:
 );
 
 /// A tool call has become a task (extension).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
-    #[serde(default)]
     result_type: TaskTag,
     /// The task.
-    #[serde(flatten)]
     pub task: Task,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+wire!(CreateTaskResult:
+    or_default result_type "resultType";
+    flat task "";
+    may meta "_meta";
+);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum TaskTag {
     #[default]
     Task,
 }
+
+words!(TaskTag: Task "task");
 
 impl CreateTaskResult {
     /// This task.
@@ -113,26 +128,28 @@ impl CreateTaskResult {
 setters!(CreateTaskResult: some with_meta meta Meta;);
 
 /// A task with what its status implies (extension): the result of `tasks/get` and the body of `notifications/tasks`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
     /// The task.
-    #[serde(flatten)]
     pub task: Task,
     /// What it waits for, when it needs input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
     /// The result of the call, when completed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Raw>,
     /// The error of the call, when failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(DetailedTask:
+    flat task "";
+    may input_requests "inputRequests";
+    may result "result";
+    may error "error";
+    may meta "_meta";
+);
 
 impl DetailedTask {
     /// A task with nothing to add.
@@ -149,16 +166,16 @@ setters!(DetailedTask:
 );
 
 /// Names a task: the parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskIdParams {
     /// Its id.
     pub task_id: String,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(TaskIdParams: need task_id "taskId"; may meta "_meta";);
 
 impl TaskIdParams {
     /// This task.
@@ -170,8 +187,7 @@ impl TaskIdParams {
 setters!(TaskIdParams: some with_meta meta Meta;);
 
 /// Answers for a task that waits for them (extension).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
     /// The task.
@@ -179,9 +195,14 @@ pub struct UpdateTaskParams {
     /// The answers, or some of them.
     pub input_responses: InputResponses,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(UpdateTaskParams:
+    need task_id "taskId";
+    need input_responses "inputResponses";
+    may meta "_meta";
+);
 
 impl UpdateTaskParams {
     /// These answers for this task.
@@ -193,13 +214,14 @@ impl UpdateTaskParams {
 setters!(UpdateTaskParams: some with_meta meta Meta;);
 
 /// Asks to run a request as a task (2025-11-25 only).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskParams {
     /// How long to keep it, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
+
+wire!(TaskParams: may ttl "ttl";);
 
 impl TaskParams {
     /// Kept as long as the receiver likes.
@@ -211,8 +233,7 @@ impl TaskParams {
 setters!(TaskParams: some with_ttl ttl u64;);
 
 /// A task of 2025-11-25.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTask {
     /// Its id.
@@ -220,19 +241,26 @@ pub struct LegacyTask {
     /// Where it stands.
     pub status: TaskStatus,
     /// The same in words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it was made (ISO 8601).
     pub created_at: String,
     /// When it last changed (ISO 8601).
     pub last_updated_at: String,
     /// How long it is kept, in milliseconds from its making; `None` is for ever.
-    #[serde(default)]
     pub ttl: Option<u64>,
     /// How long to wait between looks, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
 }
+
+wire!(LegacyTask:
+    need task_id "taskId";
+    need status "status";
+    may status_message "statusMessage";
+    need created_at "createdAt";
+    need last_updated_at "lastUpdatedAt";
+    null ttl "ttl";
+    may poll_interval "pollInterval";
+);
 
 impl From<Task> for LegacyTask {
     fn from(task: Task) -> Self {
@@ -263,15 +291,16 @@ impl From<LegacyTask> for Task {
 }
 
 /// A request has become a task (2025-11-25 only).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyCreateTaskResult {
     /// The task.
     pub task: LegacyTask,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(LegacyCreateTaskResult: need task "task"; may meta "_meta";);
 
 impl LegacyCreateTaskResult {
     /// This task.
@@ -283,16 +312,16 @@ impl LegacyCreateTaskResult {
 setters!(LegacyCreateTaskResult: some with_meta meta Meta;);
 
 /// A task as `tasks/get`, `tasks/cancel` and `notifications/tasks/status` give it (2025-11-25 only).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTaskState {
     /// The task.
-    #[serde(flatten)]
     pub task: LegacyTask,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(LegacyTaskState: flat task ""; may meta "_meta";);
 
 impl LegacyTaskState {
     /// This task.
@@ -304,19 +333,22 @@ impl LegacyTaskState {
 setters!(LegacyTaskState: some with_meta meta Meta;);
 
 /// One page of tasks (2025-11-25 only).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListTasksResult {
     /// The tasks.
     pub tasks: Vec<LegacyTask>,
     /// Where the next page starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListTasksResult:
+    need tasks "tasks";
+    may next_cursor "nextCursor";
+    may meta "_meta";
+);
 
 impl ListTasksResult {
     /// The last page of a list, or all of it.

@@ -3,11 +3,10 @@
 //! Schemas stay text, byte for byte; [`Tool::input`] gives a typed view on demand. Validates nothing.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;
-use crate::fields::{Fields, Walk};
+use crate::fields::Fields;
 use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::input_schema::InputSchema;
@@ -15,6 +14,7 @@ use crate::meta::Meta;
 use crate::raw::{DecodeError, Raw};
 use crate::setter::setters;
 use crate::task::TaskParams;
+use crate::wire::{wire, words};
 
 /// Fills a slot that may be filled once.
 #[inline]
@@ -41,37 +41,40 @@ fn received_meta(value: Raw) -> Result<Option<Meta>, DecodeError> {
 }
 
 /// A tool, as listed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
     /// Its name, unique in its server.
     pub name: String,
     /// Its name for people (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it does, for the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments: an object.
-    #[serde(deserialize_with = "crate::lenient::object")]
     pub input_schema: Raw,
     /// The JSON Schema of its structured result (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Raw>,
     /// What it says of its effects (from 2025-03-26).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// How it may be run (2025-11-25 only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Pictures (from 2025-11-25).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icons: Option<Vec<Icon>>,
     /// Anything else (from 2025-06-18).
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(Tool:
+    need name "name";
+    may title "title";
+    may description "description";
+    object input_schema "inputSchema";
+    may output_schema "outputSchema";
+    may annotations "annotations";
+    may execution "execution";
+    may icons "icons";
+    may meta "_meta";
+);
 
 impl Tool {
     /// A tool with the JSON Schema of its arguments.
@@ -87,40 +90,6 @@ impl Tool {
             icons: None,
             meta: None,
         }
-    }
-
-    /// Reads a tool as listed; its schemas and `_meta` are slices of the text they came in.
-    ///
-    /// # Errors
-    /// Names the member that does not fit.
-    pub fn read(listed: &Raw) -> Result<Self, DecodeError> {
-        if !listed.is_object() {
-            return Err(DecodeError::mismatch(".", "expected an object"));
-        }
-        let (mut name, mut input_schema) = (None, None);
-        let mut tool = Self::new(String::new(), Raw::null());
-        for (member, value) in listed.fields() {
-            let key = member.as_str();
-            match key {
-                "name" => once(&mut name, key, Some(value.member(key)?))?,
-                "title" => once(&mut tool.title, key, value.member(key)?)?,
-                "description" => once(&mut tool.description, key, value.member(key)?)?,
-                "inputSchema" if !value.is_object() => {
-                    return Err(DecodeError::mismatch(key, "expected an object"));
-                }
-                "inputSchema" => once(&mut input_schema, key, Some(value))?,
-                "outputSchema" => once(&mut tool.output_schema, key, present(value))?,
-                "annotations" => once(&mut tool.annotations, key, value.member(key)?)?,
-                "execution" => once(&mut tool.execution, key, value.member(key)?)?,
-                "icons" => once(&mut tool.icons, key, value.member(key)?)?,
-                "_meta" => once(&mut tool.meta, key, received_meta(value)?)?,
-                _ => {}
-            }
-        }
-        let missing = |name: &str| DecodeError::mismatch(".", format!("missing field `{name}`"));
-        tool.name = name.ok_or_else(|| missing("name"))?;
-        tool.input_schema = input_schema.ok_or_else(|| missing("inputSchema"))?;
-        Ok(tool)
     }
 
     /// What to call it in front of people: its title, else the title in its annotations, else its name.
@@ -154,26 +123,28 @@ setters!(Tool:
 );
 
 /// What a tool says of its effects. Not to be trusted unless the server is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Changes nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// May destroy something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Calling it again with the same arguments changes nothing more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// Deals with the world outside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
+
+wire!(ToolAnnotations:
+    may title "title";
+    may read_only_hint "readOnlyHint";
+    may destructive_hint "destructiveHint";
+    may idempotent_hint "idempotentHint";
+    may open_world_hint "openWorldHint";
+);
 
 impl ToolAnnotations {
     /// Says nothing.
@@ -211,18 +182,14 @@ setters!(ToolAnnotations:
 );
 
 /// How a tool may be run (2025-11-25 only).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolExecution {
     /// Whether as a task; absent means forbidden.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub task_support: Option<TaskSupport>,
 }
+
+wire!(ToolExecution: fit task_support "taskSupport";);
 
 impl ToolExecution {
     /// With this support for tasks.
@@ -232,8 +199,7 @@ impl ToolExecution {
 }
 
 /// Whether a tool may be called as a task (2025-11-25 only).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskSupport {
     /// Only without a task.
     Forbidden,
@@ -243,30 +209,31 @@ pub enum TaskSupport {
     Required,
 }
 
+words!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "required");
+
 /// One page of tools.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListToolsResult {
     /// The tools.
     pub tools: Vec<Tool>,
     /// Where the next page starts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
     /// How long this stays fresh, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::lenient::whole")]
     pub ttl_ms: Option<u64>,
     /// Who may share it.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "crate::lenient::fit_or_none"
-    )]
     pub cache_scope: Option<CacheScope>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(ListToolsResult:
+    need tools "tools";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
 
 impl ListToolsResult {
     /// The last page of a list, or all of it.
@@ -279,28 +246,31 @@ setters!(ListToolsResult: some with_next_cursor next_cursor String; some with_me
 cacheable!(ListToolsResult);
 
 /// Which tool to call, and with what.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolParams {
     /// The tool.
     pub name: String,
     /// Its arguments: an object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Raw>,
     /// Asks to run it as a task (2025-11-25 only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskParams>,
     /// Answers to what the server asked for (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<InputResponses>,
     /// What the server wants back, unchanged (from 2026-07-28).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CallToolParams:
+    need name "name";
+    may arguments "arguments";
+    may task "task";
+    may input_responses "inputResponses";
+    may request_state "requestState";
+    may meta "_meta";
+);
 
 impl CallToolParams {
     /// Calls a tool without arguments.
@@ -319,7 +289,7 @@ impl CallToolParams {
     ///
     /// # Errors
     /// Names the member that does not fit.
-    pub fn read(fields: Fields<'_>) -> Result<Self, DecodeError> {
+    pub fn from_fields(fields: Fields<'_>) -> Result<Self, DecodeError> {
         let mut name = None;
         let mut read = Self::new(String::new());
         for (member, value) in fields {
@@ -351,27 +321,25 @@ setters!(CallToolParams:
 );
 
 /// What a tool answered.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {
     /// For the model to read.
-    #[serde(default, deserialize_with = "crate::lenient::null_default")]
     pub content: Vec<Content>,
     /// The same as data (from 2025-06-18).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Raw>,
     /// Whether the tool failed; the content then says why.
-    #[serde(
-        default,
-        skip_serializing_if = "crate::lenient::is_false",
-        deserialize_with = "crate::lenient::null_default"
-    )]
     pub is_error: bool,
     /// Anything else.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+wire!(CallToolResult:
+    or_default content "content";
+    may structured_content "structuredContent";
+    or_false is_error "isError";
+    may meta "_meta";
+);
 
 impl CallToolResult {
     /// Success, with this content.
@@ -382,33 +350,6 @@ impl CallToolResult {
     /// Failure, with the reason for the model.
     pub fn error(reason: impl Into<String>) -> Self {
         Self { content: vec![Content::text(reason)], is_error: true, ..Self::default() }
-    }
-
-    /// Reads a result; its structured content and `_meta` are slices of the text they came in.
-    ///
-    /// # Errors
-    /// Names the member that does not fit.
-    pub fn read(result: &Raw) -> Result<Self, DecodeError> {
-        if !result.is_object() {
-            return Err(DecodeError::mismatch(".", "expected an object"));
-        }
-        let (mut content, mut is_error) = (None::<Option<Vec<Content>>>, None::<Option<bool>>);
-        let mut read = Self::default();
-        let mut walk = Walk::new(result);
-        while let Some(member) = walk.name() {
-            match member.as_bytes() {
-                b"content" => once(&mut content, "content", Some(walk.read("content")?))?,
-                b"structuredContent" => {
-                    once(&mut read.structured_content, "structuredContent", present(walk.raw()))?;
-                }
-                b"isError" => once(&mut is_error, "isError", Some(walk.read("isError")?))?,
-                b"_meta" => once(&mut read.meta, "_meta", received_meta(walk.raw())?)?,
-                _ => walk.pass(),
-            }
-        }
-        read.content = content.flatten().unwrap_or_default();
-        read.is_error = is_error.flatten().unwrap_or_default();
-        Ok(read)
     }
 
     /// The blocks of text, joined by line breaks.

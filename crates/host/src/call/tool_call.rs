@@ -4,7 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, ProgressParams, Raw};
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
@@ -255,7 +255,7 @@ impl ToolCall {
             Some(run) => unless_cancelled(run, cancelled(listed, true), Box::pin(call.raw())).await?,
         };
         let raw = outcome.map_err(|error| failed(listed, error))?;
-        let result = CallToolResult::read(&raw).map_err(|error| {
+        let result = CallToolResult::from_raw(&raw).map_err(|error| {
             failed(listed, CallError::Protocol { method: "tools/call".to_owned(), error })
         })?;
         Ok(Made { raw: Some(raw), result })

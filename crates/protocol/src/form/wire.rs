@@ -1,68 +1,77 @@
 //! How the fields of a form are spelled as JSON Schema.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, MultiChoiceField, NumberField, TextField,
 };
-use crate::raw::Raw;
+use crate::lenient::Tidy;
+use crate::raw::{DecodeError, Raw};
+use crate::wire::{FromRaw, Mismatch, Reader, deserialized, wire};
 
 /// The union of all kinds, as JSON Schema spells them.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
 struct Wire {
     r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     min_length: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_length: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     minimum: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "crate::lenient::tidy_some")]
     maximum: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     enum_names: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     one_of: Option<Vec<Const>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Items>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     min_items: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_items: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Raw>,
 }
 
-#[derive(Serialize, Deserialize)]
+wire!(Wire:
+    or_default r#type "type";
+    may title "title";
+    may description "description";
+    may min_length "minLength";
+    may max_length "maxLength";
+    may format "format";
+    tidy minimum "minimum";
+    tidy maximum "maximum";
+    may r#enum "enum";
+    may enum_names "enumNames";
+    may one_of "oneOf";
+    may items "items";
+    may min_items "minItems";
+    may max_items "maxItems";
+    may default "default";
+);
+
 struct Const {
     r#const: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+wire!(Const: need r#const "const"; may title "title";);
+
+#[derive(Default)]
 struct Items {
-    #[serde(skip_serializing_if = "Option::is_none")]
     r#type: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
-    // Some peers write `oneOf` here; `anyOf` is what the schema has.
-    #[serde(skip_serializing_if = "Option::is_none", alias = "oneOf")]
     any_of: Option<Vec<Const>>,
+    /// What some peers write; `anyOf` is what the schema has.
+    one_of: Option<Vec<Const>>,
 }
 
+wire!(Items:
+    may r#type "type";
+    may r#enum "enum";
+    may any_of "anyOf";
+    may one_of "oneOf";
+);
+
 impl Const {
-    fn read(self) -> ChoiceOption {
+    fn into_option(self) -> ChoiceOption {
         ChoiceOption::titled(self.r#const, self.title)
     }
 
@@ -76,52 +85,59 @@ fn values(options: &[ChoiceOption]) -> Vec<String> {
     options.iter().map(|option| option.value.clone()).collect()
 }
 
-fn decode_default<T: serde::de::DeserializeOwned, E: serde::de::Error>(
-    raw: Option<Raw>,
-) -> Result<Option<T>, E> {
-    raw.map(|raw| raw.decode()).transpose().map_err(|error| E::custom(format_args!("default: {error}")))
+fn default<T: FromRaw>(raw: Option<Raw>) -> Result<Option<T>, String> {
+    let read = raw.as_ref().map(T::from_raw).transpose();
+    read.map_err(|error: DecodeError| format!("default: {error}"))
 }
 
-impl<'de> Deserialize<'de> for FormField {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Raw::deserialize(deserializer)?;
-        let wire: Wire = raw.decode().map_err(serde::de::Error::custom)?;
-        match wire.r#type.as_str() {
-            "string" if wire.one_of.is_some() || wire.r#enum.is_some() => read_choice(wire),
-            "string" => Ok(Self::Text(TextField {
-                title: wire.title,
-                description: wire.description,
-                min_length: wire.min_length,
-                max_length: wire.max_length,
-                format: wire.format,
-                default: decode_default(wire.default)?,
-            })),
+impl FromRaw for FormField {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let raw = reader.clone().raw();
+        let wire = Wire::read(reader)?;
+        let read = match wire.r#type.as_str() {
+            "string" if wire.one_of.is_some() || wire.r#enum.is_some() => read_choice(wire).map(Self::Choice),
+            "string" => read_text(wire).map(Self::Text),
             "number" => read_number(wire).map(Self::Number),
             "integer" => read_number(wire).map(Self::Integer),
-            "boolean" => Ok(Self::Boolean(BooleanField {
-                title: wire.title,
-                description: wire.description,
-                default: decode_default(wire.default)?,
-            })),
-            "array" => read_multi(wire),
+            "boolean" => read_boolean(wire).map(Self::Boolean),
+            "array" => read_multi(wire).map(Self::MultiChoice),
             _ => Ok(Self::Unknown(raw)),
-        }
+        };
+        read.map_err(|reason| Mismatch::new(start, reason))
     }
 }
 
-fn read_number<E: serde::de::Error>(wire: Wire) -> Result<NumberField, E> {
+deserialized!(FormField);
+
+fn read_text(wire: Wire) -> Result<TextField, String> {
+    Ok(TextField {
+        title: wire.title,
+        description: wire.description,
+        min_length: wire.min_length,
+        max_length: wire.max_length,
+        format: wire.format,
+        default: default(wire.default)?,
+    })
+}
+
+fn read_boolean(wire: Wire) -> Result<BooleanField, String> {
+    Ok(BooleanField { title: wire.title, description: wire.description, default: default(wire.default)? })
+}
+
+fn read_number(wire: Wire) -> Result<NumberField, String> {
     Ok(NumberField {
         title: wire.title,
         description: wire.description,
         minimum: wire.minimum,
         maximum: wire.maximum,
-        default: decode_default(wire.default)?,
+        default: default(wire.default)?,
     })
 }
 
-fn read_choice<E: serde::de::Error>(wire: Wire) -> Result<FormField, E> {
+fn read_choice(wire: Wire) -> Result<ChoiceField, String> {
     let (options, style) = match (wire.one_of, wire.r#enum, wire.enum_names) {
-        (Some(consts), _, _) => (consts.into_iter().map(Const::read).collect(), ChoiceStyle::OneOf),
+        (Some(consts), _, _) => (consts.into_iter().map(Const::into_option).collect(), ChoiceStyle::OneOf),
         (None, values, Some(names)) => {
             let mut names = names.into_iter();
             let named = values.unwrap_or_default().into_iter();
@@ -132,32 +148,32 @@ fn read_choice<E: serde::de::Error>(wire: Wire) -> Result<FormField, E> {
             (plain.map(ChoiceOption::new).collect(), ChoiceStyle::Plain)
         }
     };
-    let default = decode_default(wire.default)?;
-    Ok(FormField::Choice(ChoiceField {
+    Ok(ChoiceField {
         title: wire.title,
         description: wire.description,
         options,
         style,
-        default,
-    }))
+        default: default(wire.default)?,
+    })
 }
 
-fn read_multi<E: serde::de::Error>(wire: Wire) -> Result<FormField, E> {
+fn read_multi(wire: Wire) -> Result<MultiChoiceField, String> {
     let items = wire.items.unwrap_or_default();
-    let titled = items.any_of.is_some();
-    let options = match (items.any_of, items.r#enum) {
-        (Some(consts), _) => consts.into_iter().map(Const::read).collect(),
+    let consts = items.any_of.or(items.one_of);
+    let titled = consts.is_some();
+    let options = match (consts, items.r#enum) {
+        (Some(consts), _) => consts.into_iter().map(Const::into_option).collect(),
         (None, values) => values.unwrap_or_default().into_iter().map(ChoiceOption::new).collect(),
     };
-    Ok(FormField::MultiChoice(MultiChoiceField {
+    Ok(MultiChoiceField {
         title: wire.title,
         description: wire.description,
         options,
         titled,
         min_items: wire.min_items,
         max_items: wire.max_items,
-        default: decode_default(wire.default)?,
-    }))
+        default: default(wire.default)?,
+    })
 }
 
 impl Serialize for FormField {
@@ -195,9 +211,6 @@ fn write_text(field: &TextField) -> Wire {
 }
 
 fn write_number(field: &NumberField, name: &str) -> Wire {
-    #[derive(Serialize)]
-    #[serde(transparent)]
-    struct Tidy(#[serde(serialize_with = "crate::lenient::tidy")] f64);
     Wire {
         r#type: name.into(),
         title: field.title.clone(),
@@ -234,7 +247,7 @@ fn write_multi(field: &MultiChoiceField) -> Wire {
     let items = if field.titled {
         Items { any_of: Some(field.options.iter().map(Const::write).collect()), ..Items::default() }
     } else {
-        Items { r#type: Some("string".into()), r#enum: Some(values(&field.options)), any_of: None }
+        Items { r#type: Some("string".into()), r#enum: Some(values(&field.options)), ..Items::default() }
     };
     Wire {
         r#type: "array".into(),

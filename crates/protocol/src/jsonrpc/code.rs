@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::raw::Raw;
+use crate::wire::{Fit, FromRaw, May, Member, Mismatch, Reader, deserialized, wire};
 
 /// A JSON-RPC error code. Those the specification defines are constants; any other number is legal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(pub i32);
 
 impl ErrorCode {
@@ -45,17 +45,26 @@ impl fmt::Display for ErrorCode {
 }
 
 /// The error object of a JSON-RPC response.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{message} (code {code})")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError {
     /// What kind of error.
     pub code: ErrorCode,
     /// One sentence for people.
     pub message: String,
     /// More, in a shape the code defines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Raw>,
 }
+
+wire!(write RpcError: need code "code"; need message "message"; may data "data";);
+deserialized!(RpcError);
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (code {})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for RpcError {}
 
 impl RpcError {
     /// An error without data.
@@ -91,30 +100,31 @@ impl RpcError {
     }
 }
 
-/// As peers really write it: the code may be text or a fraction, the message may be missing.
-#[derive(Deserialize)]
-struct Loose {
-    #[serde(default)]
-    code: Option<Raw>,
-    #[serde(default)]
-    message: Option<Raw>,
-    #[serde(default)]
-    data: Option<Raw>,
+impl FromRaw for RpcError {
+    /// As peers really write it: a code that is no integer becomes -32603 and is kept in `data`, a missing message is
+    /// empty.
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let (mut code, mut message, mut data) = (May::<Raw>(None), Fit(None), May::<Raw>(None));
+        reader.members(&mut [
+            Member::new("code", &mut code),
+            Member::new("message", &mut message),
+            Member::new("data", &mut data),
+        ])?;
+        let read = code.0.as_ref().and_then(|code| i32::from_raw(code).ok());
+        let original = code.0.filter(|_| read.is_none());
+        let kept =
+            original.map(|code| Raw::checked(format!(r#"{{"originalCode":{}}}"#, code.as_str()).into()));
+        Ok(Self {
+            code: read.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode),
+            message: message.0.unwrap_or_default(),
+            data: data.0.or(kept),
+        })
+    }
 }
 
-impl<'de> Deserialize<'de> for RpcError {
-    /// Tolerant: a code that is no integer becomes -32603 and is kept in `data`, a missing message is empty.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let loose = Loose::deserialize(deserializer)?;
-        let message = loose.message.and_then(|text| text.decode::<String>().ok()).unwrap_or_default();
-        let code = loose.code.as_ref().and_then(|code| code.decode::<i32>().ok());
-        let data = match (code, loose.code) {
-            (None, Some(original)) if loose.data.is_none() => Some(Raw::from(serde_json::json!({
-                "originalCode": original.decode::<serde_json::Value>().unwrap_or_default(),
-            }))),
-            _ => loose.data,
-        };
-        Ok(Self { code: code.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode), message, data })
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_i32(self.0)
     }
 }
 
@@ -126,7 +136,7 @@ impl<'de> Deserialize<'de> for ErrorCode {
 
 /// Reads an `error` member; anything that is no object becomes an internal error with an empty message.
 pub(crate) fn read_error(raw: &Raw) -> RpcError {
-    raw.decode().unwrap_or_else(|_| RpcError {
+    RpcError::from_raw(raw).unwrap_or_else(|_| RpcError {
         code: ErrorCode::INTERNAL_ERROR,
         message: String::new(),
         data: Some(raw.clone()),

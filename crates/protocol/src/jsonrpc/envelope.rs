@@ -3,6 +3,7 @@
 //! Every entry from outside goes through [`parse`]. Member names are exact (`"Method"` is not `method`), members
 //! that JSON-RPC does not define are ignored, and one that stands twice makes the message malformed.
 
+use std::fmt;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -133,14 +134,21 @@ pub enum Message {
 }
 
 /// A frame that is no message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a JSON-RPC message: {fault}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
     /// What could be told of the message all the same.
     pub salvaged: Salvaged,
     /// What is wrong.
     pub fault: Fault,
 }
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a JSON-RPC message: {}", self.fault)
+    }
+}
+
+impl std::error::Error for Malformed {}
 
 impl Malformed {
     /// Whether the bytes are JSON at all: then the answer is -32600, else -32700.

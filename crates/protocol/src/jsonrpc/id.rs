@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::wire::{FromRaw, Mismatch, Reader};
+
 /// The longest string id that is accepted, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
 
@@ -95,6 +97,18 @@ impl Serialize for RequestId {
         match self {
             Self::Number(number) => serializer.serialize_i64(*number),
             Self::String(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+impl FromRaw for RequestId {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        match Self::from_json(reader.clone().text()) {
+            Some(id) => {
+                reader.pass();
+                Ok(id)
+            }
+            None => Err(reader.expected("an integer or a string of at most 128 bytes")),
         }
     }
 }

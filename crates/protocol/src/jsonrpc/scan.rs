@@ -524,7 +524,7 @@ impl<'a> Cursor<'a> {
 
     /// Passes over a string that begins here, and says whether anything in it is escaped.
     #[inline]
-    fn string(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn string(&mut self) -> Result<bool, Fault> {
         match self.bytes.get(self.at) {
             Some(b'"') => self.at += 1,
             Some(&byte) => return self.fault(FaultKind::Unexpected(byte)),

@@ -2,6 +2,8 @@
 //!
 //! Unlike a result, a question may have no counterpart in an older revision; that is [`Unavailable`].
 
+use std::fmt;
+
 use crate::content::Content;
 use crate::elicitation::{ElicitParams, ElicitResult, FormParams};
 use crate::form::{ChoiceStyle, FormField, FormSchema};
@@ -13,8 +15,7 @@ use crate::sampling::{CreateMessageParams, CreateMessageResult, SamplingMessage}
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
 /// Something that cannot be asked of a peer of this revision.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} does not exist in {revision}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unavailable {
     /// What was to be asked.
@@ -22,6 +23,14 @@ pub struct Unavailable {
     /// The revision of the peer.
     pub revision: Revision,
 }
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} does not exist in {}", self.what, self.revision)
+    }
+}
+
+impl std::error::Error for Unavailable {}
 
 impl InputRequest {
     /// Fits the question to a revision.

@@ -1,7 +1,5 @@
 //! Lowering of error codes.
 
-use serde::Deserialize;
-
 use crate::jsonrpc::{ErrorCode, RpcError};
 use crate::revision::{Era, Revision};
 
@@ -22,11 +20,8 @@ pub fn lower_error(error: &mut RpcError, to: Revision) {
 
 /// Modern "resource not found" is told from other invalid parameters by the URI in its data, and nothing else.
 fn names_resource(error: &RpcError) -> bool {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Named {
-        #[serde(rename = "uri")]
-        _uri: String,
-    }
-    error.data.as_ref().is_some_and(|data| data.decode::<Named>().is_ok())
+    let Some(data) = &error.data else { return false };
+    let mut members = data.glance();
+    let is_uri = members.next().is_some_and(|(name, value)| name == "uri" && value.starts_with('"'));
+    is_uri && members.next().is_none()
 }

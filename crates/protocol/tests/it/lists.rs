@@ -5,7 +5,7 @@ use switchboard_protocol::{
 };
 
 fn tools(text: &str) -> Result<Page<Tool>, DecodeError> {
-    read_entries(&Raw::parse(text.to_owned()).unwrap(), "tools", 100, Tool::read)
+    read_entries(&Raw::parse(text.to_owned()).unwrap(), "tools", 100)
 }
 
 #[test]

@@ -4,23 +4,29 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::*;
 
-/// Reads `text`, writes it, and compares; keys in `text` must be in the order we write them.
-fn same<T: Serialize + DeserializeOwned>(text: &str) -> T {
+/// Reads `text` both ways, from its slices and as others do that deserialise it.
+fn read<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> Result<T, DecodeError> {
     let raw = Raw::parse(text.to_owned()).unwrap();
-    let value: T = raw.decode().unwrap_or_else(|error| panic!("{error}: {text}"));
-    assert_eq!(Raw::encode(&value).unwrap().as_str(), text);
-    value
+    let (sliced, deserialised) = (T::from_raw(&raw), raw.decode::<T>());
+    let written = |value: &T| Raw::encode(value).unwrap();
+    assert_eq!(sliced.as_ref().ok().map(written), deserialised.as_ref().ok().map(written), "{text}");
+    sliced
 }
 
-/// Reads `text`, writes it, and compares as values.
-fn becomes<T: Serialize + DeserializeOwned>(text: &str, written: &str) -> T {
-    let value: T = Raw::parse(text.to_owned()).unwrap().decode().unwrap();
+/// Reads `text`, writes it, and compares; keys in `text` must be in the order we write them.
+fn same<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> T {
+    becomes(text, text)
+}
+
+/// Reads `text`, writes it, and compares with what should be written.
+fn becomes<T: Serialize + DeserializeOwned + FromRaw>(text: &str, written: &str) -> T {
+    let value: T = read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(Raw::encode(&value).unwrap().as_str(), written);
     value
 }
 
-fn fails<T: DeserializeOwned>(text: &str) -> DecodeError {
-    match Raw::parse(text.to_owned()).unwrap().decode::<T>() {
+fn fails<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> DecodeError {
+    match read::<T>(text) {
         Ok(_) => panic!("should not be readable: {text}"),
         Err(error) => error,
     }
@@ -84,7 +90,7 @@ fn content_of_every_kind() {
         r#"{"type":"tool_result","toolUseId":"1","content":[{"type":"text","text":"x"}],"structuredContent":{"n": 1},"isError":true}"#,
         r#"{"type":"hologram","depth": 1e999,"text":7}"#,
     ] {
-        let block: Content = becomes(text, &text.replace(": 1e999", ":1e999"));
+        let block: Content = same(text);
         assert_eq!(matches!(block, Content::Unknown(_)), text.contains("hologram"), "{text}");
     }
 }

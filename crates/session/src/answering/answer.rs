@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::surface::{Declared, Direction, Place, Row};
 use switchboard_protocol::{
-    EmptyResult, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities, SetLevelParams,
+    EmptyResult, FromRaw, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities, SetLevelParams,
     SubscribeParams, surface,
 };
 
@@ -157,11 +157,9 @@ fn built_in(
     })
 }
 
-fn read<T: serde::de::DeserializeOwned>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
-    params
-        .cloned()
-        .unwrap_or_else(Raw::empty_object)
-        .decode()
+fn read<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
+    let params = params.cloned().unwrap_or_else(Raw::empty_object);
+    T::from_raw(&params)
         .map_err(|error| RpcError::invalid_params(format!("Invalid params for {method}: {error}")))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{
-    CallToolParams, CompleteParams, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError,
+    CallToolParams, CompleteParams, FromRaw, GetPromptParams, PageParams, Raw, ReadResourceParams, RpcError,
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
@@ -194,11 +194,11 @@ macro_rules! requests {
                 };
                 if method == "tools/call" {
                     // The one that is asked all the time: nothing of it is copied.
-                    return CallToolParams::read(request.fields()).map(Self::CallTool).map_err(invalid);
+                    return CallToolParams::from_fields(request.fields()).map(Self::CallTool).map_err(invalid);
                 }
                 let read = || params.clone().unwrap_or_else(Raw::empty_object);
                 match method {
-                    $($method => read().decode().map(Self::$variant).map_err(invalid),)*
+                    $($method => FromRaw::from_raw(&read()).map(Self::$variant).map_err(invalid),)*
                     _ => Ok(Self::Other { method: method.to_owned(), params: params.clone() }),
                 }
             }

@@ -326,7 +326,7 @@ async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option
     let mut ttl: Option<Duration> = None;
     for page in 0.. {
         let raw = one_page(live, what, cursor.as_deref()).await?;
-        let found = read_entries(&raw, what.field, limits.entries + 1, T::from_raw)
+        let found = read_entries::<T>(&raw, what.field, limits.entries + 1)
             .map_err(|error| Stumble::Failed(CallError::protocol(what.method, error)))?;
         // The list is good for as long as its shortest-lived page; one without a word is no shorter.
         let page_ttl = cache::lifetime(found.hints, limits);

@@ -3,7 +3,7 @@
 use std::future::IntoFuture;
 use std::time::Duration;
 
-use switchboard_protocol::{OrderedMap, Raw};
+use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
 
 use crate::client::call::{Call, OnNote};
 use crate::client::session::ClientSession;
@@ -42,13 +42,13 @@ impl RawCall {
 
     async fn make(self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
-        let mut members: OrderedMap<Raw> =
-            self.params.decode().map_err(|error| CallError::Parameters(error.to_string()))?;
-        let meta = members.remove("_meta").map(|meta| meta.decode()).transpose();
+        let mut members = OrderedMap::<Raw>::from_raw(&self.params)
+            .map_err(|error| CallError::Parameters(error.to_string()))?;
+        let meta = members.remove("_meta").as_ref().map(Meta::from_raw).transpose();
         let meta = meta.map_err(|error| CallError::Parameters(error.to_string()))?;
         // What the request is about, for bindings that say it outside the message too.
         let subject =
-            ["name", "uri", "taskId"].iter().find_map(|key| members.get(key)?.decode::<String>().ok());
+            ["name", "uri", "taskId"].iter().find_map(|key| String::from_raw(members.get(key)?).ok());
         let body = Raw::encode(&members)?;
         let call = Call {
             meta: meta.as_ref(),

@@ -128,11 +128,9 @@ impl Live {
     }
 
     async fn update(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let responses: InputResponses = self
-            .inputs(asked, &*self.answers)
-            .await?
-            .decode()
-            .map_err(|error| CallError::protocol("tasks/update", error))?;
+        let answers = self.inputs(asked, &*self.answers).await?;
+        let responses =
+            InputResponses::from_raw(&answers).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
         self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits().read))
             .await?;

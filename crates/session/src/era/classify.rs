@@ -116,13 +116,15 @@ impl Said {
     fn state(self) -> Result<Stated, RpcError> {
         let missing =
             |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
-        let version: String =
-            self.version.and_then(|raw| raw.decode().ok()).ok_or_else(|| missing(Meta::PROTOCOL_VERSION))?;
+        let version: String = self
+            .version
+            .and_then(|raw| String::from_raw(&raw).ok())
+            .ok_or_else(|| missing(Meta::PROTOCOL_VERSION))?;
         let capabilities =
             self.capabilities.filter(Raw::is_object).ok_or_else(|| missing(Meta::CLIENT_CAPABILITIES))?;
         let log_level = match self.log_level {
             None => None,
-            Some(level) => Some(level.decode().map_err(|_| missing(Meta::LOG_LEVEL))?),
+            Some(level) => Some(Level::from_raw(&level).map_err(|_| missing(Meta::LOG_LEVEL))?),
         };
         let revision = version.parse().ok();
         let client = self.client;

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
-    ClientCapabilities, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision, RpcError,
+    ClientCapabilities, FromRaw, Implementation, InitializeParams, InitializeResult, Level, Raw, Revision,
+    RpcError,
 };
 
 use crate::answering::cx::Cancel;
@@ -218,11 +219,9 @@ pub(crate) fn initialize(
     if session.is_open() {
         return Err(server.opening().again());
     }
-    let params: InitializeParams = params
-        .cloned()
-        .unwrap_or_else(Raw::empty_object)
-        .decode()
-        .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+    let params = params.cloned().unwrap_or_else(Raw::empty_object);
+    let params =
+        InitializeParams::from_raw(&params).map_err(|error| RpcError::invalid_params(error.to_string()))?;
     let revision = server.opening().agree(server, &params.protocol_version)?;
     let InitializeParams { client_info, capabilities, .. } = params;
     let agreed = Agreed { revision, client: client_info, capabilities, key: random_key() };

@@ -1,0 +1,195 @@
+//! A walk over one checked text.
+
+use std::borrow::Cow;
+
+use crate::fields::Name;
+use crate::jsonrpc::scan::Cursor;
+use crate::raw::Raw;
+use crate::wire::members::Member;
+use crate::wire::mismatch::Mismatch;
+use crate::wire::unescape::unescape;
+
+/// The longest value that is quoted in an error.
+const QUOTED: usize = 40;
+
+/// A place in a checked text: always at the first byte of a value.
+///
+/// What reads a value also passes it. A clone is at the same place and can look ahead.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    raw: &'a Raw,
+    cursor: Cursor<'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(raw: &'a Raw) -> Self {
+        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()) }
+    }
+
+    /// Where it is.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.cursor.at()
+    }
+
+    /// The first byte of the value; the brace of an object, the quote of a string.
+    #[inline]
+    pub(crate) fn first(&self) -> u8 {
+        self.raw.as_str().as_bytes().get(self.at()).copied().unwrap_or_default()
+    }
+
+    /// Whether the value is `null`; then it is passed.
+    #[inline]
+    pub(crate) fn null(&mut self) -> bool {
+        let is_null = self.first() == b'n';
+        if is_null {
+            self.pass();
+        }
+        is_null
+    }
+
+    /// Leaves the value out.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        // The text was checked when it was taken.
+        let _ = self.cursor.span(0);
+    }
+
+    /// The value as text that is looked at and not kept.
+    pub(crate) fn text(&mut self) -> &'a str {
+        let start = self.at();
+        self.pass();
+        self.raw.as_str().get(start..self.at()).unwrap_or("null")
+    }
+
+    /// The value as a slice of the text.
+    pub(crate) fn raw(&mut self) -> Raw {
+        let start = self.at();
+        match self.raw.meta_end(start) {
+            Some(end) => {
+                self.cursor.pass(end);
+            }
+            None => self.pass(),
+        }
+        if self.at() > start { self.raw.part(start..self.at()) } else { Raw::null() }
+    }
+
+    /// The value, which must be a string.
+    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Mismatch> {
+        if self.first() != b'"' {
+            return Err(self.expected("a string"));
+        }
+        let start = self.at() + 1;
+        let Ok(escaped) = self.cursor.string() else { return Err(self.expected("a string")) };
+        let inner = self.raw.as_str().get(start..self.at() - 1).unwrap_or_default();
+        Ok(if escaped { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
+    }
+
+    /// The text under `name` in the value, which must be an object; nothing when there is none. Stays where it is.
+    pub(crate) fn look_for(&self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+        if self.first() != b'{' {
+            return Err(self.expected("an object"));
+        }
+        let mut ahead = self.clone();
+        let mut more = ahead.cursor.enter().unwrap_or(false);
+        while more {
+            match ahead.cursor.name() {
+                Ok(key) if key.as_bytes() == name.as_bytes() => return ahead.string().map(Some),
+                Ok(_) => ahead.pass(),
+                Err(_) => break,
+            }
+            more = ahead.cursor.more().unwrap_or(false);
+        }
+        Ok(None)
+    }
+
+    /// The members of the value, which must be an object, each into the place that is given for its name; others are left
+    /// out.
+    pub(crate) fn members(&mut self, members: &mut [Member<'_>]) -> Result<(), Mismatch> {
+        self.members_and(members, &mut |reader, _| {
+            reader.pass();
+            Ok(())
+        })
+    }
+
+    /// The same, with something that reads and passes the others.
+    pub(crate) fn members_and(
+        &mut self,
+        members: &mut [Member<'_>],
+        other: &mut dyn FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        let object = self.at();
+        // Most peers write the members in the order of the schema.
+        let mut next = 0;
+        self.each_member("an object", |reader, name| {
+            let is_called = |index: &usize| members[*index].name.as_bytes() == name.as_bytes();
+            let Some(index) = (next..members.len()).chain(0..next).find(is_called) else {
+                return other(reader, name);
+            };
+            next = index + 1;
+            let member = &mut members[index];
+            if std::mem::replace(&mut member.seen, true) {
+                return Err(Mismatch::new(object, format!("duplicate field `{}`", member.name)));
+            }
+            member.slot.fill(reader)
+        })
+    }
+
+    /// Every member of the value, which must be an object. `read` must pass the value it is called at.
+    pub(crate) fn each_member(
+        &mut self,
+        expected: &str,
+        mut read: impl FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        if self.first() != b'{' {
+            return Err(self.expected(expected));
+        }
+        // The text was checked when it was taken: what cannot be is an end.
+        let mut more = self.cursor.enter().unwrap_or(false);
+        while more {
+            let Ok(name) = self.cursor.name() else { break };
+            read(self, Name::new(name))?;
+            more = self.cursor.more().unwrap_or(false);
+        }
+        Ok(())
+    }
+
+    /// Every element of the value, which must be an array. `read` must pass the value it is called at.
+    pub(crate) fn each_element(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        if self.first() != b'[' {
+            return Err(self.expected("a sequence"));
+        }
+        let mut more = self.cursor.enter_array().unwrap_or(false);
+        while more {
+            read(self)?;
+            more = self.cursor.more_elements().unwrap_or(false);
+        }
+        Ok(())
+    }
+
+    /// The error for a value, which begins where the reader is, that is something else than what was expected.
+    #[cold]
+    pub(crate) fn expected(&self, expected: &str) -> Mismatch {
+        let text = self.clone().text();
+        let found = match text.as_bytes().first() {
+            Some(b'{') => "map".to_owned(),
+            Some(b'[') => "sequence".to_owned(),
+            Some(b'"') => format!("string {}", quoted(text)),
+            Some(b'n') | None => "null".to_owned(),
+            Some(b't' | b'f') => format!("boolean `{text}`"),
+            Some(_) if text.contains(['.', 'e', 'E']) => format!("floating point `{}`", quoted(text)),
+            Some(_) => format!("integer `{}`", quoted(text)),
+        };
+        Mismatch::new(self.at(), format!("invalid type: {found}, expected {expected}"))
+    }
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}

@@ -1,0 +1,109 @@
+//! Places for the values of members, by how much a member may be missing or wrong.
+
+use crate::content::Content;
+use crate::lenient;
+use crate::raw::Raw;
+use crate::wire::{FromRaw, Mismatch, Reader};
+
+/// Where the value of one member goes.
+pub(crate) trait Slot {
+    /// Reads the value and passes it.
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
+}
+
+/// Must be there, and fit.
+pub(crate) struct Need<T>(pub(crate) Option<T>);
+
+impl<T: FromRaw> Slot for Need<T> {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        self.0 = Some(T::read(reader)?);
+        Ok(())
+    }
+}
+
+/// May be missing, or `null`: some peers write every optional member.
+pub(crate) struct May<T>(pub(crate) Option<T>);
+
+impl<T: FromRaw> Slot for May<T> {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        if !reader.null() {
+            self.0 = Some(T::read(reader)?);
+        }
+        Ok(())
+    }
+}
+
+/// Anything that does not fit counts as missing: a hint is never worth failing a result for.
+pub(crate) struct Fit<T>(pub(crate) Option<T>);
+
+impl<T: FromRaw> Slot for Fit<T> {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        self.0 = T::read(&mut reader.clone()).ok();
+        reader.pass();
+        Ok(())
+    }
+}
+
+/// A whole number of zero or more, also when written `3e3` or `7.0`; anything else counts as missing.
+pub(crate) struct Whole(pub(crate) Option<u64>);
+
+impl Slot for Whole {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        self.0 = lenient::whole(reader.text());
+        Ok(())
+    }
+}
+
+/// JSON that must be an object.
+pub(crate) struct ObjectOnly(pub(crate) Option<Raw>);
+
+impl Slot for ObjectOnly {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        if reader.first() != b'{' {
+            return Err(Mismatch::new(reader.at(), "expected an object"));
+        }
+        self.0 = Some(reader.raw());
+        Ok(())
+    }
+}
+
+/// Was read from the same object; no member is its own.
+pub(crate) struct Flat<T>(pub(crate) T);
+
+impl<T> Slot for Flat<T> {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        reader.pass();
+        Ok(())
+    }
+}
+
+/// A capability. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
+pub(crate) struct Declared<T>(pub(crate) Option<T>);
+
+impl<T: FromRaw> Slot for Declared<T> {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        let mut again = reader.clone();
+        self.0 = match (T::read(reader), again.text()) {
+            (Ok(declared), _) => Some(declared),
+            (Err(_), "null" | "false") => None,
+            (Err(mismatch), "true") => Some(T::from_raw(&Raw::empty_object()).map_err(|_| mismatch)?),
+            (Err(mismatch), _) => return Err(mismatch),
+        };
+        *reader = again;
+        Ok(())
+    }
+}
+
+/// One content block, or a list of them.
+pub(crate) struct Blocks(pub(crate) Option<Vec<Content>>);
+
+impl Slot for Blocks {
+    fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
+        self.0 = Some(match reader.first() {
+            b'{' => vec![Content::read(reader)?],
+            b'[' => Vec::read(reader)?,
+            _ => return Err(reader.expected("a content block or a list of them")),
+        });
+        Ok(())
+    }
+}

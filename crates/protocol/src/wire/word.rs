@@ -1,0 +1,57 @@
+//! Enums that are one of a few words on the wire.
+
+/// What an enum's variants are called on the wire; reads and writes them.
+macro_rules! words {
+    ($type:ident: $($variant:ident $word:literal),+ $(,)?) => {
+        impl $type {
+            const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+
+            fn from_word(word: &str) -> Result<Self, String> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    other => Err($crate::wire::unknown_word(other, &[$($word),+])),
+                }
+            }
+        }
+
+        impl $crate::wire::FromRaw for $type {
+            fn read(
+                reader: &mut $crate::wire::Reader<'_>,
+            ) -> Result<Self, $crate::wire::Mismatch> {
+                let start = reader.at();
+                let word = reader.string()?;
+                Self::from_word(&word).map_err(|reason| $crate::wire::Mismatch::new(start, reason))
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::from_word(&word).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+/// The reason why a word is not one of those that are known.
+#[cold]
+pub(crate) fn unknown_word(word: &str, known: &[&str]) -> String {
+    let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+    match known.as_slice() {
+        [only] => format!("unknown variant `{word}`, expected {only}"),
+        [one, other] => format!("unknown variant `{word}`, expected {one} or {other}"),
+        several => format!("unknown variant `{word}`, expected one of {}", several.join(", ")),
+    }
+}
