@@ -296,7 +296,8 @@ fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Res
 
 impl FromRaw for Content {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let kind = reader.look_for("type")?.ok_or_else(|| Mismatch::missing(reader.at(), "type"))?;
+        let whole = reader.clone();
+        let kind = reader.tag("type")?.ok_or_else(|| Mismatch::missing(whole.at(), "type"))?;
         match &*kind {
             "text" => TextContent::read(reader).map(Self::Text),
             "image" => MediaContent::read(reader).map(Self::Image),
@@ -305,7 +306,10 @@ impl FromRaw for Content {
             "resource" => FromRaw::read(reader).map(Self::Resource),
             "tool_use" => FromRaw::read(reader).map(Self::ToolUse),
             "tool_result" => FromRaw::read(reader).map(Self::ToolResult),
-            _ => Ok(Self::Unknown(reader.raw())),
+            _ => {
+                *reader = whole;
+                Ok(Self::Unknown(reader.raw()))
+            }
         }
     }
 }

@@ -19,17 +19,27 @@ const QUOTED: usize = 40;
 pub struct Reader<'a> {
     raw: &'a Raw,
     cursor: Cursor<'a>,
+    /// The object whose first member was read already.
+    entered: Option<Entered>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entered {
+    /// Where it begins.
+    start: usize,
+    /// Whether another member follows.
+    more: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(raw: &'a Raw) -> Self {
-        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()) }
+        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), entered: None }
     }
 
-    /// Where it is.
+    /// Where the value begins.
     #[inline]
     pub(crate) fn at(&self) -> usize {
-        self.cursor.at()
+        self.entered.map_or(self.cursor.at(), |object| object.start)
     }
 
     /// The first byte of the value; the brace of an object, the quote of a string.
@@ -83,6 +93,23 @@ impl<'a> Reader<'a> {
         let Ok(escaped) = self.cursor.string() else { return Err(self.expected("a string")) };
         let inner = self.raw.as_str().get(start..self.at() - 1).unwrap_or_default();
         Ok(if escaped { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
+    }
+
+    /// The text under `name`, which says what kind of object the value is. When it stands first, as nearly everyone writes
+    /// it, it is not met again among the members.
+    pub(crate) fn tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+        let mut ahead = self.clone();
+        let is_first = ahead.first() == b'{'
+            && ahead.cursor.enter().unwrap_or(false)
+            && ahead.cursor.name().is_ok_and(|key| key.as_bytes() == name.as_bytes());
+        if !is_first {
+            return self.look_for(name);
+        }
+        let tag = ahead.string()?;
+        let more = ahead.cursor.more().unwrap_or(false);
+        self.entered = Some(Entered { start: self.at(), more });
+        self.cursor = ahead.cursor;
+        Ok(Some(tag))
     }
 
     /// The text under `name` in the value, which must be an object; nothing when there is none. Stays where it is.
@@ -145,7 +172,10 @@ impl<'a> Reader<'a> {
             return Err(self.expected(expected));
         }
         // The text was checked when it was taken: what cannot be is an end.
-        let mut more = self.cursor.enter().unwrap_or(false);
+        let mut more = match self.entered.take() {
+            Some(object) => object.more,
+            None => self.cursor.enter().unwrap_or(false),
+        };
         while more {
             let Ok(name) = self.cursor.name() else { break };
             read(self, Name::new(name))?;
