@@ -230,7 +230,8 @@ impl ServerCapabilities {
 }
 
 fn declares<T: Serialize>(capabilities: &T, path: &str) -> bool {
-    let Ok(value) = serde_json::to_value(capabilities) else { return false };
-    let found = path.split('.').try_fold(&value, |object, key| object.get(key));
-    found.is_some_and(|value| !value.is_null() && *value != serde_json::Value::Bool(false))
+    let Ok(written) = Raw::encode(capabilities) else { return false };
+    let member = |object: Raw, key| object.fields().find(|(name, _)| *name == key).map(|(_, value)| value);
+    let found = path.split('.').try_fold(written, member);
+    found.is_some_and(|value| !matches!(value.as_str(), "null" | "false"))
 }

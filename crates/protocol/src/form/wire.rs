@@ -85,6 +85,11 @@ fn values(options: &[ChoiceOption]) -> Vec<String> {
     options.iter().map(|option| option.value.clone()).collect()
 }
 
+/// A default as it is written; nothing for a number that JSON does not have.
+fn written<T: Serialize>(default: &T) -> Option<Raw> {
+    Raw::encode(default).ok().filter(|raw| !raw.is_null())
+}
+
 fn default<T: FromRaw>(raw: Option<Raw>) -> Result<Option<T>, String> {
     let read = raw.as_ref().map(T::from_raw).transpose();
     read.map_err(|error: DecodeError| format!("default: {error}"))
@@ -186,7 +191,7 @@ impl Serialize for FormField {
                 r#type: "boolean".into(),
                 title: field.title.clone(),
                 description: field.description.clone(),
-                default: field.default.map(|default| Raw::from(serde_json::Value::from(default))),
+                default: field.default.as_ref().and_then(written),
                 ..Wire::default()
             },
             Self::Choice(field) => write_choice(field),
@@ -205,7 +210,7 @@ fn write_text(field: &TextField) -> Wire {
         min_length: field.min_length,
         max_length: field.max_length,
         format: field.format.clone(),
-        default: field.default.clone().map(|default| Raw::from(serde_json::Value::from(default))),
+        default: field.default.as_ref().and_then(written),
         ..Wire::default()
     }
 }
@@ -217,7 +222,7 @@ fn write_number(field: &NumberField, name: &str) -> Wire {
         description: field.description.clone(),
         minimum: field.minimum,
         maximum: field.maximum,
-        default: field.default.and_then(|default| Raw::encode(&Tidy(default)).ok()),
+        default: field.default.and_then(|default| written(&Tidy(default))),
         ..Wire::default()
     }
 }
@@ -238,7 +243,7 @@ fn write_choice(field: &ChoiceField) -> Wire {
         r#enum: plain,
         enum_names: names,
         one_of,
-        default: field.default.clone().map(|default| Raw::from(serde_json::Value::from(default))),
+        default: field.default.as_ref().and_then(written),
         ..Wire::default()
     }
 }
@@ -256,7 +261,7 @@ fn write_multi(field: &MultiChoiceField) -> Wire {
         items: Some(items),
         min_items: field.min_items,
         max_items: field.max_items,
-        default: field.default.clone().map(|default| Raw::from(serde_json::Value::from(default))),
+        default: field.default.as_ref().and_then(written),
         ..Wire::default()
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::plain::plain_run;
 use crate::wire::{FromRaw, Mismatch, Reader};
 
 /// The longest string id that is accepted, in bytes.
@@ -23,7 +24,13 @@ pub enum RequestId {
 impl RequestId {
     /// Reads the JSON text of an id. `7.0` and `7e0` are the integer 7; a fraction, `null` or anything else is `None`.
     pub fn from_json(text: &str) -> Option<Self> {
+        if let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
+            && plain_run(inner.as_bytes()) == inner.len()
+        {
+            return (inner.len() <= MAX_ID_BYTES).then(|| Self::String(inner.into()));
+        }
         if text.starts_with('"') {
+            // Not with half a pair in it: it could not be written back.
             let string: String = serde_json::from_str(text).ok()?;
             return (string.len() <= MAX_ID_BYTES).then(|| Self::String(string.into()));
         }
