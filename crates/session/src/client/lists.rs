@@ -3,6 +3,8 @@
 //! A bad entry is left out with its reason, never its siblings. A list that was cut short says so.
 
 use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::fmt;
 use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -82,22 +84,31 @@ enum Place {
 }
 
 /// Why a list was cut short.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
     /// The server gave the same cursor twice.
-    #[error("the server gave the cursor {cursor:?} twice")]
     RepeatedCursor {
         /// The cursor.
         cursor: String,
     },
     /// More pages than the limit.
-    #[error("the list has more than {0} pages")]
     Pages(usize),
     /// More entries than the limit.
-    #[error("the list has more than {0} entries")]
     Entries(usize),
 }
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RepeatedCursor { cursor } => write!(f, "the server gave the cursor {cursor:?} twice"),
+            Self::Pages(most) => write!(f, "the list has more than {most} pages"),
+            Self::Entries(most) => write!(f, "the list has more than {most} entries"),
+        }
+    }
+}
+
+impl Error for Cut {}
 
 impl<T> Deref for Listing<T> {
     type Target = [T];

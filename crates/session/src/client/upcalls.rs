@@ -92,12 +92,9 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
 
 /// Where the server wants to hear of progress, if it does.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
-    #[derive(serde::Deserialize)]
-    struct Params {
-        #[serde(rename = "_meta")]
-        meta: Option<Meta>,
-    }
-    upcall.params.as_ref()?.decode::<Params>().ok()?.meta?.progress_token()
+    let meta = upcall.param("_meta")?;
+    let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
+    RequestId::from_json(token)
 }
 
 /// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
@@ -181,13 +178,8 @@ impl Live {
 
     /// The server no longer wants an answer.
     fn take_back(&self, note: &Note) {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Cancelled {
-            request_id: RequestId,
-        }
-        let cancelled = note.params.as_ref().and_then(|params| params.decode::<Cancelled>().ok());
-        match cancelled.and_then(|cancelled| self.answering.tasks.lock().remove(&cancelled.request_id)) {
+        let id = note.param("requestId").and_then(|id| RequestId::from_json(id.as_str()));
+        match id.and_then(|id| self.answering.tasks.lock().remove(&id)) {
             Some(task) => task.abort(),
             None => self.count(|counters| counters.stray_notes()),
         }
