@@ -13,6 +13,7 @@ use tokio::task::AbortHandle;
 use crate::client::answers::{Answers, Asker, Report};
 use crate::client::changes::Change;
 use crate::client::live::Live;
+use crate::client::spawn::spawn;
 use crate::era::Stash;
 use crate::error::CallError;
 use crate::link::{Inbound, Inward, Note, Post, Upcall};
@@ -60,12 +61,12 @@ fn answer(live: &Arc<Live>, upcall: Upcall) {
         return;
     }
     let answering = Arc::clone(live);
-    let task = tokio::spawn(async move {
+    let task = spawn(Box::pin(async move {
         let outcome = respond(&answering, &upcall).await;
         answering.answering.tasks.lock().remove(&upcall.id);
         let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
-    });
-    tasks.insert(id, task.abort_handle());
+    }));
+    tasks.insert(id, task);
 }
 
 async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
