@@ -16,7 +16,7 @@ use crate::client::live::Live;
 use crate::client::spawn::spawn;
 use crate::era::Stash;
 use crate::error::CallError;
-use crate::link::{Inbound, Inward, Note, Post, Upcall};
+use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
 
 /// Questions of the server that are being answered, so that it can take them back.
 #[derive(Debug, Default)]
@@ -108,7 +108,17 @@ fn unsupported_code(method: &str) -> ErrorCode {
 
 impl Live {
     /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    pub(crate) async fn input(
+    /// Boxed here, so that it is made once.
+    pub(crate) fn input<'a>(
+        &'a self,
+        request: InputRequest,
+        token: Option<RequestId>,
+        answers: &'a dyn Answers,
+    ) -> BoxFuture<'a, Result<Raw, CallError>> {
+        Box::pin(self.answered(request, token, answers))
+    }
+
+    async fn answered(
         &self,
         request: InputRequest,
         token: Option<RequestId>,
