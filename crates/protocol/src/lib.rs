@@ -87,7 +87,7 @@ pub use map::OrderedMap;
 pub use meta::{Meta, is_meta_key, is_reserved_meta_key};
 pub use method::{Method, Notice};
 pub use opening::{DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult};
-pub use paging::{Page, PageParams, Rejected, decode_entries, read_entries};
+pub use paging::{Page, PageParams, Rejected, decode_entries, read_entries, walk_entries};
 pub use progress::ProgressParams;
 pub use prompt::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,

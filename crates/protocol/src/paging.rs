@@ -80,13 +80,42 @@ pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, 
 /// # Errors
 /// As [`decode_entries`].
 pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Result<Page<T>, DecodeError> {
+    let mut items = Vec::new();
+    let page = walk_entries(result, field, most, &mut |entry| {
+        items.push(T::read(entry)?);
+        Ok(())
+    })?;
+    let Page { rejected, next_cursor, hints, is_cut, .. } = page;
+    Ok(Page { items, rejected, next_cursor, hints, is_cut })
+}
+
+/// As [`read_entries`], for who reads and keeps the entries themselves. Not generic, and so there once.
+///
+/// # Errors
+/// As [`decode_entries`].
+pub fn walk_entries(
+    result: &Raw,
+    field: &str,
+    most: usize,
+    read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
+) -> Result<Page<()>, DecodeError> {
     let text = result.as_str();
-    let mut list = None;
+    let mut page = Page {
+        items: Vec::new(),
+        rejected: Vec::new(),
+        next_cursor: None,
+        hints: CacheHints::default(),
+        is_cut: false,
+    };
+    let mut is_there = false;
     let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
     let walked = Reader::new(result).each_member("an object", |reader, name| match name.as_bytes() {
         name if name == field.as_bytes() => {
-            list = Some(entries(reader, text, field, most)?);
-            Ok(())
+            if std::mem::replace(&mut is_there, true) {
+                return Err(Mismatch::new(reader.at(), "the list stands twice"));
+            }
+            let mut list = List { text, field, most, page: &mut page };
+            list.walk(reader, read)
         }
         b"nextCursor" => cursor.fill(reader),
         b"ttlMs" => ttl_ms.fill(reader),
@@ -97,50 +126,53 @@ pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Resul
         }
     });
     walked.map_err(|mismatch| mismatch.explain(text, 0))?;
-    let mut page: Page<T> = list.ok_or_else(|| DecodeError::mismatch(field, "the list is missing"))?;
+    if !is_there {
+        return Err(DecodeError::mismatch(field, "the list is missing"));
+    }
     page.next_cursor = cursor.0;
     (page.hints.ttl_ms, page.hints.cache_scope) = (ttl_ms.0, cache_scope.0);
     Ok(page)
 }
 
-/// The list alone, at which the reader is.
-fn entries<T: FromRaw>(
-    reader: &mut Reader<'_>,
-    text: &str,
-    field: &str,
+/// The list alone.
+struct List<'a> {
+    text: &'a str,
+    field: &'a str,
     most: usize,
-) -> Result<Page<T>, Mismatch> {
-    if reader.first() != b'[' {
-        let found = if reader.first() == b'n' { "null" } else { "something else" };
-        return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
-    }
-    let mut page = Page {
-        items: Vec::new(),
-        rejected: Vec::new(),
-        next_cursor: None,
-        hints: CacheHints::default(),
-        is_cut: false,
-    };
-    reader.each_element(|entry| {
-        let index = page.items.len() + page.rejected.len();
-        if index >= most {
-            page.is_cut = true;
-            entry.pass();
-            return Ok(());
+    page: &'a mut Page<()>,
+}
+
+impl List<'_> {
+    fn walk(
+        &mut self,
+        reader: &mut Reader<'_>,
+        read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
+    ) -> Result<(), Mismatch> {
+        if reader.first() != b'[' {
+            let found = if reader.first() == b'n' { "null" } else { "something else" };
+            return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
         }
-        let mut again = entry.clone();
-        match T::read(entry) {
-            Ok(item) => page.items.push(item),
-            Err(mismatch) => {
-                let error = mismatch.explain(text, again.at());
-                page.rejected.push(reject(field, index, &again, &error));
-                again.pass();
-                *entry = again;
+        reader.each_element(|entry| {
+            let index = self.page.items.len() + self.page.rejected.len();
+            if index >= self.most {
+                self.page.is_cut = true;
+                entry.pass();
+                return Ok(());
             }
-        }
-        Ok(())
-    })?;
-    Ok(page)
+            let mut again = entry.clone();
+            entry.renew();
+            match read(entry) {
+                Ok(()) => self.page.items.push(()),
+                Err(mismatch) => {
+                    let error = mismatch.explain(self.text, again.at());
+                    self.page.rejected.push(reject(self.field, index, &again, &error));
+                    again.pass();
+                    *entry = again;
+                }
+            }
+            Ok(())
+        })
+    }
 }
 
 fn reject(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {

@@ -256,12 +256,12 @@ impl Raw {
         scan::check(self.text.as_bytes()).map_err(|fault| DecodeError::syntax(&fault))
     }
 
-    pub(crate) fn check_nodes(&self) -> Result<(), DecodeError> {
+    fn check_nodes(&self) -> Result<(), DecodeError> {
         // A text of n bytes holds at most n / 2 + 1 values, so small texts need no counting.
         if self.text.len() > MAX_NODES * 2 {
             let nodes = scan::count_nodes(self.text.as_bytes());
             if nodes > MAX_NODES {
-                return Err(DecodeError { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } });
+                return Err(DecodeError::too_many(nodes));
             }
         }
         Ok(())
@@ -385,6 +385,10 @@ impl fmt::Display for DecodeKind {
 }
 
 impl DecodeError {
+    pub(crate) fn too_many(nodes: usize) -> Self {
+        Self { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } }
+    }
+
     pub(crate) fn syntax(fault: &Fault) -> Self {
         Self { path: ".".into(), kind: DecodeKind::Syntax { reason: fault.to_string() } }
     }

@@ -1,5 +1,6 @@
 //! Why a call did not give its result: one variant for each thing a caller can do about it.
 
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -10,17 +11,14 @@ use crate::link::{Hint, LinkError};
 /// A call that did not give its result.
 ///
 /// [`CallError::Remote`] is what the server said; every other variant is local and never looks like the server's.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CallError {
     /// The server answered with an error.
-    #[error("the server refused: {0}")]
     Remote(RpcError),
     /// The connection could not carry the call: not started, exited, lost, overloaded, too large, damaged, closed.
-    #[error(transparent)]
     Link(LinkError),
     /// The time was up. The server was told to stop.
-    #[error("no answer within {after:?} ({phase}){}", hint_text(.hint.as_ref()))]
     TimedOut {
         /// Which wait was too long.
         phase: Phase,
@@ -30,22 +28,17 @@ pub enum CallError {
         hint: Option<Hint>,
     },
     /// The call was cancelled from this side, other than by dropping it.
-    #[error("the call was cancelled")]
     Cancelled,
     /// The session is not open yet: call `initialize` first.
-    #[error("the session is not initialized; call initialize() first")]
     NotInitialized,
     /// The session was closed.
-    #[error("the session is closed")]
     Closed,
     /// The server does not offer this. Nothing was sent.
-    #[error("the server does not offer {what}")]
     Unsupported {
         /// The capability that is missing.
         what: &'static str,
     },
     /// The answer is not what the specification says it must be.
-    #[error("the server's answer to {method} is not valid: {error}")]
     Protocol {
         /// What was asked.
         method: String,
@@ -53,11 +46,6 @@ pub enum CallError {
         error: DecodeError,
     },
     /// The two sides share no protocol revision.
-    #[error(
-        "no protocol revision in common: this side speaks {}, the server speaks {}",
-        dates(.ours),
-        named(.theirs)
-    )]
     NoCommonRevision {
         /// What this side was ready to speak.
         ours: Vec<Revision>,
@@ -65,17 +53,63 @@ pub enum CallError {
         theirs: Vec<String>,
     },
     /// The server asked for input that this side did not give.
-    #[error("the server asked for input and did not get it: {0}")]
     InputRefused(String),
     /// The server asked for input too many times for one call.
-    #[error("the server asked for input more than {rounds} times for one call")]
     TooManyRounds {
         /// The limit in force.
         rounds: usize,
     },
     /// The parameters cannot be written as JSON. Nothing was sent.
-    #[error("the parameters cannot be sent: {0}")]
     Parameters(String),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(error) => write!(f, "the server refused: {error}"),
+            Self::Link(error) => fmt::Display::fmt(error, f),
+            Self::TimedOut { phase, after, hint } => {
+                write!(f, "no answer within {after:?} ({phase})")?;
+                hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
+            }
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::NotInitialized => f.write_str("the session is not initialized; call initialize() first"),
+            Self::Closed => f.write_str("the session is closed"),
+            Self::Unsupported { what } => write!(f, "the server does not offer {what}"),
+            Self::Protocol { method, error } => {
+                write!(f, "the server's answer to {method} is not valid: {error}")
+            }
+            Self::NoCommonRevision { ours, theirs } => {
+                let (ours, theirs) = (dates(ours), named(theirs));
+                write!(
+                    f,
+                    "no protocol revision in common: this side speaks {ours}, the server speaks {theirs}"
+                )
+            }
+            Self::InputRefused(why) => write!(f, "the server asked for input and did not get it: {why}"),
+            Self::TooManyRounds { rounds } => {
+                write!(f, "the server asked for input more than {rounds} times for one call")
+            }
+            Self::Parameters(why) => write!(f, "the parameters cannot be sent: {why}"),
+        }
+    }
+}
+
+impl Error for CallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Link(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+fn dates(revisions: &[Revision]) -> String {
+    revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn named(theirs: &[String]) -> String {
+    if theirs.is_empty() { "another (it did not say which)".to_owned() } else { theirs.join(", ") }
 }
 
 impl CallError {
@@ -159,16 +193,4 @@ impl fmt::Display for Phase {
             Self::List => "for the whole list",
         })
     }
-}
-
-fn hint_text(hint: Option<&Hint>) -> String {
-    hint.map(|hint| format!("; {hint}")).unwrap_or_default()
-}
-
-fn dates(revisions: &[Revision]) -> String {
-    revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-fn named(theirs: &[String]) -> String {
-    if theirs.is_empty() { "another (it did not say which)".to_owned() } else { theirs.join(", ") }
 }

@@ -37,7 +37,9 @@ pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdic
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
-pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked, own_stdio};
+#[cfg(feature = "server")]
+pub use switchboard_transport::stdio::own_stdio;
+pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked};
 
 #[cfg(feature = "service")]
 pub use switchboard_design as design;

@@ -1,5 +1,6 @@
 //! What does not fit, and where in the text.
 
+use crate::jsonrpc::scan;
 use crate::path;
 use crate::raw::DecodeError;
 
@@ -10,14 +11,22 @@ use crate::raw::DecodeError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     at: usize,
-    reason: Box<str>,
+    what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum What {
+    /// The value has another shape.
+    Shape(Box<str>),
+    /// There are more values than are read at once.
+    TooMany,
 }
 
 impl Mismatch {
     /// The value that begins at `at` does not fit.
     #[cold]
     pub(crate) fn new(at: usize, reason: impl Into<Box<str>>) -> Self {
-        Self { at, reason: reason.into() }
+        Self { at, what: What::Shape(reason.into()) }
     }
 
     /// The object that begins at `object` lacks a member.
@@ -26,11 +35,22 @@ impl Mismatch {
         Self::new(object, format!("missing field `{name}`"))
     }
 
+    /// The text holds more values than are read at once.
+    #[cold]
+    pub(crate) fn too_many() -> Self {
+        Self { at: 0, what: What::TooMany }
+    }
+
     /// As an error that names the place, counted from the value that begins at `start`.
     #[cold]
     pub(crate) fn explain(self, text: &str, start: usize) -> DecodeError {
         let value = text.get(start..).unwrap_or_default();
-        // The byte behind the first one: that of a brace stands in what it opens.
-        DecodeError::mismatch(path::at(value, self.at.saturating_sub(start) + 1), self.reason)
+        match self.what {
+            // The byte behind the first one: that of a brace stands in what it opens.
+            What::Shape(reason) => {
+                DecodeError::mismatch(path::at(value, self.at.saturating_sub(start) + 1), reason)
+            }
+            What::TooMany => DecodeError::too_many(scan::count_nodes(value.as_bytes())),
+        }
     }
 }

@@ -58,7 +58,6 @@ pub trait FromRaw: Sized {
     /// # Errors
     /// Names the place that does not fit, or says that the value has more than [`MAX_NODES`](crate::MAX_NODES) parts.
     fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
-        raw.check_nodes()?;
         Self::read(&mut Reader::new(raw)).map_err(|mismatch| mismatch.explain(raw.as_str(), 0))
     }
 }

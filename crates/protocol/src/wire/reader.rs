@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::fields::Name;
 use crate::jsonrpc::scan::Cursor;
-use crate::raw::Raw;
+use crate::raw::{MAX_NODES, Raw};
 use crate::wire::members::Member;
 use crate::wire::mismatch::Mismatch;
 use crate::wire::unescape::unescape;
@@ -21,6 +21,8 @@ pub struct Reader<'a> {
     cursor: Cursor<'a>,
     /// The object whose first member was read already.
     entered: Option<Entered>,
+    /// How many values may still be read: a few bytes of text can be a large value.
+    left: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +35,19 @@ struct Entered {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(raw: &'a Raw) -> Self {
-        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), entered: None }
+        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), entered: None, left: MAX_NODES }
+    }
+
+    /// As many values may be read from here as from any text.
+    pub(crate) fn renew(&mut self) {
+        self.left = MAX_NODES;
+    }
+
+    /// Counts a value that is about to be read.
+    #[inline]
+    fn count(&mut self) -> Result<(), Mismatch> {
+        self.left = self.left.checked_sub(1).ok_or_else(Mismatch::too_many)?;
+        Ok(())
     }
 
     /// Where the value begins.
@@ -178,6 +192,7 @@ impl<'a> Reader<'a> {
         };
         while more {
             let Ok(name) = self.cursor.name() else { break };
+            self.count()?;
             read(self, Name::new(name))?;
             more = self.cursor.more().unwrap_or(false);
         }
@@ -194,6 +209,7 @@ impl<'a> Reader<'a> {
         }
         let mut more = self.cursor.enter_array().unwrap_or(false);
         while more {
+            self.count()?;
             read(self)?;
             more = self.cursor.more_elements().unwrap_or(false);
         }

@@ -83,13 +83,18 @@ pub(crate) struct Declared<T>(pub(crate) Option<T>);
 impl<T: FromRaw> Slot for Declared<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         let mut again = reader.clone();
-        self.0 = match (T::read(reader), again.text()) {
-            (Ok(declared), _) => Some(declared),
-            (Err(_), "null" | "false") => None,
-            (Err(mismatch), "true") => Some(T::from_raw(&Raw::empty_object()).map_err(|_| mismatch)?),
-            (Err(mismatch), _) => return Err(mismatch),
+        self.0 = match T::read(reader) {
+            Ok(declared) => Some(declared),
+            Err(mismatch) => {
+                let declared = match again.text() {
+                    "null" | "false" => None,
+                    "true" => Some(T::from_raw(&Raw::empty_object()).map_err(|_| mismatch)?),
+                    _ => return Err(mismatch),
+                };
+                *reader = again;
+                declared
+            }
         };
-        *reader = again;
         Ok(())
     }
 }

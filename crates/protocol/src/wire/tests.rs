@@ -98,6 +98,23 @@ fn what_is_let_pass_costs_no_look_at_the_whole_text() {
 }
 
 #[test]
+fn a_node_bomb_is_text_but_never_typed() {
+    let bomb = format!("[{}0]", "0,".repeat(crate::MAX_NODES));
+    let kind = |error: DecodeError| error.kind().clone();
+    let too_many = crate::DecodeKind::TooManyNodes { nodes: crate::MAX_NODES + 2 };
+    let raw = Raw::parse(bomb.clone()).unwrap();
+    assert_eq!(kind(Vec::<u64>::from_raw(&raw).unwrap_err()), too_many);
+    assert!(Raw::from_raw(&raw).is_ok());
+    // In an entry of a list it costs that entry.
+    let icons = format!("[{}null]", r#"{"src":"a"},"#.repeat(crate::MAX_NODES / 2));
+    let (bad, good) = (r#"{"name":"a","inputSchema":{},"icons":"#, r#"{"name":"b","inputSchema":{"x":"#);
+    let list = format!(r#"{{"tools":[{bad}{icons}}},{good}{bomb}}}}}]}}"#);
+    let page = crate::read_entries::<crate::Tool>(&Raw::parse(list).unwrap(), "tools", 10).unwrap();
+    assert_eq!(page.items[0].name, "b");
+    assert!(matches!(page.rejected[..], [ref bad] if bad.error.to_string().contains("are more than the")));
+}
+
+#[test]
 fn text_from_elsewhere_is_no_deeper_than_ours() {
     let deep = r#"{"type":"tool_result","toolUseId":"1","content":["#.repeat(70) + &"]}".repeat(70);
     let error = serde_json::from_str::<crate::Content>(&deep).unwrap_err();

@@ -3,6 +3,7 @@
 //! Written once: whether it is reached by a request of the server (legacy) or by a result that asks for input
 //! (modern) cannot be seen from here.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
@@ -187,8 +188,7 @@ impl fmt::Display for Asker {
 }
 
 /// Why nothing was answered. A user who declines is not a refusal but an answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     reason: String,
 }
@@ -199,3 +199,11 @@ impl Refusal {
         Self { reason: reason.into() }
     }
 }
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl Error for Refusal {}

@@ -96,13 +96,15 @@ impl Kept {
 
     /// Drops what is stale, then what would be stale soonest.
     fn make_room(&mut self, bytes: usize, limits: &Limits, now: Instant) {
-        let mut by_age: Vec<_> = self.entries.iter().map(|(key, entry)| (entry.until, key.clone())).collect();
-        by_age.sort_by_key(|(until, _)| *until);
-        for (until, key) in by_age {
-            let fits = self.entries.len() < limits.cache_entries && self.bytes + bytes <= limits.cache_bytes;
-            if fits && until > now {
-                return;
-            }
+        let held = &mut self.bytes;
+        self.entries.retain(|_, entry| {
+            let is_good = entry.until > now;
+            *held -= if is_good { 0 } else { entry.answer.len() };
+            is_good
+        });
+        while self.entries.len() >= limits.cache_entries || self.bytes + bytes > limits.cache_bytes {
+            let soonest = self.entries.iter().min_by_key(|(_, entry)| entry.until);
+            let Some(key) = soonest.map(|(key, _)| key.clone()) else { return };
             self.remove(&key);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use switchboard_protocol::{
@@ -247,39 +247,38 @@ impl Live {
         requests: OrderedMap<InputRequest>,
         answers: &dyn Answers,
     ) -> Result<Raw, CallError> {
-        // Polled together: a question answered late does not keep the others waiting.
-        let mut waiting = Vec::new();
-        for (key, request) in requests.iter() {
-            waiting.push((key.to_owned(), Box::pin(self.input(request.clone(), None, answers))));
-        }
-        let mut responses: OrderedMap<Raw> = OrderedMap::new();
-        std::future::poll_fn(|cx| {
-            let mut refused = None;
-            waiting.retain_mut(|(key, answer)| match answer.as_mut().poll(cx) {
-                std::task::Poll::Ready(Ok(answer)) => {
-                    responses.insert(key.clone(), answer);
-                    false
-                }
-                std::task::Poll::Ready(Err(error)) => {
-                    refused = Some(error);
-                    false
-                }
-                std::task::Poll::Pending => true,
-            });
-            match refused {
-                Some(error) => std::task::Poll::Ready(Err(error)),
-                None if waiting.is_empty() => std::task::Poll::Ready(Ok(())),
-                None => std::task::Poll::Pending,
-            }
-        })
-        .await?;
-        // In the order they were asked.
-        let ordered: OrderedMap<Raw> = requests
-            .iter()
-            .filter_map(|(key, _)| responses.get(key).map(|answer| (key.to_owned(), answer.clone())))
+        let mut inputs: Vec<_> = requests
+            .into_iter()
+            .map(|(key, request)| (key, Input::Asked(self.input(request, None, answers))))
             .collect();
-        Ok(Raw::encode(&ordered)?)
+        poll_fn(|cx| poll_all(&mut inputs, cx)).await?;
+        // In the order they were asked.
+        let answered = inputs.into_iter().filter_map(|(key, input)| match input {
+            Input::Asked(_) => None,
+            Input::Given(answer) => Some((key, answer)),
+        });
+        Ok(Raw::encode(&answered.collect::<OrderedMap<Raw>>())?)
     }
+}
+
+/// The answer to one question of several.
+enum Input<'a> {
+    Asked(BoxFuture<'a, Result<Raw, CallError>>),
+    Given(Raw),
+}
+
+/// Polled together: a question answered late does not keep the others waiting.
+fn poll_all(inputs: &mut [(String, Input<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+    let mut all = Poll::Ready(Ok(()));
+    for (_, input) in inputs {
+        if let Input::Asked(asked) = input {
+            match asked.as_mut().poll(cx)? {
+                Poll::Ready(answer) => *input = Input::Given(answer),
+                Poll::Pending => all = Poll::Pending,
+            }
+        }
+    }
+    all
 }
 
 /// Tells a caller of progress and of what extensions say, where one wants to be told.

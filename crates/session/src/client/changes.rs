@@ -52,38 +52,23 @@ pub enum Change {
 
 impl Change {
     pub(crate) fn read(note: Note) -> Self {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Uri {
-            uri: String,
-        }
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Elicitation {
-            elicitation_id: String,
-        }
-        let Note { method, params } = note;
-        let read = match &*method {
+        let text = |name| note.param(name)?.decode::<String>().ok();
+        let read = match &*note.method {
             "notifications/tools/list_changed" => Some(Self::Tools),
             "notifications/prompts/list_changed" => Some(Self::Prompts),
             "notifications/resources/list_changed" => Some(Self::Resources),
-            "notifications/resources/updated" => {
-                decode(params.as_ref()).map(|Uri { uri }| Self::Resource { uri })
-            }
+            "notifications/resources/updated" => text("uri").map(|uri| Self::Resource { uri }),
             "notifications/message" => {
-                params.as_ref().and_then(|params| LogMessage::from_raw(params).ok()).map(Self::Log)
+                note.params.as_ref().and_then(|params| LogMessage::from_raw(params).ok()).map(Self::Log)
             }
-            "notifications/tasks/status" | "notifications/tasks" => params.clone().map(Self::Task),
-            "notifications/elicitation/complete" => decode(params.as_ref())
-                .map(|Elicitation { elicitation_id }| Self::ElicitationDone { id: elicitation_id }),
+            "notifications/tasks/status" | "notifications/tasks" => note.params.clone().map(Self::Task),
+            "notifications/elicitation/complete" => {
+                text("elicitationId").map(|id| Self::ElicitationDone { id })
+            }
             _ => None,
         };
-        read.unwrap_or_else(|| Self::Other { method: method.to_string(), params })
+        read.unwrap_or_else(|| Self::Other { method: note.method.to_string(), params: note.params })
     }
-}
-
-fn decode<T: serde::de::DeserializeOwned>(params: Option<&Raw>) -> Option<T> {
-    params.and_then(|params| params.decode().ok())
 }
 
 /// Where changes are told: to everybody who takes them, until the session is over.

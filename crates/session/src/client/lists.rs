@@ -2,7 +2,9 @@
 //!
 //! A bad entry is left out with its reason, never its siblings. A list that was cut short says so.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
 use std::hash::BuildHasher;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,14 +12,13 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_protocol::{
-    ErrorCode, FromRaw, Prompt, Raw, Rejected, Resource, ResourceTemplate, Tool, read_entries,
+    DecodeError, FromRaw, Page, Prompt, Raw, Rejected, Resource, ResourceTemplate, Tool, walk_entries,
 };
 use tokio::time::Instant;
 
-use crate::client::call::Call;
+use crate::client::gather::{Filling, gather};
 use crate::client::live::Live;
-use crate::client::{Limits, cache};
-use crate::error::{CallError, Phase};
+use crate::error::CallError;
 use crate::link::Link;
 
 /// What stands in a list: it has a name that is unique in it.
@@ -82,22 +83,31 @@ enum Place {
 }
 
 /// Why a list was cut short.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
     /// The server gave the same cursor twice.
-    #[error("the server gave the cursor {cursor:?} twice")]
     RepeatedCursor {
         /// The cursor.
         cursor: String,
     },
     /// More pages than the limit.
-    #[error("the list has more than {0} pages")]
     Pages(usize),
     /// More entries than the limit.
-    #[error("the list has more than {0} entries")]
     Entries(usize),
 }
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RepeatedCursor { cursor } => write!(f, "the server gave the cursor {cursor:?} twice"),
+            Self::Pages(most) => write!(f, "the list has more than {most} pages"),
+            Self::Entries(most) => write!(f, "the list has more than {most} entries"),
+        }
+    }
+}
+
+impl Error for Cut {}
 
 impl<T> Deref for Listing<T> {
     type Target = [T];
@@ -237,7 +247,7 @@ impl<T: Entry> Shelf<T> {
         (is_good || fetched.began > asked).then(|| Arc::clone(&fetched.listing))
     }
 
-    /// The list: as it is kept, or from the server. Waiting for another's fetch counts as waiting for the list.
+    /// The list: as it is kept, or from the server.
     pub(crate) async fn get(
         &self,
         live: &Live,
@@ -248,33 +258,93 @@ impl<T: Entry> Shelf<T> {
         if let Some(listing) = self.fresh(freshness, asked) {
             return Ok(listing);
         }
-        let within = live.limits().list;
-        let got = tokio::time::timeout(within, async {
-            let _fetching = self.fetching.lock().await;
-            // Somebody may have fetched it while we waited for our turn.
-            match self.fresh(freshness, asked) {
-                Some(listing) => Ok(listing),
-                None => self.fetch(live, what).await,
-            }
-        });
-        let late = || CallError::TimedOut { phase: Phase::List, after: within, hint: live.link.hint() };
-        got.await.map_err(|_| late())?
+        let mut fetch = Fetch {
+            shelf: self,
+            live,
+            field: what.field,
+            freshness,
+            began: asked,
+            epoch: 0,
+            under_way: Listing::empty(),
+            done: None,
+        };
+        gather(live, what, &self.fetching, &mut fetch).await?;
+        Ok(fetch.done.expect("what was gathered was finished, or found fresh"))
+    }
+}
+
+/// One fetch of a list.
+struct Fetch<'a, T> {
+    shelf: &'a Shelf<T>,
+    live: &'a Live,
+    field: &'static str,
+    freshness: Freshness,
+    /// When it was asked for, and once it is our turn, when it began.
+    began: Instant,
+    /// The epoch of the list when the fetch began.
+    epoch: u64,
+    under_way: Listing<T>,
+    done: Option<Arc<Listing<T>>>,
+}
+
+impl<T: Entry> Filling for Fetch<'_, T> {
+    fn is_filled(&mut self) -> bool {
+        self.done = self.shelf.fresh(self.freshness, self.began);
+        (self.began, self.epoch) = (Instant::now(), self.shelf.state.lock().epoch);
+        self.done.is_some()
     }
 
-    async fn fetch(&self, live: &Live, what: &List) -> Result<Arc<Listing<T>>, CallError> {
-        let (began, epoch) = (Instant::now(), self.state.lock().epoch);
-        let (listing, ttl) = fetch(live, what).await?;
-        let listing = Arc::new(listing);
-        let mut state = self.state.lock();
-        state.last = Some(Fetched { listing: Arc::clone(&listing), began });
-        state.good = match (ttl, live.holding(what)) {
-            _ if state.epoch != epoch => Good::No,
-            (Some(ttl), _) => Good::Until(Instant::now() + ttl),
+    fn start(&mut self) {
+        self.under_way = Listing::empty();
+    }
+
+    fn add(&mut self, page: &Raw) -> Result<Page<()>, DecodeError> {
+        let most = self.live.limits().entries;
+        let mut read: Vec<T> = Vec::new();
+        let mut page = walk_entries(page, self.field, most + 1, &mut |entry| {
+            read.push(T::read(entry)?);
+            Ok(())
+        })?;
+        let listing = &mut self.under_way;
+        listing.rejected.append(&mut page.rejected);
+        if listing.entries.is_empty() {
+            // Most lists have one page, and are kept as long as the session.
+            listing.entries.reserve_exact(read.len());
+        }
+        for (index, entry) in read.into_iter().enumerate() {
+            if let Err(reason) = entry.vet(&*self.live.link) {
+                listing.rejected.push(unusable(index, entry.key(), reason));
+            } else if listing.len() == most {
+                page.is_cut = true;
+                break;
+            } else {
+                listing.take(entry);
+            }
+        }
+        Ok(page)
+    }
+
+    fn cut(&mut self, cut: Cut) {
+        self.under_way.cut = Some(cut);
+    }
+
+    fn finish(&mut self, lifetime: Option<Duration>, holding: Holding) {
+        let listing = Arc::new(std::mem::replace(&mut self.under_way, Listing::empty()));
+        let mut state = self.shelf.state.lock();
+        state.last = Some(Fetched { listing: Arc::clone(&listing), began: self.began });
+        state.good = match (lifetime, holding) {
+            _ if state.epoch != self.epoch => Good::No,
+            (Some(lifetime), _) => Good::Until(Instant::now() + lifetime),
             (None, Holding::UntilTold) => Good::UntilTold,
             (None, Holding::Never) => Good::No,
         };
-        Ok(listing)
+        self.done = Some(listing);
     }
+}
+
+fn unusable(index: usize, name: &str, reason: String) -> Rejected {
+    tracing::warn!(name, reason, "an entry cannot be used over this connection");
+    Rejected::new(index, name, reason)
 }
 
 /// One of the four lists.
@@ -299,84 +369,3 @@ pub(crate) const RESOURCES: List =
     List { method: "resources/list", field: "resources", kind: ListKind::Resources };
 pub(crate) const TEMPLATES: List =
     List { method: "resources/templates/list", field: "resourceTemplates", kind: ListKind::Resources };
-
-/// Fetches all pages; starts over once when a cursor is no longer good.
-async fn fetch<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option<Duration>), CallError> {
-    for _ in 0..2 {
-        match pages(live, what).await {
-            Ok(done) => return Ok(done),
-            Err(Stumble::Failed(error)) => return Err(error),
-            Err(Stumble::StaleCursor) => {}
-        }
-    }
-    let refused = switchboard_protocol::RpcError::invalid_params("the server refuses its own cursors");
-    Err(CallError::Remote(refused))
-}
-
-enum Stumble {
-    StaleCursor,
-    Failed(CallError),
-}
-
-async fn pages<T: Entry>(live: &Live, what: &List) -> Result<(Listing<T>, Option<Duration>), Stumble> {
-    let limits: &Limits = live.limits();
-    let mut listing = Listing::empty();
-    let mut cursors = HashSet::new();
-    let mut cursor: Option<String> = None;
-    let mut ttl: Option<Duration> = None;
-    for page in 0.. {
-        let raw = one_page(live, what, cursor.as_deref()).await?;
-        let found = read_entries::<T>(&raw, what.field, limits.entries + 1)
-            .map_err(|error| Stumble::Failed(CallError::protocol(what.method, error)))?;
-        // The list is good for as long as its shortest-lived page; one without a word is no shorter.
-        let page_ttl = cache::lifetime(found.hints, limits);
-        ttl = [ttl, page_ttl].into_iter().flatten().min();
-        listing.rejected.extend(found.rejected);
-        if listing.entries.is_empty() {
-            // Most lists have one page, and are kept as long as the session.
-            listing.entries.reserve_exact(found.items.len());
-        }
-        for (index, entry) in found.items.into_iter().enumerate() {
-            if let Err(reason) = entry.vet(&*live.link) {
-                tracing::warn!(name = entry.key(), reason, "an entry cannot be used over this connection");
-                listing.rejected.push(Rejected::new(index, entry.key(), reason));
-                continue;
-            }
-            if listing.len() == limits.entries {
-                listing.cut = Some(Cut::Entries(limits.entries));
-                return Ok((listing, ttl));
-            }
-            listing.take(entry);
-        }
-        if found.is_cut {
-            listing.cut = Some(Cut::Entries(limits.entries));
-            return Ok((listing, ttl));
-        }
-        let Some(next) = found.next_cursor else { return Ok((listing, ttl)) };
-        if !cursors.insert(next.clone()) {
-            listing.cut = Some(Cut::RepeatedCursor { cursor: next });
-            return Ok((listing, ttl));
-        }
-        if page + 1 == limits.pages {
-            listing.cut = Some(Cut::Pages(limits.pages));
-            return Ok((listing, ttl));
-        }
-        cursor = Some(next);
-    }
-    Ok((listing, ttl))
-}
-
-async fn one_page(live: &Live, what: &List, cursor: Option<&str>) -> Result<Raw, Stumble> {
-    let params = match cursor {
-        Some(cursor) => serde_json::json!({ "cursor": cursor }).to_string(),
-        None => "{}".to_owned(),
-    };
-    let call = Call::new(what.method, &params).within(live.limits().page);
-    match live.call_boxed(call).await {
-        Ok(raw) => Ok(raw),
-        Err(CallError::Remote(error)) if cursor.is_some() && error.code == ErrorCode::INVALID_PARAMS => {
-            Err(Stumble::StaleCursor)
-        }
-        Err(error) => Err(Stumble::Failed(error)),
-    }
-}

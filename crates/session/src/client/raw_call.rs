@@ -66,6 +66,8 @@ impl IntoFuture for RawCall {
     type Output = Result<Raw, CallError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
+    // Inline: most clients make none, and those that do have its code.
+    #[inline]
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.make())
     }

@@ -25,6 +25,7 @@ use crate::client::clock::Clock;
 use crate::client::lists::{Freshness, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
 use crate::client::live::Live;
 use crate::client::raw_call::RawCall;
+use crate::client::spawn::spawn;
 use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
@@ -414,8 +415,8 @@ impl Inner {
             state: Arc::clone(&self.state),
         });
         if let Some(inbound) = inbound {
-            let attending = tokio::spawn(upcalls::attend(Arc::downgrade(&live), inbound, stash));
-            *self.attendant.lock() = Some(attending.abort_handle());
+            let attending = spawn(Box::pin(upcalls::attend(Arc::downgrade(&live), inbound, stash)));
+            *self.attendant.lock() = Some(attending);
         }
         let link = Arc::clone(&live.link);
         let was_open = self.live.set(live).is_err();
@@ -443,11 +444,12 @@ impl Drop for Inner {
     }
 }
 
-/// Boxed here, once: else everything a list takes would be made again in every crate that asks for one.
+/// Boxed, once: else everything a list takes would be made again wherever one is asked for. Only tools are asked for by
+/// almost every client; the code of the others is made in the crates that want them.
 macro_rules! listed {
-    ($($name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
+    ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {
-            $(fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<Listing<$entry>>, CallError>> {
+            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<Listing<$entry>>, CallError>> {
                 Box::pin(async move {
                     let live = self.live()?;
                     live.list(&live.$field, &$what, freshness).await
@@ -459,8 +461,11 @@ macro_rules! listed {
 
 listed! {
     tools: tools, TOOLS => Tool;
+    #[inline]
     resources: resources, RESOURCES => Resource;
+    #[inline]
     resource_templates: templates, TEMPLATES => ResourceTemplate;
+    #[inline]
     prompts: prompts, PROMPTS => Prompt;
 }
 

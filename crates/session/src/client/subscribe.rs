@@ -10,6 +10,7 @@ use tokio::sync::broadcast;
 use crate::client::call::Call;
 use crate::client::changes::{Change, Changes, Hold, LANE, Listening};
 use crate::client::live::Live;
+use crate::client::spawn::spawn;
 use crate::era::{Extras, Hearing};
 use crate::error::{CallError, Phase};
 use crate::link::{Ask, Event, Exchange, Life, Note};
@@ -61,8 +62,8 @@ impl Live {
         // Made before the task, so that the count goes down even if the task never runs.
         let heard = Heard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
         let (sender, lane) = broadcast::channel(LANE);
-        let task = tokio::spawn(hear_stream(heard, exchange, sender));
-        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task.abort_handle()) })
+        let task = spawn(Box::pin(hear_stream(heard, exchange, sender)));
+        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task) })
     }
 
     /// Opens a listen stream and waits for its acknowledgement.

@@ -111,11 +111,8 @@ impl Live {
                 TaskStatus::Cancelled => return Err(CallError::Cancelled),
                 TaskStatus::InputRequired => {
                     let asked = detailed.input_requests.unwrap_or_default();
-                    let new: InputRequests = asked
-                        .iter()
-                        .filter(|(key, _)| !answered.contains(*key))
-                        .map(|(key, request)| (key.to_owned(), request.clone()))
-                        .collect();
+                    let new: InputRequests =
+                        asked.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
                     if !new.is_empty() {
                         answered.extend(new.keys().map(str::to_owned));
                         self.update(&ticket.id, new).await?;

@@ -13,9 +13,10 @@ use tokio::task::AbortHandle;
 use crate::client::answers::{Answers, Asker, Report};
 use crate::client::changes::Change;
 use crate::client::live::Live;
+use crate::client::spawn::spawn;
 use crate::era::Stash;
 use crate::error::CallError;
-use crate::link::{Inbound, Inward, Note, Post, Upcall};
+use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
 
 /// Questions of the server that are being answered, so that it can take them back.
 #[derive(Debug, Default)]
@@ -60,12 +61,12 @@ fn answer(live: &Arc<Live>, upcall: Upcall) {
         return;
     }
     let answering = Arc::clone(live);
-    let task = tokio::spawn(async move {
+    let task = spawn(Box::pin(async move {
         let outcome = respond(&answering, &upcall).await;
         answering.answering.tasks.lock().remove(&upcall.id);
         let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
-    });
-    tasks.insert(id, task.abort_handle());
+    }));
+    tasks.insert(id, task);
 }
 
 async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
@@ -92,12 +93,9 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
 
 /// Where the server wants to hear of progress, if it does.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
-    #[derive(serde::Deserialize)]
-    struct Params {
-        #[serde(rename = "_meta")]
-        meta: Option<Meta>,
-    }
-    upcall.params.as_ref()?.decode::<Params>().ok()?.meta?.progress_token()
+    let meta = upcall.param("_meta")?;
+    let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
+    RequestId::from_json(token)
 }
 
 /// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
@@ -110,7 +108,17 @@ fn unsupported_code(method: &str) -> ErrorCode {
 
 impl Live {
     /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    pub(crate) async fn input(
+    /// Boxed here, so that it is made once.
+    pub(crate) fn input<'a>(
+        &'a self,
+        request: InputRequest,
+        token: Option<RequestId>,
+        answers: &'a dyn Answers,
+    ) -> BoxFuture<'a, Result<Raw, CallError>> {
+        Box::pin(self.answered(request, token, answers))
+    }
+
+    async fn answered(
         &self,
         request: InputRequest,
         token: Option<RequestId>,
@@ -181,13 +189,8 @@ impl Live {
 
     /// The server no longer wants an answer.
     fn take_back(&self, note: &Note) {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Cancelled {
-            request_id: RequestId,
-        }
-        let cancelled = note.params.as_ref().and_then(|params| params.decode::<Cancelled>().ok());
-        match cancelled.and_then(|cancelled| self.answering.tasks.lock().remove(&cancelled.request_id)) {
+        let id = note.param("requestId").and_then(|id| RequestId::from_json(id.as_str()));
+        match id.and_then(|id| self.answering.tasks.lock().remove(&id)) {
             Some(task) => task.abort(),
             None => self.count(|counters| counters.stray_notes()),
         }

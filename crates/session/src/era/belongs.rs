@@ -1,24 +1,34 @@
 //! Which exchange a notification belongs to: progress by its token, what a listener hears by its subscription, what an
 //! extension says about a request by the id of that.
 
-use serde::Deserialize;
-use switchboard_protocol::{RequestId, surface};
+use switchboard_protocol::{Meta, Raw, RequestId, surface};
 
 use crate::link::Note;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// The ids a note names.
+#[derive(Default)]
 struct Tokens {
-    progress_token: Option<RequestId>,
-    request_id: Option<RequestId>,
-    #[serde(rename = "_meta")]
-    meta: Option<Subscription>,
+    progress: Option<RequestId>,
+    request: Option<RequestId>,
+    subscription: Option<RequestId>,
 }
 
-#[derive(Deserialize)]
-struct Subscription {
-    #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
-    id: Option<RequestId>,
+impl Tokens {
+    fn read(params: &Raw) -> Self {
+        let mut tokens = Self::default();
+        for (name, value) in params.fields() {
+            match name.as_bytes() {
+                b"progressToken" => tokens.progress = RequestId::from_json(value.as_str()),
+                b"requestId" => tokens.request = RequestId::from_json(value.as_str()),
+                b"_meta" => {
+                    let id = value.glance().find(|(name, _)| *name == Meta::SUBSCRIPTION_ID);
+                    tokens.subscription = id.and_then(|(_, id)| RequestId::from_json(id));
+                }
+                _ => {}
+            }
+        }
+        tokens
+    }
 }
 
 /// Whose a note is.
@@ -34,16 +44,14 @@ pub(crate) enum Whose {
 
 /// Says whose a note is. The progress token of a call is its id.
 pub(crate) fn belongs(note: &Note) -> Whose {
-    let Some(Ok(tokens)) = note.params.as_ref().map(|params| params.decode::<Tokens>()) else {
-        return Whose::All;
-    };
-    let subscription = tokens.meta.and_then(|meta| meta.id);
+    let Some(params) = &note.params else { return Whose::All };
+    let Tokens { progress, request, subscription } = Tokens::read(params);
     let request = match &*note.method {
-        "notifications/progress" => tokens.progress_token,
+        "notifications/progress" => progress,
         "notifications/cancelled" if subscription.is_none() => {
-            return tokens.request_id.map_or(Whose::All, Whose::Listener);
+            return request.map_or(Whose::All, Whose::Listener);
         }
-        method => subscription.or_else(|| tokens.request_id.filter(|_| is_extension_note(method))),
+        method => subscription.or_else(|| request.filter(|_| is_extension_note(method))),
     };
     request.map_or(Whose::All, Whose::Request)
 }
@@ -55,8 +63,6 @@ pub(crate) fn is_extension_note(method: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::Raw;
-
     use super::*;
 
     fn whose(method: &str, params: &str) -> Whose {

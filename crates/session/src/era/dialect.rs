@@ -209,7 +209,7 @@ fn separate(out: &mut String, comma: &mut bool) {
 }
 
 fn push_string(out: &mut String, text: &str) {
-    out.push_str(&serde_json::Value::from(text).to_string());
+    Raw::write(out, text).expect("a string is always JSON");
 }
 
 #[cfg(test)]

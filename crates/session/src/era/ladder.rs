@@ -4,9 +4,11 @@
 //! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Poll, ready};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
@@ -61,23 +63,33 @@ impl Stash {
         let Some(inbound) = inbound else { return answer.await };
         let mut answer = std::pin::pin!(answer);
         let mut ended = false;
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut answer => return outcome,
-                next = inbound.next(), if !ended => match next {
-                    Some(Inward::Upcall(upcall)) if &*upcall.method == "ping" => {
-                        let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
-                    }
-                    Some(inward) => self.keep(link, inward),
+        poll_fn(|cx| {
+            loop {
+                // The answer first: what it settles is not held up by how much else is said.
+                if let Poll::Ready(outcome) = answer.as_mut().poll(cx) {
+                    return Poll::Ready(outcome);
+                }
+                if ended {
+                    return Poll::Pending;
+                }
+                match ready!(inbound.poll_next(cx)) {
+                    Some(inward) => self.hear(link, inward),
                     None => ended = true,
-                },
+                }
             }
+        })
+        .await
+    }
+
+    fn hear(&mut self, link: &dyn Link, inward: Inward) {
+        match inward {
+            Inward::Upcall(upcall) if &*upcall.method == "ping" => {
+                let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
+            }
+            inward => self.keep(link, inward),
         }
     }
-}
 
-impl Stash {
     fn keep(&mut self, link: &dyn Link, inward: Inward) {
         if self.0.len() == MOST_STASHED {
             self.0.pop_front();
@@ -376,6 +388,12 @@ enum First {
     Shaken(Shaken),
 }
 
+/// Which of the two was sooner.
+enum Sooner {
+    Late(Result<Result<Raw, RpcError>, LinkError>),
+    Shaken(Result<Shaken, CallError>),
+}
+
 /// The handshake, or the late answer to the probe when that is a modern one and comes first.
 async fn first_of(
     mut shaking: Pin<&mut impl Future<Output = Result<Shaken, CallError>>>,
@@ -384,10 +402,14 @@ async fn first_of(
 ) -> Result<First, CallError> {
     let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
     // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
-    let late: Result<Result<Raw, RpcError>, LinkError> = tokio::select! {
-        biased;
-        late = probe.done() => late,
-        shaken = &mut shaking => return shaken.map(First::Shaken),
+    let mut late = std::pin::pin!(probe.done());
+    let sooner = poll_fn(|cx| match late.as_mut().poll(cx) {
+        Poll::Ready(late) => Poll::Ready(Sooner::Late(late)),
+        Poll::Pending => shaking.as_mut().poll(cx).map(Sooner::Shaken),
+    });
+    let late = match sooner.await {
+        Sooner::Late(late) => late,
+        Sooner::Shaken(shaken) => return shaken.map(First::Shaken),
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

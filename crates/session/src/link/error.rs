@@ -1,5 +1,6 @@
 //! Why a link could not carry a message. One loss fails many callers, so the error is cheap to clone.
 
+use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -8,17 +9,14 @@ use std::time::Duration;
 use switchboard_protocol::jsonrpc::Malformed;
 
 /// A link did not carry what it was given. Variants say what the caller can do.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LinkError {
     /// The server never came to life: mend the command, the path or the address.
-    #[error(transparent)]
     NotStarted(Arc<NotStarted>),
     /// The server process has ended.
-    #[error(transparent)]
     Exited(Arc<Exit>),
     /// The connection broke. Whether the request was carried out is unknown unless `sent` is false.
-    #[error("the connection was lost: {reason}")]
     Lost {
         /// What broke it.
         reason: String,
@@ -26,27 +24,20 @@ pub enum LinkError {
         sent: bool,
     },
     /// A message was larger than the limit. Only this call fails.
-    #[error(
-        "a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted"
-    )]
     TooLarge {
         /// The limit in force, in bytes.
         limit: usize,
     },
     /// The answer was damaged. Only this call fails.
-    #[error("the answer is damaged: {0}")]
     Malformed(Malformed),
     /// The server could not be reached: no such host, connection refused, a certificate that is not trusted.
-    #[error("the server cannot be reached: {reason}")]
     Unreachable {
         /// What stood in the way.
         reason: String,
     },
     /// The server wants a login, or another one.
-    #[error(transparent)]
     Challenged(Arc<Challenge>),
     /// The server refused the message itself, without an answer in the protocol's own words.
-    #[error("the server refused the request with status {status}{}", said(.text))]
     Refused {
         /// The status code.
         status: u16,
@@ -54,26 +45,65 @@ pub enum LinkError {
         text: String,
     },
     /// The server takes no message this large; nothing was carried out.
-    #[error("the server takes no message this large; send less, or raise its limit")]
     TooLargeForServer,
     /// The server is asked too often; nothing was carried out.
-    #[error("the server is asked too often{}", wait(.retry_after.as_ref()))]
     RateLimited {
         /// How long it says to wait.
         retry_after: Option<Duration>,
     },
     /// The server no longer knows the session. Open another one; what was under way is lost.
-    #[error("the server no longer knows this session")]
     SessionExpired,
     /// Too much is waiting already; nothing was sent. Try again when calls have come back.
-    #[error("too much is waiting on this connection: {what}; nothing was sent, try again later")]
     Overloaded {
         /// Which limit was reached.
         what: &'static str,
     },
     /// The connection was closed from this side.
-    #[error("the connection is closed")]
     Closed,
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(why) => fmt::Display::fmt(why, f),
+            Self::Exited(exit) => fmt::Display::fmt(exit, f),
+            Self::Lost { reason, .. } => write!(f, "the connection was lost: {reason}"),
+            Self::TooLarge { limit } => write!(
+                f,
+                "a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted"
+            ),
+            Self::Malformed(what) => write!(f, "the answer is damaged: {what}"),
+            Self::Unreachable { reason } => write!(f, "the server cannot be reached: {reason}"),
+            Self::Challenged(challenge) => fmt::Display::fmt(challenge, f),
+            Self::Refused { status, text } => {
+                write!(f, "the server refused the request with status {status}")?;
+                if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
+            }
+            Self::TooLargeForServer => {
+                f.write_str("the server takes no message this large; send less, or raise its limit")
+            }
+            Self::RateLimited { retry_after } => {
+                f.write_str("the server is asked too often")?;
+                retry_after.map_or(Ok(()), |after| write!(f, "; try again after {after:?}"))
+            }
+            Self::SessionExpired => f.write_str("the server no longer knows this session"),
+            Self::Overloaded { what } => {
+                write!(f, "too much is waiting on this connection: {what}; nothing was sent, try again later")
+            }
+            Self::Closed => f.write_str("the connection is closed"),
+        }
+    }
+}
+
+impl Error for LinkError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotStarted(why) => why.source(),
+            Self::Exited(exit) => exit.source(),
+            Self::Challenged(challenge) => challenge.source(),
+            _ => None,
+        }
+    }
 }
 
 impl LinkError {
@@ -122,8 +152,7 @@ impl LinkError {
 }
 
 /// A login that the server asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
-#[error("the server wants a login (status {status}){}", because(.description.as_deref().or(.error.as_deref())))]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Challenge {
     /// 401 for a missing or stale login, 403 for one that is not enough.
@@ -145,20 +174,20 @@ impl Challenge {
     }
 }
 
-fn because(reason: Option<&str>) -> String {
-    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
+impl fmt::Display for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server wants a login (status {})", self.status)?;
+        match self.description.as_ref().or(self.error.as_ref()) {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
 }
 
-fn said(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(": {text}") }
-}
-
-fn wait(retry_after: Option<&Duration>) -> String {
-    retry_after.map(|after| format!("; try again after {after:?}")).unwrap_or_default()
-}
+impl Error for Challenge {}
 
 /// A server that never came to life.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct NotStarted {
     /// The program, as it was asked for.
@@ -168,7 +197,6 @@ pub struct NotStarted {
     /// Where it was looked for.
     pub searched: Vec<String>,
     /// What the system said.
-    #[source]
     pub source: Option<io::Error>,
 }
 
@@ -213,6 +241,12 @@ impl fmt::Display for NotStarted {
     }
 }
 
+impl Error for NotStarted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}
+
 /// What kept a program from starting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -230,7 +264,7 @@ pub enum StartFault {
 }
 
 /// How a server process ended.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exit {
     /// Its exit code, where it had one.
@@ -261,3 +295,5 @@ impl fmt::Display for Exit {
         Ok(())
     }
 }
+
+impl Error for Exit {}

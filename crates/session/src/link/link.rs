@@ -135,6 +135,14 @@ pub struct Note {
     pub params: Option<Raw>,
 }
 
+impl Note {
+    /// One of the details.
+    #[cfg(feature = "client")]
+    pub(crate) fn param(&self, name: &str) -> Option<Raw> {
+        member(self.params.as_ref()?, name)
+    }
+}
+
 /// A request of the peer to us.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upcall {
@@ -144,6 +152,19 @@ pub struct Upcall {
     pub method: ByteString,
     /// With what.
     pub params: Option<Raw>,
+}
+
+impl Upcall {
+    /// One of its parameters.
+    #[cfg(feature = "client")]
+    pub(crate) fn param(&self, name: &str) -> Option<Raw> {
+        member(self.params.as_ref()?, name)
+    }
+}
+
+#[cfg(feature = "client")]
+fn member(params: &Raw, name: &str) -> Option<Raw> {
+    params.fields().find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
 /// What an exchange says.
@@ -278,7 +299,12 @@ pub enum Inward {
 impl Inbound {
     /// The next thing, or `None` when the link has ended and all was said.
     pub async fn next(&mut self) -> Option<Inward> {
-        poll_fn(|cx| self.lane.poll_next(cx)).await
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// The same, for whoever waits for something else as well.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Inward>> {
+        self.lane.poll_next(cx)
     }
 
     /// Both ends: for bindings that hold exchanges themselves. At most this many notes wait.

@@ -37,8 +37,8 @@ fn quoted(method: &str) -> Cow<'_, str> {
     if method.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
         return method.into();
     }
-    let json = serde_json::Value::from(method).to_string();
-    json[1..json.len() - 1].to_owned().into()
+    let json = Raw::encode(method).expect("a string is always JSON");
+    json.as_str()[1..json.len() - 1].to_owned().into()
 }
 
 pub(crate) fn put_request(

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
-use std::process::Stdio;
+use std::process::{self, Stdio};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -19,8 +19,7 @@ use rustix::process::{Pid, Rlimit, prlimit};
 use switchboard_session::link::{
     BoxFuture, Ended, Exit, Frame, Inlet, Keeper, LinkError, NotStarted, Pipe, StartFault,
 };
-use tokio::net::unix::pipe;
-use tokio::process::Command;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
 
 use crate::stdio::command::{ChildCommand, Supervision};
@@ -59,7 +58,7 @@ pub fn spawn(command: &ChildCommand) -> Result<(Pipe, ChildHandle), LinkError> {
     Ok((Pipe::new(outlet, inlet).with_keeper(keeper), handle))
 }
 
-type Started = (LineOutlet<pipe::Sender>, ChildInlet, ChildKeeper);
+type Started = (LineOutlet<ChildStdin>, ChildInlet, ChildKeeper);
 
 fn start(command: &ChildCommand) -> Result<Started, NotStarted> {
     let environment = command.environment();
@@ -106,9 +105,9 @@ fn start(command: &ChildCommand) -> Result<Started, NotStarted> {
 
 /// Our ends of the three pipes.
 struct Ours {
-    stdin: pipe::Sender,
-    stdout: pipe::Receiver,
-    stderr: pipe::Receiver,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    stderr: ChildStderr,
 }
 
 /// Its ends.
@@ -132,9 +131,9 @@ fn pipes(file: &Path) -> Result<(Ours, Theirs), NotStarted> {
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
         drop(tokio::time::sleep(Duration::ZERO));
         let ours = Ours {
-            stdin: pipe::Sender::from_owned_fd(stdin)?,
-            stdout: pipe::Receiver::from_owned_fd(stdout)?,
-            stderr: pipe::Receiver::from_owned_fd(stderr)?,
+            stdin: ChildStdin::from_std(process::ChildStdin::from(stdin))?,
+            stdout: ChildStdout::from_std(process::ChildStdout::from(stdout))?,
+            stderr: ChildStderr::from_std(process::ChildStderr::from(stderr))?,
         };
         let theirs =
             Theirs { stdin: their_stdin.into(), stdout: their_stdout.into(), stderr: their_stderr.into() };
@@ -264,7 +263,7 @@ impl Drop for ChildKeeper {
 
 /// What the server writes, until it ends.
 struct ChildInlet {
-    lines: LineInlet<pipe::Receiver>,
+    lines: LineInlet<ChildStdout>,
     server: Arc<Server>,
     exited: BoxFuture<'static, Status>,
     stage: Stage,
@@ -283,7 +282,7 @@ enum Stage {
 }
 
 impl ChildInlet {
-    fn new(lines: LineInlet<pipe::Receiver>, server: Arc<Server>) -> Self {
+    fn new(lines: LineInlet<ChildStdout>, server: Arc<Server>) -> Self {
         let watched = Arc::clone(&server);
         let exited = Box::pin(async move { watched.process.exited().await });
         Self { lines, server, exited, stage: Stage::Open, reads: 0 }

@@ -74,6 +74,7 @@ impl<R> LineInlet<R> {
     }
 
     /// What the end of the stream is called.
+    #[cfg(feature = "own-stdio")]
     #[must_use]
     pub(crate) fn with_end(mut self, end: LinkError) -> Self {
         self.end = end;

@@ -8,20 +8,25 @@
 
 mod line;
 
+mod bell;
 mod child;
 mod command;
 mod dial;
 mod ladder;
 mod process;
-mod ready;
 mod resolve;
 mod stderr;
 
 mod shim;
 mod tree;
 
+#[cfg(feature = "own-stdio")]
 mod bridge;
+#[cfg(feature = "own-stdio")]
 mod own;
+#[cfg(feature = "own-stdio")]
+mod ready;
+#[cfg(feature = "own-stdio")]
 mod socket;
 
 pub use child::{ChildHandle, spawn};
@@ -29,5 +34,6 @@ pub use command::{ChildCommand, ChildLimits, Supervision};
 pub use dial::Stdio;
 pub use ladder::StopLadder;
 pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
+#[cfg(feature = "own-stdio")]
 pub use own::own_stdio;
 pub use shim::enter_if_asked;

@@ -4,25 +4,21 @@
 //! takes too. A group is killed before its leader is reaped, so its number is still ours.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
 };
 use switchboard_session::link::BoxFuture;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::stdio::bell::{Bell, Rung};
 use crate::stdio::ladder::{Push, Status, Stoppable};
-use crate::stdio::ready::watch;
 use crate::stdio::shim;
 
 /// How often a process is looked at where not even a signal tells that it ended.
@@ -43,7 +39,7 @@ pub(crate) struct Process {
     pid: Pid,
     guard: Guard,
     /// Tells when it ends. `None` where there are no pidfds (an old kernel, a sandbox): then a signal does, for all.
-    pidfd: Option<AsyncFd<OwnedFd>>,
+    bell: Option<Bell>,
     state: Mutex<State>,
 }
 
@@ -64,12 +60,12 @@ impl Process {
         let pid = pid.ok_or_else(|| io::Error::other("the child was reaped by somebody else"))?;
         let state = Mutex::new(State::Held(child));
         let opened = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
-            Ok(fd) => watch(fd, Interest::READABLE).map(Some),
+            Ok(pidfd) => Bell::new(pidfd).map(Some),
             Err(Errno::NOSYS | Errno::PERM) => Ok(None),
             Err(error) => Err(error.into()),
         };
         match opened {
-            Ok(pidfd) => Ok(Self { pid, guard, pidfd, state }),
+            Ok(bell) => Ok(Self { pid, guard, bell, state }),
             Err(error) => {
                 send(guard, pid, Push::Kill);
                 Err(error)
@@ -129,23 +125,13 @@ impl Process {
 
     /// Whether it has ended, for one that the runtime reaps.
     fn has_ended(&self) -> bool {
-        let Some(pidfd) = &self.pidfd else { return self.has_exited() };
-        let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
-        poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+        self.bell.as_ref().map_or_else(|| self.has_exited(), Bell::has_rung)
     }
 
     /// Waits until it may have ended. False when the runtime is shutting down.
     async fn stirred(&self) -> bool {
-        match &self.pidfd {
-            Some(pidfd) => match pidfd.readable().await {
-                Ok(mut ready) => {
-                    if self.reap().is_none() {
-                        ready.clear_ready();
-                    }
-                    true
-                }
-                Err(_) => false,
-            },
+        match &self.bell {
+            Some(bell) => bell.rung().await == Rung::Ended,
             None => match signal(SignalKind::child()) {
                 Ok(mut ended) => {
                     // It may have ended before anybody listened.

@@ -1,6 +1,5 @@
 //! The client's side of the legacy era: `initialize`, `notifications/initialized`, and results as they are.
 
-use serde::Deserialize;
 use switchboard_protocol::{
     ClientCapabilities, ErrorCode, FromRaw, Implementation, InitializeParams, InitializeResult,
     LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
@@ -110,16 +109,8 @@ fn refusal(error: RpcError) -> Shaken {
 
 /// The revisions an error names in `data.supported`.
 pub(crate) fn supported(error: &RpcError) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Data {
-        #[serde(default)]
-        supported: Vec<String>,
-    }
-    error
-        .data
-        .as_ref()
-        .and_then(|data| data.decode::<Data>().ok())
-        .map_or_else(Vec::new, |data| data.supported)
+    let named = error.data.as_ref().and_then(|data| data.fields().find(|(name, _)| *name == "supported"));
+    named.and_then(|(_, revisions)| revisions.decode().ok()).unwrap_or_default()
 }
 
 fn is_legacy(revision: Revision) -> bool {
