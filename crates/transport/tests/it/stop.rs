@@ -202,9 +202,9 @@ async fn without_the_shim_a_killed_host_only_closes_the_pipes() {
     until_alive(&deaf, 1, Duration::from_secs(10)).await;
     host.kill().await.unwrap();
     // The end of its input lets it clean up by itself; what ignores that lives on.
-    until_alive(&deaf, 0, Duration::from_secs(2)).await;
+    until_alive(&deaf, 0, Duration::from_secs(20)).await;
     let left = format!("{polite}.0");
-    until_alive(&left, 1, Duration::from_secs(2)).await;
+    until_alive(&left, 1, Duration::from_secs(20)).await;
     for pid in alive(&left) {
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
