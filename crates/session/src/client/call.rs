@@ -29,7 +29,7 @@ pub(crate) type OnNote = Box<dyn FnMut(&str, Raw) + Send>;
 pub(crate) struct Call<'a> {
     pub(crate) method: &'a str,
     /// The text of an object without `_meta`.
-    pub(crate) body: &'a str,
+    pub(crate) body: String,
     pub(crate) meta: Option<&'a Meta>,
     /// What the request is about.
     pub(crate) name: Option<&'a str>,
@@ -48,10 +48,10 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(method: &'a str, body: &'a str) -> Self {
+    pub(crate) fn new(method: &'a str, body: impl Into<String>) -> Self {
         Self {
             method,
-            body,
+            body: body.into(),
             meta: None,
             name: None,
             marked: None,
@@ -151,12 +151,15 @@ impl Live {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn open(&self, call: &Call<'_>, round: Option<&Round>) -> Exchange {
+    fn open(&self, call: &mut Call<'_>, round: Option<&Round>) -> Exchange {
         let id = self.next_id();
         let progress = call.tracked.then_some(&id);
-        let params = self.dialect.dress(call.body, &Extras { progress, meta: call.meta, round });
+        let dressed = self.dialect.dress(&mut call.body, &Extras { progress, meta: call.meta, round });
         let mirror = self.mirror(call.name, call.marked);
-        self.link.open(Ask { id, method: call.method, params: &params, mirror, life: Life::Call })
+        let ask = Ask { id, method: call.method, params: &call.body, mirror, life: Life::Call };
+        let exchange = self.link.open(ask);
+        dressed.undo(&mut call.body);
+        exchange
     }
 
     pub(crate) fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {

@@ -106,7 +106,7 @@ async fn one_page(live: &Live, what: &List, cursor: Option<&str>) -> Result<Raw,
         Ok(Some(cursor)) => format!(r#"{{"cursor":{}}}"#, cursor.as_str()),
         Err(error) => return Err(Stumble::Failed(error.into())),
     };
-    let call = Call::new(what.method, &params).within(live.limits().page);
+    let call = Call::new(what.method, params).within(live.limits().page);
     match live.call_boxed(call).await {
         Ok(raw) => Ok(raw),
         Err(CallError::Remote(error)) if cursor.is_some() && error.code == ErrorCode::INVALID_PARAMS => {

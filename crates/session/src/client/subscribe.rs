@@ -69,7 +69,8 @@ impl Live {
     /// Opens a listen stream and waits for its acknowledgement.
     async fn listen_once(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
         let body = Raw::encode(&ListenParams::new(filter.clone()))?;
-        let params = self.dialect.dress(body.as_str(), &Extras::default());
+        let mut params = body.as_str().to_owned();
+        self.dialect.dress(&mut params, &Extras::default());
         let mirror = self.mirror(None, None);
         let ask = Ask {
             id: self.next_id(),
@@ -273,7 +274,8 @@ impl Drop for Subscribed {
                 continue;
             }
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
-            let params = live.dialect.dress(body.as_str(), &Extras::default());
+            let mut params = body.as_str().to_owned();
+            live.dialect.dress(&mut params, &Extras::default());
             let ask = Ask {
                 id: live.next_id(),
                 method: "resources/unsubscribe",

@@ -34,7 +34,8 @@ impl Drop for Following<'_> {
             return;
         }
         let Ok(body) = Raw::encode(&TaskIdParams::new(self.id.as_str())) else { return };
-        let params = self.live.dialect.dress(body.as_str(), &Extras::default());
+        let mut params = body.as_str().to_owned();
+        self.live.dialect.dress(&mut params, &Extras::default());
         // Nobody waits for the answer; a task is never cancelled by notification.
         let id = self.live.next_id();
         let mirror = self.live.mirror(Some(&self.id), None);

@@ -110,9 +110,9 @@ impl CallTool {
         let name = self.name;
         let arguments = arguments.is_object().then_some(arguments);
         let as_task = self.task.is_some();
-        let params = body(&name, arguments.as_ref(), self.task.as_ref())?;
+        let params = || body(&name, arguments.as_ref(), self.task.as_ref());
         let (mut on_progress, mut on_note) = (self.on_progress, self.on_note);
-        let mut call = |marked| Call {
+        let mut call = |params: String, marked| Call {
             meta: self.meta.as_ref(),
             name: Some(&name),
             marked,
@@ -123,11 +123,11 @@ impl CallTool {
             on_note: on_note.take(),
             as_task,
             answers: self.answers.clone(),
-            ..Call::new("tools/call", &params)
+            ..Call::new("tools/call", params)
         };
         let known = live.tools.last();
         let schema = known.as_ref().and_then(|tools| tools.by_name(&name)).map(|tool| &tool.input_schema);
-        let outcome = live.call(call(schema.zip(arguments.as_ref()))).await;
+        let outcome = live.call(call(params()?, schema.zip(arguments.as_ref()))).await;
         let Err(CallError::Remote(error)) = &outcome else { return outcome };
         if error.code != ErrorCode::HEADER_MISMATCH {
             return outcome;
@@ -136,13 +136,16 @@ impl CallTool {
         // Boxed: what happens seldom must not make every call larger.
         let tools = Box::pin(self.session.refresh_tools()).await?;
         let Some(tool) = tools.by_name(&name) else { return outcome };
-        live.call_boxed(call(Some(&tool.input_schema).zip(arguments.as_ref()))).await
+        live.call_boxed(call(params()?, Some(&tool.input_schema).zip(arguments.as_ref()))).await
     }
 }
 
+/// What is written besides the name and the arguments, what every request says of itself included where it does.
+const ROOM: usize = 360;
+
 /// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
 fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
-    let mut text = String::with_capacity(40 + name.len() + arguments.map_or(0, Raw::len));
+    let mut text = String::with_capacity(ROOM + name.len() + arguments.map_or(0, Raw::len));
     text.push_str("{\"name\":");
     Raw::write(&mut text, name)?;
     if let Some(arguments) = arguments {

@@ -50,11 +50,11 @@ pub(crate) struct TaskTicket {
 }
 
 impl ClientDialect {
-    /// Completes the parameters of a request. `body` is the text of an object without `_meta`.
-    pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
+    /// Completes the parameters of a request where they stand. `params` is the text of an object without `_meta`.
+    pub(crate) fn dress(&self, params: &mut String, extras: &Extras<'_>) -> Dressed {
         match self {
-            Self::Legacy(_) => legacy::dress(body, extras),
-            Self::Modern(modern) => modern.dress(body, extras),
+            Self::Legacy(_) => legacy::dress(params, extras),
+            Self::Modern(modern) => modern.dress(params, extras),
         }
     }
 
@@ -151,32 +151,48 @@ pub(crate) enum Hearing {
     OnRequest,
 }
 
-/// Appends `,"_meta":{…}` and the members of a round to the text of an object, and closes it.
-pub(crate) fn splice(body: &str, stamp: Option<&str>, extras: &Extras<'_>) -> String {
-    let inner = body.trim_end().strip_suffix('}').unwrap_or("{");
-    let mut out = String::with_capacity(inner.len() + stamp.map_or(0, str::len) + 64);
-    out.push_str(inner);
-    let mut comma = !inner.trim_end().ends_with('{');
+/// Where the parameters ended before they were completed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dressed(usize);
+
+impl Dressed {
+    /// Makes them what they were, to be completed anew.
+    pub(crate) fn undo(self, params: &mut String) {
+        params.truncate(self.0);
+        params.push('}');
+    }
+}
+
+/// Appends `,"_meta":{…}` and the members of a round to the text of an object.
+pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) -> Dressed {
+    let inner = out.trim_end().strip_suffix('}').map_or(0, str::len);
+    out.truncate(inner);
+    if inner == 0 {
+        out.push('{');
+    }
+    let bare = Dressed(out.len());
+    let mut comma = !out.trim_end().ends_with('{');
+    out.reserve(stamp.map_or(0, str::len) + 64);
     if let Some(round) = extras.round {
         if let Some(responses) = &round.responses {
-            separate(&mut out, &mut comma);
+            separate(out, &mut comma);
             out.push_str("\"inputResponses\":");
             out.push_str(responses.as_str());
         }
         if let Some(state) = &round.state {
-            separate(&mut out, &mut comma);
+            separate(out, &mut comma);
             out.push_str("\"requestState\":");
-            push_string(&mut out, state);
+            push_string(out, state);
         }
     }
     if stamp.is_some() || extras.progress.is_some() || extras.meta.is_some_and(|meta| !meta.is_empty()) {
-        separate(&mut out, &mut comma);
+        separate(out, &mut comma);
         out.push_str("\"_meta\":{");
-        push_meta(&mut out, stamp, extras);
+        push_meta(out, stamp, extras);
         out.push('}');
     }
     out.push('}');
-    out
+    bare
 }
 
 /// The members of `_meta`: what every request says, the progress token, then what the caller put there.
@@ -218,18 +234,26 @@ mod tests {
 
     #[test]
     fn meta_and_rounds_are_spliced_into_the_text() {
+        let spliced = |body: &str, stamp, extras: &Extras<'_>| {
+            let mut text = body.to_owned();
+            let dressed = splice(&mut text, stamp, extras);
+            let whole = text.clone();
+            dressed.undo(&mut text);
+            assert_eq!(text, body, "and out of it again");
+            whole
+        };
         let id = RequestId::Number(7);
         let extras = Extras { progress: Some(&id), ..Extras::default() };
-        assert_eq!(splice("{}", None, &Extras::default()), "{}");
-        assert_eq!(splice("{}", None, &extras), r#"{"_meta":{"progressToken":7}}"#);
+        assert_eq!(spliced("{}", None, &Extras::default()), "{}");
+        assert_eq!(spliced("{}", None, &extras), r#"{"_meta":{"progressToken":7}}"#);
         assert_eq!(
-            splice(r#"{"name":"a"}"#, Some(r#""v":1"#), &extras),
+            spliced(r#"{"name":"a"}"#, Some(r#""v":1"#), &extras),
             r#"{"name":"a","_meta":{"v":1,"progressToken":7}}"#
         );
         let round = Round { responses: Some(Raw::parse(r#"{"k":{}}"#).unwrap()), state: Some("s\"".into()) };
         let extras = Extras { round: Some(&round), ..Extras::default() };
         assert_eq!(
-            splice(r#"{"name":"a"}"#, None, &extras),
+            spliced(r#"{"name":"a"}"#, None, &extras),
             r#"{"name":"a","inputResponses":{"k":{}},"requestState":"s\""}"#
         );
     }

@@ -5,7 +5,7 @@ use switchboard_protocol::{
     LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
 };
 
-use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
+use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
 use crate::era::{Stash, Terms, has_batches, is_modern_name};
 use crate::error::CallError;
 use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
@@ -117,8 +117,8 @@ fn is_legacy(revision: Revision) -> bool {
     revision <= Revision::LATEST_LEGACY
 }
 
-pub(crate) fn dress(body: &str, extras: &Extras<'_>) -> String {
-    splice(body, None, extras)
+pub(crate) fn dress(params: &mut String, extras: &Extras<'_>) -> Dressed {
+    splice(params, None, extras)
 }
 
 /// A result is the result, unless the request asked for a task and got one.

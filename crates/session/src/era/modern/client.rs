@@ -6,7 +6,7 @@ use switchboard_protocol::{
     InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
-use crate::era::dialect::{Extras, Settled, TaskTicket, splice};
+use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::supported;
 use crate::era::{Terms, is_modern_name, may_ask};
 use crate::error::CallError;
@@ -45,8 +45,8 @@ impl Client {
         self.revision.as_str()
     }
 
-    pub(crate) fn dress(&self, body: &str, extras: &Extras<'_>) -> String {
-        splice(body, Some(&self.stamp.read()), extras)
+    pub(crate) fn dress(&self, params: &mut String, extras: &Extras<'_>) -> Dressed {
+        splice(params, Some(&self.stamp.read()), extras)
     }
 
     pub(crate) fn stamp_log_level(&self, level: Level) {
@@ -106,7 +106,8 @@ pub(crate) fn discover(
     who: &Implementation,
     capabilities: &ClientCapabilities,
 ) -> Result<Exchange, CallError> {
-    let params = Client::new(revision, who, capabilities)?.dress("{}", &Extras::default());
+    let mut params = "{}".to_owned();
+    Client::new(revision, who, capabilities)?.dress(&mut params, &Extras::default());
     let mirror = Mirror { revision: Some(revision.as_str()), ..Mirror::default() };
     Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
 }
