@@ -280,3 +280,118 @@ impl fmt::Debug for Outbox {
         f.debug_struct("Outbox").field("waiting", &self.waiting()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::IoSlice;
+
+    use bytes::Bytes;
+
+    use super::*;
+
+    const ROOM: Room = Room { frames: 1024, bytes: 1024 * 1024 };
+    const STALL: Duration = Duration::from_secs(5);
+
+    /// Takes so many bytes at a time, and wants to be asked again for more.
+    struct Sips {
+        most: usize,
+        took: Arc<Mutex<Vec<u8>>>,
+        thirsty: bool,
+    }
+
+    impl Outlet for Sips {
+        fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
+            if queue.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            self.thirsty = !self.thirsty;
+            if self.thirsty {
+                let mut slices = [IoSlice::new(&[]); 3];
+                let filled = queue.slices(&mut slices);
+                let sip: Vec<u8> =
+                    slices[..filled].iter().flat_map(|slice| slice.iter()).take(self.most).copied().collect();
+                queue.advance(sip.len());
+                self.took.lock().extend(sip);
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+
+        fn poll_close(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// A box whose outlet takes so many bytes at a time, and what it took.
+    fn sipped(most: usize, tap: Option<Tap>) -> (Arc<Outbox>, Arc<Mutex<Vec<u8>>>) {
+        let took = Arc::default();
+        let outlet = Sips { most, took: Arc::clone(&took), thirsty: false };
+        (Arc::new(Outbox::new(Box::new(outlet), ROOM, tap)), took)
+    }
+
+    fn large() -> Bytes {
+        let text: String = (0..20_000).map(|number| format!("{number},")).collect();
+        Bytes::from(format!("[{text}0]"))
+    }
+
+    fn answer<'a>(value: &'a Bytes) -> [Part<'a>; 3] {
+        [Part::Text(br#"{"result":"#), Part::Shared(value), Part::Text(b"}")]
+    }
+
+    fn text(bytes: &[u8]) -> String {
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    #[tokio::test]
+    async fn a_write_that_stops_inside_a_large_part_goes_on_at_the_right_byte() {
+        let large = large();
+        for most in [1, 7, 4096, 100_000] {
+            let (outbox, took) = sipped(most, None);
+            for flush in [Flush::Soon, Flush::Now, Flush::Soon] {
+                outbox.put(&[Part::Text(b"small")], Claim::Exempt, flush).unwrap();
+                outbox.put(&answer(&large), Claim::Exempt, flush).unwrap();
+            }
+            outbox.close();
+            Arc::clone(&outbox).run(STALL).await;
+            let expected = format!("small\n{{\"result\":{}}}\n", text(&large)).repeat(3);
+            assert_eq!(text(&took.lock()), expected);
+            assert_eq!(outbox.waiting(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_tap_sees_whole_frames_however_they_are_written() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let sees = Arc::clone(&seen);
+        let (outbox, took) = sipped(4096, Some(Tap::new(move |_, frame| sees.lock().push(frame.to_vec()))));
+        let large = large();
+        outbox.put(&answer(&large), Claim::Exempt, Flush::Now).unwrap();
+        outbox.put(&[Part::Text(b"small")], Claim::Exempt, Flush::Soon).unwrap();
+        outbox.close();
+        Arc::clone(&outbox).run(STALL).await;
+        let took = text(&took.lock());
+        let seen: Vec<_> = seen.lock().iter().map(|frame| text(frame)).collect();
+        assert_eq!(took.lines().collect::<Vec<_>>(), seen);
+    }
+
+    #[tokio::test]
+    async fn what_is_shared_is_held_once_and_counted_each_time() {
+        let (outbox, _) = sipped(1, None);
+        let large = large();
+        for times in 1..=5 {
+            outbox.put(&answer(&large), Claim::Exempt, Flush::Soon).unwrap();
+            assert_eq!(outbox.waiting(), times * (large.len() as u64 + 12));
+        }
+        let mut slices = [IoSlice::new(&[]); 16];
+        let state = outbox.state.lock();
+        let filled = state.pending.slices(&mut slices);
+        let shared = slices[..filled].iter().filter(|slice| slice.as_ptr() == large.as_ptr()).count();
+        assert_eq!(shared, 5);
+        drop(state);
+        // Five answers are more than half of the room; what asks for it is counted with them.
+        let asks = vec![b' '; ROOM.bytes - 5 * large.len()];
+        let refused = outbox.put(&[Part::Text(&asks)], Claim::Room, Flush::Soon);
+        assert!(matches!(refused, Err(LinkError::Overloaded { .. })));
+        outbox.put(&[Part::Text(b"small")], Claim::Room, Flush::Soon).unwrap();
+    }
+}
