@@ -5,10 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytestring::ByteString;
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, TaskParams};
+use switchboard_protocol::{
+    CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, RpcError, TaskParams,
+};
 
 use crate::client::Answers;
 use crate::client::call::{Call, OnNote, OnProgress};
+use crate::client::live::Live;
 use crate::client::session::{ClientSession, decode};
 use crate::error::CallError;
 use crate::link::BoxFuture;
@@ -100,44 +103,59 @@ impl CallTool {
     ///
     /// # Errors
     /// When the server or the connection fails.
-    pub async fn raw(self) -> Result<Raw, CallError> {
+    pub async fn raw(mut self) -> Result<Raw, CallError> {
+        self.make().await
+    }
+
+    /// By reference: what is handed to a future stands in it twice, and this one is made for every call.
+    async fn make(&mut self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
         live.offers(live.terms.capabilities.tools.is_some(), "tools")?;
-        let arguments = self.arguments?;
+        let arguments = std::mem::replace(&mut self.arguments, Ok(Raw::null()))?;
         if !arguments.is_object() && !arguments.is_null() {
             return Err(CallError::Parameters("the arguments of a tool are a JSON object".into()));
         }
-        let name = self.name;
-        let arguments = arguments.is_object().then_some(arguments);
-        let as_task = self.task.is_some();
-        let params = || body(&name, arguments.as_ref(), self.task.as_ref());
-        let (mut on_progress, mut on_note) = (self.on_progress, self.on_note);
-        let mut call = |params: String, marked| Call {
+        let arguments = Some(&arguments).filter(|arguments| arguments.is_object());
+        let params = body(&self.name, arguments, self.task.as_ref())?;
+        let known = live.tools.last();
+        let schema =
+            known.as_ref().and_then(|tools| tools.by_name(&self.name)).map(|tool| &tool.input_schema);
+        let mut call = Call {
             meta: self.meta.as_ref(),
-            name: Some(&name),
-            marked,
+            name: Some(&self.name),
+            marked: schema.zip(arguments),
             idle: self.idle,
             total: self.total,
             tracked: true,
-            on_progress: on_progress.take(),
-            on_note: on_note.take(),
-            as_task,
-            answers: self.answers.clone(),
+            on_progress: self.on_progress.take(),
+            on_note: self.on_note.take(),
+            as_task: self.task.is_some(),
+            answers: self.answers.take(),
             ..Call::new("tools/call", params)
         };
-        let known = live.tools.last();
-        let schema = known.as_ref().and_then(|tools| tools.by_name(&name)).map(|tool| &tool.input_schema);
-        let outcome = live.call(call(params()?, schema.zip(arguments.as_ref()))).await;
-        let Err(CallError::Remote(error)) = &outcome else { return outcome };
-        if error.code != ErrorCode::HEADER_MISMATCH {
-            return outcome;
-        }
-        // Refused for what was said outside the message, so not carried out: what we know of the tool is stale.
+        let refused = match live.call_through(&mut call).await {
+            Err(CallError::Remote(error)) if error.code == ErrorCode::HEADER_MISMATCH => error,
+            outcome => return outcome.map(|finished| finished.result),
+        };
         // Boxed: what happens seldom must not make every call larger.
-        let tools = Box::pin(self.session.refresh_tools()).await?;
-        let Some(tool) = tools.by_name(&name) else { return outcome };
-        live.call_boxed(call(params()?, Some(&tool.input_schema).zip(arguments.as_ref()))).await
+        Box::pin(once_more(&self.session, live, call, arguments, refused)).await
     }
+}
+
+/// Makes a call again that was refused for what was said outside the message, and so was not carried out: what we know of
+/// the tool is stale.
+async fn once_more(
+    session: &ClientSession,
+    live: &Live,
+    call: Call<'_>,
+    arguments: Option<&Raw>,
+    refused: RpcError,
+) -> Result<Raw, CallError> {
+    let tools = session.refresh_tools().await?;
+    let Some(tool) = call.name.and_then(|name| tools.by_name(name)) else {
+        return Err(CallError::Remote(refused));
+    };
+    live.call(Call { marked: Some(&tool.input_schema).zip(arguments), ..call }).await
 }
 
 /// What is written besides the name and the arguments, what every request says of itself included where it does.
@@ -164,8 +182,11 @@ impl IntoFuture for CallTool {
     type Output = Result<CallToolResult, CallError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async { decode("tools/call", &self.raw().await?) })
+    fn into_future(mut self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let result = self.make().await?;
+            decode("tools/call", &result)
+        })
     }
 }
 
