@@ -21,7 +21,7 @@ use crate::stdio::bell::{Bell, Rung};
 use crate::stdio::ladder::{Push, Status, Stoppable};
 use crate::stdio::shim;
 
-/// How often a process is looked at where not even a signal tells that it ended.
+/// How often a process is looked at where not even a signal tells that it ended, or that it can be reaped.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Who looks after what the server starts.
@@ -131,7 +131,16 @@ impl Process {
     /// Waits until it may have ended. False when the runtime is shutting down.
     async fn stirred(&self) -> bool {
         match &self.bell {
-            Some(bell) => bell.rung().await == Rung::Ended,
+            Some(bell) => match bell.rung().await {
+                Rung::Ended => {
+                    // A debugger may still hold what has ended. The bell rings on until we may have it.
+                    if self.reap().is_none() {
+                        tokio::time::sleep(LOOK).await;
+                    }
+                    true
+                }
+                Rung::Never => false,
+            },
             None => match signal(SignalKind::child()) {
                 Ok(mut ended) => {
                     // It may have ended before anybody listened.
