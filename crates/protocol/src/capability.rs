@@ -3,8 +3,8 @@
 //! The set is open: a key that no revision defines survives a round trip. Which capability a method needs is in the
 //! surface table.
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 
 use crate::map::OrderedMap;
 use crate::raw::Raw;

@@ -1,7 +1,7 @@
 //! Completion: suggestions while the user types an argument of a prompt or a resource template.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
 
 use crate::map::OrderedMap;
 use crate::meta::Meta;

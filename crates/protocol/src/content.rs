@@ -2,8 +2,8 @@
 //!
 //! A block of a type we do not know is kept as text. Base64 stays base64: whoever wants bytes decodes them.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
 
 use crate::meta::Meta;
 use crate::raw::Raw;

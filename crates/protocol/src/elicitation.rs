@@ -1,8 +1,8 @@
 //! Elicitation: a server asks the user, by a form or by a URL to visit (from 2025-06-18).
 
-use serde::de::DeserializeOwned;
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde_core::de::DeserializeOwned;
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
 
 use crate::form::FormSchema;
 use crate::map::OrderedMap;

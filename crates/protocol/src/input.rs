@@ -2,9 +2,9 @@
 //!
 //! Only the shapes: asking the user and sending the request again is the business of a conversation.
 
-use serde::de::DeserializeOwned;
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde_core::de::DeserializeOwned;
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
 
 use crate::elicitation::ElicitParams;
 use crate::map::OrderedMap;

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of MCP types.
 
-use serde::{Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 
 /// 2^53: beyond it a float skips integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;

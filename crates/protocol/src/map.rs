@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::de::{MapAccess, Visitor};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A map from strings that remembers the order of its keys.
 #[derive(Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use serde::de::DeserializeOwned;
-use serde::{Serialize, Serializer};
+use serde_core::de::DeserializeOwned;
+use serde_core::{Serialize, Serializer};
 
 use crate::jsonrpc::RequestId;
 use crate::map::OrderedMap;

@@ -2,8 +2,8 @@
 //!
 //! One empty type per request and per notification, so that a typed call is `call::<CallTool>(params)`.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 
 use crate::raw::Raw;
 use crate::{

@@ -109,7 +109,7 @@ pub fn walk_entries(
     };
     let mut is_there = false;
     let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
-    let walked = Reader::new(result).each_member("an object", |reader, name| match name.as_bytes() {
+    let walked = Reader::new(result).each_member("an object", &mut |reader, name| match name.as_bytes() {
         name if name == field.as_bytes() => {
             if std::mem::replace(&mut is_there, true) {
                 return Err(Mismatch::new(reader.at(), "the list stands twice"));
@@ -152,7 +152,7 @@ impl List<'_> {
             let found = if reader.first() == b'n' { "null" } else { "something else" };
             return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
         }
-        reader.each_element(|entry| {
+        reader.each_element(&mut |entry| {
             let index = self.page.items.len() + self.page.rejected.len();
             if index >= self.most {
                 self.page.is_cut = true;

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::de::DeserializeOwned;
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::fields::{Elements, Fields, Glances};
@@ -152,7 +152,7 @@ impl Raw {
         }
         text.push_str(close);
         debug_assert!(
-            serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok(),
+            serde_json::from_str::<serde_core::de::IgnoredAny>(&text).is_ok(),
             "members and commas on both sides"
         );
         Ok(Self::checked(behind(lead, text)))
@@ -346,7 +346,7 @@ impl Serialize for Raw {
         match json::trust(&self.text) {
             Some(text) => text.serialize(serializer),
             None => serde_json::from_str::<&RawValue>(&self.text)
-                .map_err(serde::ser::Error::custom)?
+                .map_err(serde_core::ser::Error::custom)?
                 .serialize(serializer),
         }
     }

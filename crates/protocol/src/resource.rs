@@ -2,8 +2,8 @@
 //!
 //! Knows the shapes only; URIs and templates are opaque text here.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Annotations;

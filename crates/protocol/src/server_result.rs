@@ -2,7 +2,7 @@
 //!
 //! Written without a tag: the peer knows what it asked for.
 
-use serde::{Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 
 use crate::completion::CompleteResult;
 use crate::content::Content;

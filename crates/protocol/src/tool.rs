@@ -2,7 +2,7 @@
 //!
 //! Schemas stay text, byte for byte; [`Tool::input`] gives a typed view on demand. Validates nothing.
 
-use serde::de::DeserializeOwned;
+use serde_core::de::DeserializeOwned;
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;

@@ -1,6 +1,6 @@
 //! How the fields of a form are spelled as JSON Schema.
 
-use serde::{Serialize, Serializer};
+use serde_core::{Serialize, Serializer};
 
 use super::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, MultiChoiceField, NumberField, TextField,

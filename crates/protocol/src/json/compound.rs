@@ -1,6 +1,6 @@
 //! Values made of others: arrays, objects, and the structs by which `serde_json` says "this is text already".
 
-use serde::ser::{
+use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
 use crate::json::refuse::refuse_the_rest;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde_core::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::Error;
 
 /// How `serde_json` marks a number that it kept as text (its feature `arbitrary_precision`, which any crate of a

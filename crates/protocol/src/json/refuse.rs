@@ -13,13 +13,13 @@ macro_rules! refuse {
 /// The types and methods that refuse all that is made of several values, and all that has no text.
 macro_rules! refuse_the_rest {
     () => {
-        type SerializeSeq = serde::ser::Impossible<(), Error>;
-        type SerializeTuple = serde::ser::Impossible<(), Error>;
-        type SerializeTupleStruct = serde::ser::Impossible<(), Error>;
-        type SerializeTupleVariant = serde::ser::Impossible<(), Error>;
-        type SerializeMap = serde::ser::Impossible<(), Error>;
-        type SerializeStruct = serde::ser::Impossible<(), Error>;
-        type SerializeStructVariant = serde::ser::Impossible<(), Error>;
+        type SerializeSeq = serde_core::ser::Impossible<(), Error>;
+        type SerializeTuple = serde_core::ser::Impossible<(), Error>;
+        type SerializeTupleStruct = serde_core::ser::Impossible<(), Error>;
+        type SerializeTupleVariant = serde_core::ser::Impossible<(), Error>;
+        type SerializeMap = serde_core::ser::Impossible<(), Error>;
+        type SerializeStruct = serde_core::ser::Impossible<(), Error>;
+        type SerializeStructVariant = serde_core::ser::Impossible<(), Error>;
 
         $crate::json::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
 

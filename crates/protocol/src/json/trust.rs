@@ -1,8 +1,8 @@
 //! Handing text that has been checked to `serde_json` without having it checked again.
 
-use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
-use serde::forward_to_deserialize_any;
+use serde_core::de::value::{BorrowedStrDeserializer, MapDeserializer};
+use serde_core::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde_core::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
 /// The text, which must be one JSON value without space around it, as something that every serializer of `serde_json`
@@ -17,7 +17,7 @@ pub(crate) fn trust(checked: &str) -> Option<&RawValue> {
 struct Checked<'de>(&'de str);
 
 impl<'de> Deserializer<'de> for Checked<'de> {
-    type Error = serde::de::value::Error;
+    type Error = serde_core::de::value::Error;
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(

@@ -1,6 +1,6 @@
 //! Text that is JSON already: what stands in a `RawValue`.
 
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
 use crate::json::refuse::{refuse, refuse_the_rest};

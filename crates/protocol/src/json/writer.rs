@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write as _};
 
-use serde::ser::{Error as _, Serialize, Serializer};
+use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
 use crate::json::compound::{Fields, Items, Members};

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::raw::Raw;
 use crate::wire::{Fit, FromRaw, May, Member, Mismatch, Reader, deserialized, wire};

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde::de::IgnoredAny;
+use serde_core::de::IgnoredAny;
 
 use crate::fields::Fields;
 use crate::jsonrpc::code::{RpcError, read_error};

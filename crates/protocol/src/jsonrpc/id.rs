@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::plain::plain_run;
 use crate::wire::{FromRaw, Mismatch, Reader};
@@ -123,23 +123,23 @@ impl FromRaw for RequestId {
 impl<'de> Deserialize<'de> for RequestId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
+        impl serde_core::de::Visitor<'_> for Visitor {
             type Value = RequestId;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "an integer or a string of at most {MAX_ID_BYTES} bytes")
             }
-            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<RequestId, E> {
+            fn visit_i64<E: serde_core::de::Error>(self, number: i64) -> Result<RequestId, E> {
                 Ok(RequestId::Number(number))
             }
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<RequestId, E> {
+            fn visit_u64<E: serde_core::de::Error>(self, number: u64) -> Result<RequestId, E> {
                 i64::try_from(number).map(RequestId::Number).map_err(E::custom)
             }
-            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<RequestId, E> {
+            fn visit_f64<E: serde_core::de::Error>(self, number: f64) -> Result<RequestId, E> {
                 integral(&number.to_string())
                     .map(RequestId::Number)
                     .ok_or_else(|| E::custom("not an integer"))
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RequestId, E> {
+            fn visit_str<E: serde_core::de::Error>(self, text: &str) -> Result<RequestId, E> {
                 if text.len() > MAX_ID_BYTES {
                     return Err(E::invalid_length(text.len(), &self));
                 }

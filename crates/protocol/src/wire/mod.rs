@@ -19,8 +19,8 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, ser::SerializeStruct};
+use serde_core::de::{Deserializer, Error as _};
+use serde_core::{Deserialize, ser::SerializeStruct};
 
 pub(crate) use members::Member;
 pub use mismatch::Mismatch;

@@ -45,15 +45,15 @@ macro_rules! wire {
         impl $crate::wire::Object for $type {
             const MEMBERS: usize = [$($name),+].len();
 
-            fn write_members<S: serde::ser::SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error> {
+            fn write_members<S: serde_core::ser::SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error> {
                 $($crate::wire::wire!(@member $kind self $field $name to);)+
                 Ok(())
             }
         }
 
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                use serde::ser::SerializeStruct as _;
+        impl serde_core::Serialize for $type {
+            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde_core::ser::SerializeStruct as _;
                 let mut object =
                     serializer.serialize_struct(stringify!($type), <Self as $crate::wire::Object>::MEMBERS)?;
                 $crate::wire::Object::write_members(self, &mut object)?;
@@ -139,8 +139,8 @@ pub(crate) use wire;
 /// Lets types that are read from raw text stand in types that are deserialised.
 macro_rules! deserialized {
     ($($type:ident),+) => {$(
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> serde_core::Deserialize<'de> for $type {
+            fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $crate::wire::deserialize(deserializer)
             }
         }

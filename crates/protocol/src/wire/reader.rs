@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         let object = self.at();
         // Most peers write the members in the order of the schema.
         let mut next = 0;
-        self.each_member("an object", |reader, name| {
+        self.each_member("an object", &mut |reader, name| {
             let is_called = |index: &usize| members[*index].name.as_bytes() == name.as_bytes();
             let Some(index) = (next..members.len()).chain(0..next).find(is_called) else {
                 return other(reader, name);
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn each_member(
         &mut self,
         expected: &str,
-        mut read: impl FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
+        read: &mut dyn FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
         if self.first() != b'{' {
             return Err(self.expected(expected));
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
     /// Every element of the value, which must be an array. `read` must pass the value it is called at.
     pub(crate) fn each_element(
         &mut self,
-        mut read: impl FnMut(&mut Self) -> Result<(), Mismatch>,
+        read: &mut dyn FnMut(&mut Self) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
         if self.first() != b'[' {
             return Err(self.expected("a sequence"));

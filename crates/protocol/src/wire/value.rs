@@ -74,7 +74,7 @@ impl<T: FromRaw> FromRaw for Option<T> {
 impl<T: FromRaw> FromRaw for Vec<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let mut elements = Self::new();
-        reader.each_element(|reader| {
+        reader.each_element(&mut |reader| {
             elements.push(T::read(reader)?);
             Ok(())
         })?;
@@ -85,7 +85,7 @@ impl<T: FromRaw> FromRaw for Vec<T> {
 impl<V: FromRaw> FromRaw for OrderedMap<V> {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let mut entries = Vec::new();
-        reader.each_member("a map", |reader, name| {
+        reader.each_member("a map", &mut |reader, name| {
             entries.push((name.as_str().to_owned(), V::read(reader)?));
             Ok(())
         })?;

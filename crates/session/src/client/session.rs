@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde_core::Serialize;
 use switchboard_protocol::{
     CompleteParams, CompleteResult, FromRaw, GetPromptParams, GetPromptResult, Level, ListenFilter, Method,
     OrderedMap, Prompt, Raw, ReadResourceParams, ReadResourceResult, Resource, ResourceTemplate, Root,
