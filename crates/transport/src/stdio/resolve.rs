@@ -1,14 +1,12 @@
 //! Which file a program name means, and what to call it when there is none.
 
 use std::ffi::OsStr;
-use std::fs::{Metadata, metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
-use rustix::process::{getegid, geteuid, getgroups};
 use switchboard_session::link::{NotStarted, StartFault};
 
 use crate::stdio::command::ChildCommand;
@@ -28,21 +26,16 @@ pub(crate) fn resolve(command: &ChildCommand, path: Option<&OsStr>) -> Result<Pa
             .map(|entry| base.join(entry))
             .collect()
     };
-    let (mut refused, mut doubtful) = (None, None);
+    let mut refused = None;
     if !program.is_empty() {
         for place in &places {
             let file = place.join(program);
-            match look_at(&file) {
-                Ok(Found::Executable) => return Ok(file),
-                Ok(Found::Doubtful) => doubtful = doubtful.or(Some(file)),
+            match executable(&file) {
+                Ok(()) => return Ok(file),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(errno) => refused = refused.or(Some((file, errno))),
             }
         }
-    }
-    // Nothing better was found, and the system knows more than the bits of a file say.
-    if let Some(file) = doubtful {
-        return Ok(file);
     }
     let name = program.to_string_lossy();
     let searched = places.iter().map(|place| place.display().to_string()).collect();
@@ -64,47 +57,21 @@ fn base(command: &ChildCommand) -> Result<PathBuf, NotStarted> {
     let ours = || std::env::current_dir().map_err(|error| bad(Path::new("."), error));
     let Some(directory) = command.directory() else { return ours() };
     let directory = if directory.is_absolute() { directory.to_owned() } else { ours()?.join(directory) };
-    let entered = metadata(&directory).and_then(|found| {
+    let entered = std::fs::metadata(&directory).and_then(|found| {
         if !found.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        // Only who may enter it can look at what is inside, itself included.
-        metadata(directory.join("."))
+        access(&directory, Access::EXEC_OK).map_err(Into::into)
     });
-    entered.map(|_| directory.clone()).map_err(|error| bad(&directory, error))
+    entered.map(|()| directory.clone()).map_err(|error| bad(&directory, error))
 }
 
-/// A file that may be executed.
-enum Found {
-    /// By its bits, by us.
-    Executable,
-    /// By its bits, by somebody else. An access list may say otherwise.
-    Doubtful,
-}
-
-fn look_at(file: &Path) -> Result<Found, Errno> {
-    let found = metadata(file).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::ACCESS))?;
-    if !found.is_file() || found.mode() & 0o111 == 0 {
+fn executable(file: &Path) -> Result<(), Errno> {
+    let stat = rustix::fs::stat(file)?;
+    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
         return Err(Errno::ACCESS);
     }
-    Ok(if is_for_us(&found) { Found::Executable } else { Found::Doubtful })
-}
-
-/// Whether the bits of a file let this process execute it; some of them let somebody.
-fn is_for_us(file: &Metadata) -> bool {
-    let mut groups: Vec<u32> = getgroups().unwrap_or_default().iter().map(|group| group.as_raw()).collect();
-    groups.push(getegid().as_raw());
-    file.mode() & bits_for(geteuid().as_raw(), &groups, (file.uid(), file.gid())) != 0
-}
-
-/// Which bits of a file with this owner and group say whether a user may execute it.
-fn bits_for(user: u32, groups: &[u32], (owner, group): (u32, u32)) -> u32 {
-    match user {
-        0 => 0o111,
-        _ if user == owner => 0o100,
-        _ if groups.contains(&group) => 0o010,
-        _ => 0o001,
-    }
+    access(file, Access::EXEC_OK)
 }
 
 /// What the system's refusal to execute a resolved file means.
@@ -130,36 +97,4 @@ pub(crate) fn refused(file: &Path, error: io::Error) -> NotStarted {
         _ => error,
     };
     NotStarted::new(file.display().to_string(), fault).with_source(source)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_bits_decide_who_may_execute() {
-        for (user, groups, bits) in
-            [(0, [9], 0o111), (1, [9], 0o100), (1, [2], 0o100), (3, [2], 0o010), (3, [9], 0o001)]
-        {
-            assert_eq!(bits_for(user, &groups, (1, 2)), bits, "{user} {groups:?}");
-        }
-    }
-
-    #[test]
-    fn what_nobody_may_execute_is_passed_over() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let place = |name: &str, mode| {
-            let place = dir.path().join(name);
-            std::fs::create_dir(&place).unwrap();
-            std::fs::write(place.join("tool"), "#!/bin/sh\n").unwrap();
-            std::fs::set_permissions(place.join("tool"), std::fs::Permissions::from_mode(mode)).unwrap();
-            place
-        };
-        let (text, program) = (place("text", 0o644), place("program", 0o755));
-        let path = std::env::join_paths([&dir.path().join("none"), &text, &program]).unwrap();
-        assert_eq!(resolve(&ChildCommand::new("tool"), Some(&path)).unwrap(), program.join("tool"));
-        let refused = resolve(&ChildCommand::new("tool"), Some(text.as_os_str())).unwrap_err();
-        assert_eq!((refused.fault, refused.searched.len()), (StartFault::NotExecutable, 1));
-    }
 }
