@@ -9,7 +9,7 @@ use serde_core::{Serialize, Serializer};
 use crate::map::OrderedMap;
 use crate::raw::Raw;
 use crate::setter::setters;
-use crate::wire::{Declared, FromRaw, Member, Mismatch, Reader, deserialized};
+use crate::wire::{Declared, FromRaw, Lasting, Member, Mismatch, Reader, deserialized};
 
 /// An object whose keys the specification leaves open.
 pub type Settings = OrderedMap<Raw>;
@@ -42,16 +42,23 @@ macro_rules! open_objects {
         impl FromRaw for $name {
             fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
                 $(let mut $field = Declared(None);)*
-                let mut extra = Settings::new();
-                reader.members_and(&mut [$(Member::new($key, &mut $field)),*], &mut |reader, name| {
-                    extra.insert(name.as_str(), reader.raw());
+                let mut extra = Vec::new();
+                reader.members_and(&mut [$(Member::repeatable($key, &mut $field)),*], &mut |reader, name| {
+                    extra.push((name.as_str().to_owned(), reader.raw().settled()));
                     Ok(())
                 })?;
-                Ok(Self { $($field: $field.0,)* extra })
+                Ok(Self { $($field: $field.0,)* extra: Settings::from_entries(extra) })
             }
         }
 
         deserialized!($name);
+
+        impl Lasting for $name {
+            fn lasting(self) -> Self {
+                // What it holds was made so as it was read.
+                self
+            }
+        }
 
         impl $name {
             /// Declares nothing.

@@ -13,7 +13,7 @@ use crate::raw::{DecodeError, EncodeError, Raw};
 use crate::roots::ListRootsParams;
 use crate::sampling::CreateMessageParams;
 use crate::setter::setters;
-use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, wire, words};
+use crate::wire::{FromRaw, May, Member, Mismatch, Reader, deserialized, wire, words};
 
 /// One thing a server needs: a request without an id.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,19 +76,27 @@ impl Serialize for InputRequest {
 impl FromRaw for InputRequest {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let start = reader.at();
-        let (mut method, mut params) = (Need::<String>(None), May::<Raw>(None));
-        reader.members(&mut [Member::new("method", &mut method), Member::new("params", &mut params)])?;
-        let method = method.0.ok_or_else(|| Mismatch::missing(start, "method"))?;
-        let params = params.0;
-        let read = params.clone().unwrap_or_else(Raw::empty_object);
-        let request = match method.as_str() {
-            "elicitation/create" => FromRaw::from_raw(&read).map(Self::Elicit),
-            "sampling/createMessage" => FromRaw::from_raw(&read).map(Self::Sample),
-            "roots/list" => FromRaw::from_raw(&read).map(Self::Roots),
-            _ => Ok(Self::Unknown { method, params }),
-        };
-        request.map_err(|error| Mismatch::new(start, error.to_string()))
+        let method = reader.look_for("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
+        match &*method {
+            "elicitation/create" => params(reader).map(Self::Elicit),
+            "sampling/createMessage" => params(reader).map(Self::Sample),
+            "roots/list" => params(reader).map(Self::Roots),
+            _ => {
+                let mut params = May(None);
+                reader.members(&mut [Member::new("params", &mut params)])?;
+                Ok(Self::Unknown { method: method.into_owned(), params: params.0 })
+            }
+        }
     }
+}
+
+/// The parameters of the request at which the reader is; without any they are an empty object.
+fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
+    let start = reader.at();
+    let mut params = May(None);
+    reader.members(&mut [Member::new("params", &mut params)])?;
+    let none = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));
+    params.0.map_or_else(none, Ok)
 }
 
 deserialized!(InputRequest);

@@ -23,6 +23,7 @@ use crate::revision::{Era, Revision};
 use crate::server_result::ServerResult;
 use crate::task::{CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, TaskStatus};
 use crate::tool::{CallToolParams, CallToolResult, Tool};
+use crate::wire::FromRaw;
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
@@ -194,7 +195,8 @@ impl Tool {
 
 /// Whether a schema says `"type": "object"`, which is all that 2025-06-18 and 2025-11-25 allow of an output schema.
 fn describes_object(schema: &Raw) -> bool {
-    schema.glance().any(|(name, value)| name == "type" && value == "\"object\"")
+    let types = schema.fields().find(|(name, _)| *name == "type");
+    types.is_some_and(|(_, types)| String::from_raw(&types).is_ok_and(|only| only == "object"))
 }
 
 impl CallToolResult {

@@ -70,7 +70,7 @@ impl Rejected {
 /// Reads the list under `field` of a result, entry by entry.
 ///
 /// # Errors
-/// When the result is no object, or `field` is missing, `null` or no array. A bad entry is no error.
+/// When the result is no object, or `field` is missing, `null`, no array, or stands twice. A bad entry is no error.
 pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
     read_entries(result, field, MAX_NODES)
 }
@@ -156,6 +156,7 @@ impl List<'_> {
             let index = self.page.items.len() + self.page.rejected.len();
             if index >= self.most {
                 self.page.is_cut = true;
+                entry.renew();
                 entry.pass();
                 return Ok(());
             }

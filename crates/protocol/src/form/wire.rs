@@ -6,7 +6,7 @@ use super::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, MultiChoiceField, NumberField, TextField,
 };
 use crate::lenient::Tidy;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 use crate::wire::{FromRaw, Mismatch, Reader, deserialized, wire};
 
 /// The union of all kinds, as JSON Schema spells them.
@@ -90,9 +90,9 @@ fn written<T: Serialize>(default: &T) -> Option<Raw> {
     Raw::encode(default).ok().filter(|raw| !raw.is_null())
 }
 
-fn default<T: FromRaw>(raw: Option<Raw>) -> Result<Option<T>, String> {
-    let read = raw.as_ref().map(T::from_raw).transpose();
-    read.map_err(|error: DecodeError| format!("default: {error}"))
+fn default<T: FromRaw>(reader: &mut Reader<'_>, raw: Option<Raw>) -> Result<Option<T>, String> {
+    let read = raw.as_ref().map(|raw| reader.aside(raw)).transpose();
+    read.map_err(|error| format!("default: {error}"))
 }
 
 impl FromRaw for FormField {
@@ -101,12 +101,14 @@ impl FromRaw for FormField {
         let raw = reader.clone().raw();
         let wire = Wire::read(reader)?;
         let read = match wire.r#type.as_str() {
-            "string" if wire.one_of.is_some() || wire.r#enum.is_some() => read_choice(wire).map(Self::Choice),
-            "string" => read_text(wire).map(Self::Text),
-            "number" => read_number(wire).map(Self::Number),
-            "integer" => read_number(wire).map(Self::Integer),
-            "boolean" => read_boolean(wire).map(Self::Boolean),
-            "array" => read_multi(wire).map(Self::MultiChoice),
+            "string" if wire.one_of.is_some() || wire.r#enum.is_some() => {
+                read_choice(reader, wire).map(Self::Choice)
+            }
+            "string" => read_text(reader, wire).map(Self::Text),
+            "number" => read_number(reader, wire).map(Self::Number),
+            "integer" => read_number(reader, wire).map(Self::Integer),
+            "boolean" => read_boolean(reader, wire).map(Self::Boolean),
+            "array" => read_multi(reader, wire).map(Self::MultiChoice),
             _ => Ok(Self::Unknown(raw)),
         };
         read.map_err(|reason| Mismatch::new(start, reason))
@@ -115,32 +117,36 @@ impl FromRaw for FormField {
 
 deserialized!(FormField);
 
-fn read_text(wire: Wire) -> Result<TextField, String> {
+fn read_text(reader: &mut Reader<'_>, wire: Wire) -> Result<TextField, String> {
     Ok(TextField {
         title: wire.title,
         description: wire.description,
         min_length: wire.min_length,
         max_length: wire.max_length,
         format: wire.format,
-        default: default(wire.default)?,
+        default: default(reader, wire.default)?,
     })
 }
 
-fn read_boolean(wire: Wire) -> Result<BooleanField, String> {
-    Ok(BooleanField { title: wire.title, description: wire.description, default: default(wire.default)? })
+fn read_boolean(reader: &mut Reader<'_>, wire: Wire) -> Result<BooleanField, String> {
+    Ok(BooleanField {
+        title: wire.title,
+        description: wire.description,
+        default: default(reader, wire.default)?,
+    })
 }
 
-fn read_number(wire: Wire) -> Result<NumberField, String> {
+fn read_number(reader: &mut Reader<'_>, wire: Wire) -> Result<NumberField, String> {
     Ok(NumberField {
         title: wire.title,
         description: wire.description,
         minimum: wire.minimum,
         maximum: wire.maximum,
-        default: default(wire.default)?,
+        default: default(reader, wire.default)?,
     })
 }
 
-fn read_choice(wire: Wire) -> Result<ChoiceField, String> {
+fn read_choice(reader: &mut Reader<'_>, wire: Wire) -> Result<ChoiceField, String> {
     let (options, style) = match (wire.one_of, wire.r#enum, wire.enum_names) {
         (Some(consts), _, _) => (consts.into_iter().map(Const::into_option).collect(), ChoiceStyle::OneOf),
         (None, values, Some(names)) => {
@@ -158,11 +164,11 @@ fn read_choice(wire: Wire) -> Result<ChoiceField, String> {
         description: wire.description,
         options,
         style,
-        default: default(wire.default)?,
+        default: default(reader, wire.default)?,
     })
 }
 
-fn read_multi(wire: Wire) -> Result<MultiChoiceField, String> {
+fn read_multi(reader: &mut Reader<'_>, wire: Wire) -> Result<MultiChoiceField, String> {
     let items = wire.items.unwrap_or_default();
     let consts = items.any_of.or(items.one_of);
     let titled = consts.is_some();
@@ -177,7 +183,7 @@ fn read_multi(wire: Wire) -> Result<MultiChoiceField, String> {
         titled,
         min_items: wire.min_items,
         max_items: wire.max_items,
-        default: default(wire.default)?,
+        default: default(reader, wire.default)?,
     })
 }
 

@@ -10,6 +10,7 @@ use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::outline::Outline;
 use crate::plain::plain_run;
 use crate::raw::MAX_DEPTH;
+use crate::wire::unescape;
 
 /// The member in which peers say the same again and again.
 const META: &[u8] = b"_meta";
@@ -282,7 +283,7 @@ impl<'a> Cursor<'a> {
         let inner = &self.bytes[start..self.at - 1];
         self.expect(b':')?;
         self.peek()?;
-        Ok(if escaped { unescape(inner) } else { Key::Plain(inner) })
+        Ok(if escaped { unescaped(inner) } else { Key::Plain(inner) })
     }
 
     /// Passes over the value that begins here, inside `depth` containers, and says where it stands.
@@ -582,11 +583,10 @@ fn check_depth(level: usize) -> Result<(), FaultKind> {
 }
 
 #[cold]
-fn unescape(key: &[u8]) -> Key<'_> {
-    let quoted = [b"\"", key, b"\""].concat();
-    match serde_json::from_slice::<String>(&quoted) {
-        Ok(text) => Key::Unescaped(text.into_bytes()),
-        // A lone surrogate: whatever it is, it is none of the names that are looked for.
+fn unescaped(key: &[u8]) -> Key<'_> {
+    match std::str::from_utf8(key) {
+        Ok(text) => Key::Unescaped(unescape(text).into_bytes()),
+        // Whatever it is, it is none of the names that are looked for.
         Err(_) => Key::Plain(key),
     }
 }

@@ -50,7 +50,11 @@ impl Mismatch {
             What::Shape(reason) => {
                 DecodeError::mismatch(path::at(value, self.at.saturating_sub(start) + 1), reason)
             }
-            What::TooMany => DecodeError::too_many(scan::count_nodes(value.as_bytes())),
+            What::TooMany => {
+                let mut cursor = scan::Cursor::new(value.as_bytes());
+                let span = cursor.span(0).unwrap_or_default();
+                DecodeError::too_many(scan::count_nodes(&value.as_bytes()[span]))
+            }
         }
     }
 }

@@ -26,15 +26,16 @@ pub(crate) use members::Member;
 pub use mismatch::Mismatch;
 pub(crate) use object::{deserialized, wire};
 pub use reader::Reader;
-pub(crate) use slot::{Blocks, Declared, Fit, Flat, May, Need, ObjectOnly, Slot, Whole};
+pub(crate) use slot::{Blocks, Declared, Fit, Flat, Lasting, May, Need, ObjectOnly, Slot, Whole};
+pub(crate) use unescape::unescape;
 pub(crate) use word::{unknown_word, words};
 
 use crate::raw::{DecodeError, Raw};
 
 /// A part of the protocol that is read from text.
 ///
-/// The same as [`Raw::decode`], which reads any type that can be deserialised, but in one pass and without copying what
-/// is kept as JSON.
+/// As [`Raw::decode`], which reads any type that can be deserialised, but in one pass, without copying what is kept as JSON,
+/// and with errors that name the innermost place.
 ///
 /// ```
 /// use switchboard_protocol::{FromRaw, Raw, Tool};
@@ -71,9 +72,8 @@ pub(crate) trait Object {
     fn write_members<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error>;
 }
 
-/// Reads through any deserializer of `serde_json`, for those who hold these types in their own.
+/// Reads through any deserializer of `serde_json`, for those who hold these types in their own. Others cannot give the text
+/// that is kept: neither other formats nor what serde buffers for `flatten` and `untagged`.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromRaw>(deserializer: D) -> Result<T, D::Error> {
-    let text = Raw::deserialize(deserializer)?;
-    // Whoever reads this may not have checked how deep it is.
-    text.check_depth().and_then(|()| T::from_raw(&text)).map_err(D::Error::custom)
+    T::from_raw(&Raw::deserialize(deserializer)?).map_err(D::Error::custom)
 }

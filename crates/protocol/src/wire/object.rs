@@ -35,7 +35,7 @@ macro_rules! wire {
                 let _ = start; // Only what must be there asks for it.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
                 reader.members(&mut [
-                    $($crate::wire::Member::new($name, &mut $field),)+
+                    $($crate::wire::wire!(@row $kind $field $name),)+
                 ])?;
                 Ok(Self { $($field: $crate::wire::wire!(@take $kind $field $name reader start),)+ })
             }
@@ -62,13 +62,15 @@ macro_rules! wire {
         }
 
     };
+    (@row flat $field:ident $name:literal) => { $crate::wire::Member::nameless(&mut $field) };
+    (@row $kind:ident $field:ident $name:literal) => { $crate::wire::Member::new($name, &mut $field) };
     (@slot need $reader:ident) => { $crate::wire::Need(None) };
     (@slot number $reader:ident) => { $crate::wire::Need(None) };
     (@slot whole $reader:ident) => { $crate::wire::Whole(None) };
     (@slot fit $reader:ident) => { $crate::wire::Fit(None) };
     (@slot unwritten $reader:ident) => { $crate::wire::Fit(None) };
     (@slot object $reader:ident) => { $crate::wire::ObjectOnly(None) };
-    (@slot flat $reader:ident) => { $crate::wire::Flat($crate::wire::FromRaw::read(&mut $reader.clone())?) };
+    (@slot flat $reader:ident) => { $crate::wire::Flat($reader.ahead()?) };
     (@slot blocks $reader:ident) => { $crate::wire::Blocks(None) };
     (@slot $kind:ident $reader:ident) => { $crate::wire::May(None) };
     (@take need $field:ident $name:literal $reader:ident $start:ident) => {

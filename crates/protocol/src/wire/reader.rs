@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use crate::fields::Name;
 use crate::jsonrpc::scan::Cursor;
-use crate::raw::{MAX_NODES, Raw};
-use crate::wire::members::Member;
+use crate::raw::{DecodeError, MAX_NODES, Raw};
+use crate::wire::FromRaw;
+use crate::wire::members::{Member, Seen};
 use crate::wire::mismatch::Mismatch;
 use crate::wire::unescape::unescape;
 
@@ -48,6 +49,22 @@ impl<'a> Reader<'a> {
     fn count(&mut self) -> Result<(), Mismatch> {
         self.left = self.left.checked_sub(1).ok_or_else(Mismatch::too_many)?;
         Ok(())
+    }
+
+    /// Reads the value and stays at it. What was read counts.
+    pub(crate) fn ahead<T: FromRaw>(&mut self) -> Result<T, Mismatch> {
+        let mut ahead = self.clone();
+        let read = T::read(&mut ahead);
+        self.left = ahead.left;
+        read
+    }
+
+    /// Reads a text that was set aside. What is read counts here.
+    pub(crate) fn aside<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
+        let mut reader = Reader { left: self.left, ..Reader::new(raw) };
+        let read = T::read(&mut reader);
+        self.left = reader.left;
+        read.map_err(|mismatch| mismatch.explain(raw.as_str(), 0))
     }
 
     /// Where the value begins.
@@ -163,14 +180,20 @@ impl<'a> Reader<'a> {
         // Most peers write the members in the order of the schema.
         let mut next = 0;
         self.each_member("an object", &mut |reader, name| {
-            let is_called = |index: &usize| members[*index].name.as_bytes() == name.as_bytes();
+            let is_called =
+                |index: &usize| members[*index].name.is_some_and(|known| known.as_bytes() == name.as_bytes());
             let Some(index) = (next..members.len()).chain(0..next).find(is_called) else {
                 return other(reader, name);
             };
             next = index + 1;
             let member = &mut members[index];
-            if std::mem::replace(&mut member.seen, true) {
-                return Err(Mismatch::new(object, format!("duplicate field `{}`", member.name)));
+            match member.seen {
+                Seen::No => member.seen = Seen::Once,
+                Seen::Once => {
+                    let reason = format!("duplicate field `{}`", member.name.unwrap_or_default());
+                    return Err(Mismatch::new(object, reason));
+                }
+                Seen::AnyTimes => {}
             }
             member.slot.fill(reader)
         })

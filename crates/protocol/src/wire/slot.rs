@@ -2,6 +2,7 @@
 
 use crate::content::Content;
 use crate::lenient;
+use crate::map::OrderedMap;
 use crate::raw::Raw;
 use crate::wire::{FromRaw, Mismatch, Reader};
 
@@ -26,9 +27,7 @@ pub(crate) struct May<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> Slot for May<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        if !reader.null() {
-            self.0 = Some(T::read(reader)?);
-        }
+        self.0 = if reader.null() { None } else { Some(T::read(reader)?) };
         Ok(())
     }
 }
@@ -38,7 +37,7 @@ pub(crate) struct Fit<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> Slot for Fit<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = T::read(&mut reader.clone()).ok();
+        self.0 = reader.ahead().ok();
         reader.pass();
         Ok(())
     }
@@ -80,11 +79,30 @@ impl<T> Slot for Flat<T> {
 /// A capability. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
 pub(crate) struct Declared<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for Declared<T> {
+/// What outlives the message it came in, and must not keep all of that.
+pub(crate) trait Lasting {
+    /// The same in room of its own.
+    fn lasting(self) -> Self;
+}
+
+impl Lasting for bool {
+    fn lasting(self) -> Self {
+        self
+    }
+}
+
+impl Lasting for OrderedMap<Raw> {
+    fn lasting(mut self) -> Self {
+        self.iter_mut().for_each(|(_, value)| *value = value.settled());
+        self
+    }
+}
+
+impl<T: FromRaw + Lasting> Slot for Declared<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         let mut again = reader.clone();
         self.0 = match T::read(reader) {
-            Ok(declared) => Some(declared),
+            Ok(declared) => Some(declared.lasting()),
             Err(mismatch) => {
                 let declared = match again.text() {
                     "null" | "false" => None,

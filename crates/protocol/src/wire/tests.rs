@@ -120,3 +120,61 @@ fn text_from_elsewhere_is_no_deeper_than_ours() {
     let error = serde_json::from_str::<crate::Content>(&deep).unwrap_err();
     assert!(error.to_string().contains("nested deeper"), "{error}");
 }
+
+#[test]
+fn a_raw_is_never_deeper_than_a_message_may_be() {
+    let deep = "[".repeat(crate::MAX_DEPTH + 1) + &"]".repeat(crate::MAX_DEPTH + 1);
+    assert!(serde_json::from_str::<Raw>(&deep).is_err());
+}
+
+#[test]
+fn values_that_are_read_aside_count_too() {
+    let many = format!("[{}\"\"]", "\"\",".repeat(crate::MAX_NODES / 2));
+    let sample = |key: &str| {
+        let params = format!(r#"{{"messages":[],"maxTokens":1,"stopSequences":{many}}}"#);
+        format!(r#""{key}":{{"method":"sampling/createMessage","params":{params}}}"#)
+    };
+    let read = |text: String| crate::InputRequired::from_raw(&Raw::parse(text).unwrap());
+    assert!(read(format!(r#"{{"inputRequests":{{{}}}}}"#, sample("a"))).is_ok());
+    let error = read(format!(r#"{{"inputRequests":{{{},{}}}}}"#, sample("a"), sample("b"))).unwrap_err();
+    assert!(matches!(error.kind(), crate::DecodeKind::TooManyNodes { .. }), "{error}");
+    let field = format!(r#"{{"type":"array","items":{{}},"default":{many}}}"#);
+    let form = |properties: String| format!(r#"{{"type":"object","properties":{{{properties}}}}}"#);
+    let read = |text: String| crate::FormSchema::from_raw(&Raw::parse(text).unwrap());
+    assert!(read(form(format!(r#""a":{field}"#))).is_ok());
+    assert!(read(form(format!(r#""a":{field},"b":{field}"#))).is_err());
+}
+
+#[test]
+fn a_list_that_is_cut_is_not_lost() {
+    let tools = r#"{"name":"a","inputSchema":{}},"#.repeat(crate::MAX_NODES);
+    let text = format!(r#"{{"tools":[{tools}{{"name":"b","inputSchema":{{}}}}]}}"#);
+    let page = crate::read_entries::<crate::Tool>(&Raw::parse(text).unwrap(), "tools", 10).unwrap();
+    assert!(page.is_cut && page.items.len() == 10);
+}
+
+#[test]
+fn half_a_pair_in_a_key_is_the_replacement_character() {
+    let text = r#"{"\ud800":1,"\\ud800":2}"#;
+    let map = crate::OrderedMap::<u64>::from_raw(&Raw::parse(text).unwrap()).unwrap();
+    assert_eq!(map.iter().collect::<Vec<_>>(), [("\u{fffd}", &1), ("\\ud800", &2)]);
+}
+
+#[test]
+fn many_capabilities_cost_what_they_weigh() {
+    let entries: Vec<String> = (0..100_000).map(|n| format!(r#""k{n}":0"#)).collect();
+    let raw = Raw::parse(format!("{{{}}}", entries.join(","))).unwrap();
+    let read = crate::ClientCapabilities::from_raw(&raw).unwrap();
+    assert_eq!(read.extra.len(), 100_000);
+}
+
+#[test]
+fn capabilities_keep_nothing_of_their_message() {
+    let text = r#"{"x":{"y":1},"extensions":{"e":{"z":2}},"tools":{},"tools":{"listChanged":true}}"#;
+    let raw = Raw::parse(text).unwrap();
+    let read = crate::ServerCapabilities::from_raw(&raw).unwrap();
+    let range = raw.as_str().as_bytes().as_ptr_range();
+    let kept = [read.extra.get("x").unwrap(), read.extensions.as_ref().unwrap().get("e").unwrap()];
+    assert!(kept.iter().all(|kept| !range.contains(&kept.as_str().as_ptr())));
+    assert_eq!(read.tools.unwrap().list_changed, Some(true), "of several the last one counts");
+}
