@@ -145,6 +145,11 @@ fn too_many_nodes(outcome: &Outcome) -> bool {
     matches!(outcome, Err(CallError::Protocol { error, .. }) if matches!(error.kind(), DecodeKind::TooManyNodes { .. }))
 }
 
+fn too_many_nodes_as_data(outcome: &Outcome) -> bool {
+    let typed = outcome.as_ref().ok().map(CallToolResult::structured::<serde_json::Value>);
+    matches!(typed, Some(Err(error)) if matches!(error.kind(), DecodeKind::TooManyNodes { .. }))
+}
+
 fn structured(outcome: &Outcome, text: &str) -> bool {
     let content = outcome.as_ref().ok().and_then(|result| result.structured_content.as_ref());
     content.is_some_and(|content| content.as_str() == text)

@@ -197,6 +197,7 @@ const ROWS: &[Row] = &[
     row("F048", &[
         "F048_a_node_bomb_is_refused_before_it_is_typed",
         "F048_a_node_bomb_may_pass_through",
+        "F048_a_node_bomb_that_is_kept_as_text_is_refused_when_it_is_typed",
     ]),
     row("F049", &[
         "F049_a_duplicate_id_is_malformed",

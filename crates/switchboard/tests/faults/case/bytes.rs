@@ -6,7 +6,7 @@ use switchboard::{CallError, LinkError};
 
 use super::{
     Case, Outcome, SHORT, Say, case, hinted, malformed, nothing, ok, structured, too_deep, too_many_nodes,
-    unexpected,
+    too_many_nodes_as_data, unexpected,
 };
 use crate::faultd::reply;
 use crate::stage::is_long;
@@ -134,6 +134,12 @@ pub(super) const CASES: &[Case] = &[
         "F048_a_node_bomb_is_refused_before_it_is_typed",
         Say::Bytes(|id, _| nodes(id)),
         too_many_nodes,
+        nothing,
+    ),
+    case(
+        "F048_a_node_bomb_that_is_kept_as_text_is_refused_when_it_is_typed",
+        Say::Bytes(|id, _| data_nodes(id)),
+        too_many_nodes_as_data,
         nothing,
     ),
     case(
@@ -282,8 +288,15 @@ fn deep(id: &str, levels: usize) -> Vec<u8> {
     format!("{{\"jsonrpc\":\"2.0\",\"result\":{{\"x\":{open}{close}}},\"id\":{id}}}\n").into_bytes()
 }
 
-/// Just under 16 MiB of empty objects.
+/// Just under 16 MiB of blocks without a text.
 pub(crate) fn nodes(id: &str) -> Vec<u8> {
+    let block = r#"{"type":"text","text":""}"#;
+    let many = format!("{block},").repeat(620_000);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{many}{block}]}}}}\n").into_bytes()
+}
+
+/// Just under 16 MiB of empty objects, where they are kept as text.
+fn data_nodes(id: &str) -> Vec<u8> {
     let many = "{},".repeat(5_500_000);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[],\"structuredContent\":[{many}{{}}]}}}}\n")
         .into_bytes()
