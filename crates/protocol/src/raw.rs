@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{Elements, Fields, Glances};
 use crate::json;
-use crate::jsonrpc::{Fault, scan};
+use crate::jsonrpc::{Fault, mend_surrogates, scan};
 use crate::path;
 use crate::wire::FromRaw;
 
@@ -292,7 +292,7 @@ impl Raw {
     fn mend(&self, before: Option<&str>, error: &serde_json::Error) -> Result<String, DecodeError> {
         match before {
             Some(mended) => Err(explain(mended, error)),
-            None => scan::mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error)),
+            None => mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error)),
         }
     }
 }

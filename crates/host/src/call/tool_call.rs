@@ -100,24 +100,24 @@ impl ToolCall {
         let listed = match &self.run {
             None => resolve(&self.host, &self.which).await?,
             Some(run) => {
-                let tool = self.which.name().to_owned();
-                let unsent = HostError::Cancelled { tool, sent: false };
-                unless_cancelled(run, unsent, resolve(&self.host, &self.which)).await??
+                let resolved = unless_cancelled(run, resolve(&self.host, &self.which)).await;
+                resolved.ok_or_else(|| HostError::Cancelled {
+                    tool: self.which.name().to_owned(),
+                    sent: false,
+                })??
             }
         };
         let arguments = match std::mem::replace(&mut self.arguments, Ok(Raw::null())) {
+            Ok(arguments) if arguments.is_object() => arguments,
             Ok(arguments) if arguments.is_null() => Raw::empty_object(),
-            Ok(arguments) => arguments,
+            Ok(_) => return Err(unfit(&listed, "the arguments are a JSON object".to_owned())),
             Err(error) => return Err(unfit(&listed, error.to_string())),
         };
-        if !arguments.is_object() {
-            return Err(unfit(&listed, "the arguments are a JSON object".to_owned()));
-        }
         let span = call_span(&listed);
         if span.is_disabled() {
-            return self.made(&listed, arguments).await;
+            return self.made(&listed, &arguments).await;
         }
-        let outcome = self.made(&listed, arguments).instrument(span.clone()).await;
+        let outcome = self.made(&listed, &arguments).instrument(span.clone()).await;
         match &outcome {
             Ok(made) if made.result.is_error => _ = span.record("error.type", "tool_error"),
             Ok(_) => {}
@@ -127,35 +127,35 @@ impl ToolCall {
     }
 
     /// Everything between the tool and its result.
-    async fn made(&mut self, listed: &Listed, arguments: Raw) -> Result<Made, HostError> {
-        let host = Arc::clone(&self.host);
-        if host.policy.validation == Validation::On {
-            listed.checks.arguments(&listed.tool, &arguments).map_err(|problem| unfit(listed, problem))?;
+    async fn made(&mut self, listed: &Listed, arguments: &Raw) -> Result<Made, HostError> {
+        let validation = self.host.policy.validation;
+        if validation == Validation::On {
+            listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
             return Err(cancelled(listed, false));
         }
-        if let Some(permit) = &host.policy.permit {
-            let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, &arguments);
+        if let Some(permit) = &self.host.policy.permit {
+            let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, arguments);
             let permitted = match &self.run {
                 None => permit.permit(&proposed).await,
-                Some(run) => {
-                    unless_cancelled(run, cancelled(listed, false), permit.permit(&proposed)).await?
-                }
+                Some(run) => unless_cancelled(run, permit.permit(&proposed))
+                    .await
+                    .ok_or_else(|| cancelled(listed, false))?,
             };
             if let Permitted::No { reason } = permitted {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
             // It may have taken minutes: what was permitted is what was listed then.
-            still(&host, listed)?;
+            still(&self.host, listed)?;
         }
         let made = match &listed.target {
             Target::Own(own) => {
                 let result = match &self.run {
-                    None => own.call(arguments, None).await,
+                    None => own.call(arguments.clone(), None).await,
                     Some(run) => {
-                        let answer = own.call(arguments, Some(run));
-                        unless_cancelled(run, cancelled(listed, true), answer).await?
+                        let answer = own.call(arguments.clone(), Some(run));
+                        unless_cancelled(run, answer).await.ok_or_else(|| cancelled(listed, true))?
                     }
                 };
                 Made { raw: None, result }
@@ -167,7 +167,7 @@ impl ToolCall {
                 outcome?
             }
         };
-        if host.policy.validation == Validation::On
+        if validation == Validation::On
             && let Some(structured) = &made.result.structured_content
             && !made.result.is_error
         {
@@ -181,22 +181,26 @@ impl ToolCall {
     }
 
     /// Sends it, and again where that cannot do harm.
-    async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: Raw) -> Result<Made, HostError> {
+    async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
         let turn = match &self.run {
             None => slot.turns.take().await,
-            Some(run) => unless_cancelled(run, cancelled(listed, false), slot.turns.take()).await?,
+            Some(run) => {
+                unless_cancelled(run, slot.turns.take()).await.ok_or_else(|| cancelled(listed, false))?
+            }
         };
         let _turn = turn.map_err(|_| HostError::Busy { server: Arc::clone(&slot.name) })?;
-        let session = match &self.run {
-            None => slot.session().await.map_err(not_ready)?,
-            Some(run) => {
-                let session = unless_cancelled(run, cancelled(listed, false), slot.session()).await?;
+        let session = match (slot.at_hand(), &self.run) {
+            (Some(session), _) => session,
+            (None, None) => slot.session().await.map_err(not_ready)?,
+            (None, Some(run)) => {
+                let session =
+                    unless_cancelled(run, slot.session()).await.ok_or_else(|| cancelled(listed, false))?;
                 session.map_err(not_ready)?
             }
         };
         let opened = slot.opened();
-        let error = match self.once(listed, slot, &session, &arguments).await {
+        let error = match self.once(listed, slot, &session, arguments).await {
             Err(HostError::Call { error, .. }) => error,
             other => return other,
         };
@@ -213,10 +217,12 @@ impl ToolCall {
         let another = Box::pin(slot.session_after(opened));
         let another = match &self.run {
             None => another.await,
-            Some(run) => unless_cancelled(run, cancelled(listed, error.outcome_unknown()), another).await?,
+            Some(run) => unless_cancelled(run, another)
+                .await
+                .ok_or_else(|| cancelled(listed, error.outcome_unknown()))?,
         };
         match another {
-            Some(session) => Box::pin(self.once(listed, slot, &session, &arguments)).await,
+            Some(session) => Box::pin(self.once(listed, slot, &session, arguments)).await,
             None => Err(failed(listed, *error)),
         }
     }
@@ -249,10 +255,11 @@ impl ToolCall {
         if let Some(meta) = self.meta_with_trace() {
             call = call.meta(meta);
         }
-        // The one that is made all the time is awaited in place: moving it would cost as much as half the host.
+        // Boxed: two small pieces of memory are at hand where a large one would have to be looked for.
+        let call = Box::pin(call.raw());
         let outcome = match &self.run {
-            None => call.raw().await,
-            Some(run) => unless_cancelled(run, cancelled(listed, true), Box::pin(call.raw())).await?,
+            None => call.await,
+            Some(run) => unless_cancelled(run, call).await.ok_or_else(|| cancelled(listed, true))?,
         };
         let raw = outcome.map_err(|error| failed(listed, error))?;
         let result = CallToolResult::from_raw(&raw).map_err(|error| {
@@ -277,15 +284,11 @@ impl ToolCall {
 }
 
 /// Waits, unless the run is cancelled first; what was waited for is then dropped, which cancels it.
-async fn unless_cancelled<T>(
-    run: &Run,
-    error: HostError,
-    future: impl Future<Output = T>,
-) -> Result<T, HostError> {
+async fn unless_cancelled<T>(run: &Run, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
-        done = future => Ok(done),
-        () = run.cancelled() => Err(error),
+        done = future => Some(done),
+        () = run.cancelled() => None,
     }
 }
 

@@ -218,13 +218,17 @@ impl Slot {
 
     /// The session, for a call: wakes a server that sleeps, and waits for one that starts.
     pub(crate) async fn session(&self) -> Result<ClientSession, Status> {
-        if self.switch() == Switch::Off {
-            return Err(Status::Disabled);
-        }
-        match self.current() {
+        match self.at_hand() {
             Some(session) => Ok(session),
+            None if self.switch() == Switch::Off => Err(Status::Disabled),
             None => Box::pin(self.session_soon()).await,
         }
+    }
+
+    /// The same, when nobody has to be woken or waited for: as nearly always.
+    #[inline]
+    pub(crate) fn at_hand(&self) -> Option<ClientSession> {
+        if self.switch() == Switch::Off { None } else { self.current() }
     }
 
     async fn session_soon(&self) -> Result<ClientSession, Status> {

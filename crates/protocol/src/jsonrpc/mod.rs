@@ -5,6 +5,7 @@ mod envelope;
 mod familiar;
 mod fault;
 mod id;
+mod mend;
 mod outline;
 mod salvage;
 pub(crate) mod scan;
@@ -17,6 +18,7 @@ pub use envelope::{
 pub use familiar::Familiar;
 pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
+pub(crate) use mend::mend_surrogates;
 pub use outline::Outline;
 pub use salvage::{Salvaged, Salvager, salvage};
 pub use scan::MAX_BATCH;

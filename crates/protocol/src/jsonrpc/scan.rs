@@ -118,43 +118,6 @@ pub(crate) fn count_nodes(bytes: &[u8]) -> usize {
     nodes
 }
 
-/// The text with every lone surrogate escape replaced by `\ufffd`; `None` when there is none.
-pub(crate) fn mend_surrogates(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut mended: Option<String> = None;
-    let mut kept = 0;
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
-        let escape = at + found;
-        at = escape + 2;
-        let Some(unit) = code_unit(bytes, escape) else { continue };
-        at = escape + 6;
-        let is_high = (0xd800..0xdc00).contains(&unit);
-        let paired = is_high && code_unit(bytes, at).is_some_and(|low| (0xdc00..0xe000).contains(&low));
-        if paired {
-            at += 6;
-        } else if (0xd800..0xe000).contains(&unit) {
-            let out = mended.get_or_insert_with(|| String::with_capacity(text.len()));
-            out.push_str(&text[kept..escape]);
-            out.push_str("\\ufffd");
-            kept = at;
-        }
-    }
-    mended.map(|mut out| {
-        out.push_str(&text[kept..]);
-        out
-    })
-}
-
-/// The code unit of a `\uXXXX` escape that begins at `at`.
-fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
-    let escape = bytes.get(at..at + 6)?;
-    if !escape.starts_with(b"\\u") {
-        return None;
-    }
-    u32::from_str_radix(std::str::from_utf8(&escape[2..]).ok()?, 16).ok()
-}
-
 /// A place in a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
@@ -217,7 +180,7 @@ impl<'a> Cursor<'a> {
     #[inline]
     fn peek(&mut self) -> Result<u8, Fault> {
         while let Some(&byte) = self.bytes.get(self.at) {
-            if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+            if !is_space(byte) {
                 return Ok(byte);
             }
             self.at += 1;
@@ -277,6 +240,29 @@ impl<'a> Cursor<'a> {
     /// The name of the member that begins here; then the cursor is at its value.
     #[inline]
     pub(crate) fn name(&mut self) -> Result<Key<'a>, Fault> {
+        match self.plain_name() {
+            Some((inner, next)) if !is_space(next) => Ok(Key::Plain(inner)),
+            Some((inner, _)) => {
+                self.peek()?;
+                Ok(Key::Plain(inner))
+            }
+            None => self.other_name(),
+        }
+    }
+
+    /// Passes a name without escapes and its colon, when there is no space between them, which is how nearly everyone
+    /// writes; also gives the byte behind them.
+    #[inline]
+    fn plain_name(&mut self) -> Option<(&'a [u8], u8)> {
+        let (b'"', inner) = self.bytes.get(self.at..)?.split_first()? else { return None };
+        let len = plain_run(inner);
+        let (name, rest) = inner.split_at_checked(len)?;
+        let [b'"', b':', next, ..] = *rest else { return None };
+        self.at += len + 3;
+        Some((name, next))
+    }
+
+    fn other_name(&mut self) -> Result<Key<'a>, Fault> {
         self.peek()?;
         let start = self.at + 1;
         let escaped = self.string()?;
@@ -287,9 +273,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over the value that begins here, inside `depth` containers, and says where it stands.
+    #[inline]
     pub(crate) fn span(&mut self, depth: usize) -> Result<Range<usize>, Fault> {
         let start = self.at;
-        self.value(depth)?;
+        if self.bytes.get(start) == Some(&b'"') {
+            // Most values are, and need no account of levels.
+            self.string()?;
+        } else {
+            self.value(depth)?;
+        }
         Ok(start..self.at)
     }
 
@@ -473,6 +465,9 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn key(&mut self) -> Result<(), Fault> {
+        if self.plain_name().is_some() {
+            return Ok(());
+        }
         self.peek()?;
         self.string()?;
         self.expect(b':')
@@ -574,6 +569,11 @@ impl<'a> Cursor<'a> {
         }
         Ok(())
     }
+}
+
+#[inline]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
 /// Whether a container may open inside `level` others.

@@ -181,10 +181,12 @@ impl<'a> Reader<'a> {
         let mut next = 0;
         self.each_member("an object", &mut |reader, name| {
             let is_called =
-                |index: &usize| members[*index].name.is_some_and(|known| known.as_bytes() == name.as_bytes());
-            let Some(index) = (next..members.len()).chain(0..next).find(is_called) else {
-                return other(reader, name);
+                |member: &Member<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
+            let found = match members.get(next) {
+                Some(member) if is_called(member) => Some(next),
+                _ => members.iter().position(is_called),
             };
+            let Some(index) = found else { return other(reader, name) };
             next = index + 1;
             let member = &mut members[index];
             match member.seen {

@@ -103,8 +103,9 @@ impl CallTool {
     ///
     /// # Errors
     /// When the server or the connection fails.
-    pub async fn raw(mut self) -> Result<Raw, CallError> {
-        self.make().await
+    #[expect(clippy::manual_async_fn, reason = "that would hold the call twice")]
+    pub fn raw(mut self) -> impl Future<Output = Result<Raw, CallError>> + Send {
+        async move { self.make().await }
     }
 
     /// By reference: what is handed to a future stands in it twice, and this one is made for every call.
