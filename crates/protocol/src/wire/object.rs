@@ -19,7 +19,7 @@
 /// | `object` | a `Raw` that must be there and be an object | always |
 /// | `flat` | an object whose members stand among these; its name is empty | its members |
 ///
-/// With `read` before the type it is only read, through [`FromRaw`](crate::FromRaw).
+/// With `read` before the type it is only read, through [`FromRaw`](crate::FromRaw), with `write` only written.
 macro_rules! wire {
     ($type:ident: $($members:tt)+) => {
         $crate::wire::wire!(read $type: $($members)+);
