@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, ChildCommand, Client, ClientSession, Content, Http, Offer, json};
+use switchboard::{CallToolResult, Stdio, Client, ClientSession, Content, Http, Offer, json};
 
 /// A session under measurement.
 pub struct Calling {
@@ -41,7 +41,7 @@ impl Session for Calling {
                 Ok(client.connect(server).await?.into())
             }
             Target::Command(words) => {
-                Ok(client.connect(ChildCommand::new(&words[0]).args(&words[1..])).await?.into())
+                Ok(client.connect(Stdio::new(&words[0]).args(&words[1..])).await?.into())
             }
         }
     }

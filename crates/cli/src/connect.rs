@@ -9,8 +9,7 @@ use std::time::Duration;
 
 use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::{
-    CallError, Change, ChildCommand, Client, ClientSession, Dial, Level, Limits, Offer, Raw, Stdio, Tap,
-    Terms, Way,
+    CallError, Change, Client, ClientSession, Dial, Level, Limits, Offer, Raw, Stdio, Tap, Terms, Way,
 };
 
 use crate::args::{Options, Target};
@@ -157,7 +156,7 @@ pub(crate) fn introduce(terms: &Terms) -> String {
 
 /// Which server: a program that is started here, or one at an address.
 enum Server {
-    Program { name: String, command: Box<ChildCommand> },
+    Program { name: String, command: Box<Stdio> },
     Remote(Box<Endpoint>),
 }
 
@@ -170,7 +169,7 @@ impl Server {
             (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url).await?))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
-                let command = Box::new(command(&target.options, ChildCommand::new(program).args(args)));
+                let command = Box::new(command(&target.options, Stdio::new(program).args(args)));
                 Ok(Self::Program { name, command })
             }
             (None, None) => Err(Failure::usage("no server is named").hint(HOW)),
@@ -184,10 +183,7 @@ impl Server {
             Self::Program { command, .. } => {
                 let values = options.env.iter().map(|(_, value)| value.clone());
                 let see = see(options.trace.then(|| Trace::new(Arc::clone(screen), values)), opening);
-                Arc::new(
-                    Stdio::new(ChildCommand::clone(command))
-                        .with_tap(Tap::new(move |way, frame| see(way, frame))),
-                )
+                Arc::new(Stdio::clone(command).tap(Tap::new(move |way, frame| see(way, frame))))
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
@@ -220,7 +216,7 @@ impl Server {
     }
 }
 
-fn command(options: &Options, mut command: ChildCommand) -> ChildCommand {
+fn command(options: &Options, mut command: Stdio) -> Stdio {
     for (name, value) in &options.env {
         command = command.env(name, value);
     }
@@ -228,7 +224,7 @@ fn command(options: &Options, mut command: ChildCommand) -> ChildCommand {
         command = command.inherit_env(name);
     }
     if let Some(directory) = &options.cwd {
-        command = command.current_dir(directory);
+        command = command.cwd(directory);
     }
     command
 }

@@ -4,13 +4,13 @@ use switchboard_session::link::BoxFuture;
 
 use crate::call::{Permit, Permitted, Proposed};
 use crate::config::{Configured, Fault, Resolved};
-use crate::desired::Desired;
 use crate::host::Host;
 use crate::permission::{Gate, Known};
 use crate::report::{ServerStatus, SetServers, Written};
+use crate::server_spec::ServerSpec;
 use crate::slot::Word;
 
-impl Desired {
+impl ServerSpec {
     /// A configured server, with what a status shows of its entry.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Host {
         let mut broken = Vec::new();
         let mut wanted = Vec::new();
         for server in &files.servers {
-            match Desired::of(server) {
+            match ServerSpec::of(server) {
                 Ok(desired) => wanted.push((server.name.clone(), desired)),
                 Err(fault) => broken.push((server.name.clone(), fault.to_string())),
             }

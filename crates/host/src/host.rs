@@ -15,12 +15,12 @@ use tokio::task::JoinSet;
 use crate::builder::HostBuilder;
 use crate::call::{CallPolicy, OwnTool, ToolCall, Which, not_ready};
 use crate::config::{Off, Start};
-use crate::desired::Desired;
 use crate::error::HostError;
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
 use crate::registry::{Catalog, Found, Listed, Pins, Switch, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
+use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Table};
 use crate::slot::{Manifest, Slot, Status, Surroundings};
 use crate::telemetry::Readings;
@@ -72,7 +72,7 @@ impl Host {
     pub async fn connect(
         &self,
         name: impl Into<String>,
-        server: impl Into<Desired>,
+        server: impl Into<ServerSpec>,
     ) -> Result<(), HostError> {
         let (name, desired) = (name.into(), server.into());
         let (slot, round) = self.inner.add(&name, desired)?;
@@ -132,7 +132,7 @@ impl Host {
     ///
     /// # Cancellation
     /// The set is changed all the same; servers go on starting.
-    pub async fn set_servers<N: Into<String>, D: Into<Desired>>(
+    pub async fn set_servers<N: Into<String>, D: Into<ServerSpec>>(
         &self,
         servers: impl IntoIterator<Item = (N, D)>,
     ) -> SetServers {

@@ -60,7 +60,6 @@ mod apply;
 mod builder;
 mod builtin;
 mod call;
-mod desired;
 mod error;
 mod event;
 mod handle;
@@ -68,6 +67,7 @@ mod host;
 mod registry;
 mod report;
 mod resources;
+mod server_spec;
 mod set;
 mod slot;
 mod telemetry;
@@ -76,7 +76,6 @@ pub use builder::HostBuilder;
 pub use call::{
     OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced, Validation,
 };
-pub use desired::Desired;
 pub use error::HostError;
 pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
@@ -88,5 +87,6 @@ pub use registry::{
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
+pub use server_spec::ServerSpec;
 pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
 pub use telemetry::Readings;

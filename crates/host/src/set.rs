@@ -8,11 +8,11 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::answers::Desk;
-use crate::desired::Desired;
 use crate::error::HostError;
 use crate::host::Inner;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
+use crate::server_spec::ServerSpec;
 use crate::slot::{Outset, Running, Sentinel, Slot, Status};
 
 /// The round in which a slot is begun.
@@ -31,7 +31,7 @@ pub(crate) struct Table {
 /// One server of the set.
 pub(crate) struct Entry {
     pub(crate) running: Running,
-    desired: Desired,
+    desired: ServerSpec,
 }
 
 impl Entry {
@@ -70,7 +70,7 @@ pub(crate) struct Changed {
 
 impl Inner {
     /// Puts one server into the set; one of the same name and plan stays.
-    pub(crate) fn add(&self, name: &str, desired: Desired) -> Result<(Arc<Slot>, u64), HostError> {
+    pub(crate) fn add(&self, name: &str, desired: ServerSpec) -> Result<(Arc<Slot>, u64), HostError> {
         check_name(name)?;
         let mut table = self.table.lock();
         if table.is_closed {
@@ -115,7 +115,7 @@ impl Inner {
     }
 
     /// Changes the whole set.
-    pub(crate) fn set(&self, wanted: Vec<(String, Desired)>) -> Changed {
+    pub(crate) fn set(&self, wanted: Vec<(String, ServerSpec)>) -> Changed {
         let mut changed = Changed::default();
         let mut table = self.table.lock();
         let mut old = std::mem::take(&mut table.entries);
@@ -157,7 +157,7 @@ impl Inner {
         changed
     }
 
-    fn entry(&self, table: &mut Table, name: &str, desired: Desired) -> Entry {
+    fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
         table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
         let slot = Arc::new(Slot::new(name.into(), desired.plan.clone(), Desk::new(self.abilities)));
         Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }

@@ -39,7 +39,7 @@ pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 #[cfg(feature = "server")]
 pub use switchboard_transport::stdio::own_stdio;
-pub use switchboard_transport::stdio::{ChildCommand, Stdio, enter_if_asked};
+pub use switchboard_transport::stdio::{Stdio, enter_if_asked};
 
 #[cfg(feature = "service")]
 pub use switchboard_design as design;

@@ -11,8 +11,8 @@ use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{Once, pair};
 use switchboard::session::{Peer, PeerLimits};
 use switchboard::{
-    CallError, CallToolResult, ChildCommand, Client, ClientSession, Content, Cx, Handled, Handler,
-    Implementation, InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, json,
+    CallError, CallToolResult, Client, ClientSession, Content, Cx, Handled, Handler, Implementation,
+    InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, Stdio, json,
 };
 
 /// Names what the child serves.
@@ -160,7 +160,7 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
         Binding::InProcess => client.session(InProcess::new(&server(theirs))),
         Binding::Stdio => {
             let program = std::env::current_exe().expect("a test knows its own program");
-            client.session(ChildCommand::new(program).env(SERVE, theirs))
+            client.session(Stdio::new(program).env(SERVE, theirs))
         }
     }
 }

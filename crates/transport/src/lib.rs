@@ -3,7 +3,7 @@
 //! host and no session. For now there is one: [`stdio`], on Linux.
 //!
 //! ```text
-//!   client:  ChildCommand ── spawn ──▶ Pipe ──▶ Peer ──▶ session
+//!   client:  Stdio ── spawn ──▶ Pipe ──▶ Peer ──▶ session
 //!                              │
 //!                              └─ shim ─▶ server ─▶ its children      (all end together)
 //!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ answering
@@ -22,12 +22,12 @@
 //! use std::time::Duration;
 //! use switchboard_session::link::{Ask, Ended, Life, Link, Mirror};
 //! use switchboard_session::{Peer, PeerLimits};
-//! use switchboard_transport::stdio::{self, ChildCommand};
+//! use switchboard_transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A program calls stdio::enter_if_asked() first in main.
 //! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
-//! let (pipe, child) = stdio::spawn(&ChildCommand::new("sh").args(["-c", script]))?;
+//! let (pipe, child) = stdio::spawn(&Stdio::new("sh").args(["-c", script]))?;
 //! let link = Peer::start(pipe, PeerLimits::default());
 //! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), life: Life::Call });
 //! ping.done().await??;

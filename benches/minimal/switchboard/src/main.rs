@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use switchboard::{ChildCommand, Client, json};
+use switchboard::{Stdio, Client, json};
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let command = ChildCommand::new(words.next().ok_or("a command must be given")?).args(words);
+    let command = Stdio::new(words.next().ok_or("a command must be given")?).args(words);
     let server = Client::new().connect(command).await?;
     for tool in server.list_tools().await?.iter() {
         println!("{}", tool.name);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use switchboard::host::config::{Approvals, Binding, Entry, Kind, Scope};
+use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::configured::{Files, quoted, reach, variable};
@@ -95,9 +95,9 @@ fn check_name(name: &str) -> Result<(), Failure> {
     }
 }
 
-fn entry(args: &AddArgs) -> Result<Entry, Failure> {
+fn entry(args: &AddArgs) -> Result<ServerConfig, Failure> {
     if let Some(json) = &args.json {
-        let entry: Result<Entry, _> = serde_json::from_str(json);
+        let entry: Result<ServerConfig, _> = serde_json::from_str(json);
         return entry.map_err(|error| {
             Failure::usage(format!("--json: {error}")).hint("give one entry: {\"command\": …}")
         });
@@ -112,7 +112,7 @@ fn entry(args: &AddArgs) -> Result<Entry, Failure> {
     }
 }
 
-fn at_address(args: &AddArgs, url: &str) -> Result<Entry, Failure> {
+fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
     let binding = match args.transport {
         Some(args::Kind::Stdio) => return Err(wrong("a server at an address is not reached over stdio")),
         Some(args::Kind::Sse) => Binding::Sse,
@@ -120,7 +120,7 @@ fn at_address(args: &AddArgs, url: &str) -> Result<Entry, Failure> {
     };
     let headers = BTreeMap::new();
     let mut entry =
-        Entry::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
+        ServerConfig::new(Kind::Http { url: url.to_owned(), headers, binding, allow_http: args.allow_http });
     for given in &args.headers {
         let (name, value) = given
             .expose()
@@ -131,7 +131,7 @@ fn at_address(args: &AddArgs, url: &str) -> Result<Entry, Failure> {
     Ok(entry)
 }
 
-fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<Entry, Failure> {
+fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<ServerConfig, Failure> {
     if matches!(args.transport, Some(args::Kind::Http | args::Kind::Sse)) {
         return Err(wrong("a program is reached over stdio; for http or sse give --url"));
     }
@@ -148,7 +148,7 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<E
         cwd: args.cwd.clone(),
     };
     let variables = args.env.iter().cloned();
-    Ok(variables.fold(Entry::new(kind), |entry, (name, value)| entry.with_env(name, value)))
+    Ok(variables.fold(ServerConfig::new(kind), |entry, (name, value)| entry.with_env(name, value)))
 }
 
 fn wrong(what: &str) -> Failure {
@@ -158,7 +158,7 @@ fn wrong(what: &str) -> Failure {
 }
 
 /// Whether a variable or header has a value that is no reference.
-fn has_literals(entry: &Entry) -> bool {
+fn has_literals(entry: &ServerConfig) -> bool {
     let values = match &entry.kind {
         Kind::Stdio { env, .. } => env,
         Kind::Http { headers, .. } => headers,

@@ -1,6 +1,6 @@
 //! `switchboard approve`: what a project's server would run, shown before it may.
 
-use switchboard::host::config::{Approval, Approvals, Configured, Entry};
+use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
 
 use crate::args::ApproveArgs;
 use crate::ask::Keyboard;
@@ -72,7 +72,7 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
 }
 
 /// Exactly what would run.
-fn shown(server: &Configured, entry: &Entry, paper: &Paper) -> Result<String, Failure> {
+fn shown(server: &Configured, entry: &ServerConfig, paper: &Paper) -> Result<String, Failure> {
     let word = match server.approval {
         Some(Approval::Changed(_)) => "has changed since you approved it, and now",
         _ => "is new, and",

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::config::{Entry, Plan};
+use switchboard::host::config::{Plan, ServerConfig};
 use switchboard::host::{Event, Status as State, Word};
 use switchboard::{CallToolResult, Host, HostError, HttpListener, HttpOptions, HttpService, json};
 use tokio::task::JoinSet;
@@ -80,9 +80,9 @@ impl Story<'_> {
         let program =
             program.to_str().ok_or_else(|| Failure::usage("this program has a path that is no text"))?;
         let servers = [
-            ("child", Entry::stdio(program, ["demo-server"]), &["add", "echo"][..]),
-            ("web", Entry::http(url), &["weather", "tag"]),
-            ("inside", Entry::sdk("inside"), &["echo", "countdown"]),
+            ("child", ServerConfig::stdio(program, ["demo-server"]), &["add", "echo"][..]),
+            ("web", ServerConfig::http(url), &["weather", "tag"]),
+            ("inside", ServerConfig::sdk("inside"), &["echo", "countdown"]),
         ];
         let began = Instant::now();
         let plans = servers.into_iter().map(|(name, entry, tools)| Ok((name, plan(entry, tools)?)));
@@ -217,7 +217,7 @@ impl Story<'_> {
 }
 
 /// How a server is run that shows these tools only.
-fn plan(mut entry: Entry, tools: &[&str]) -> Result<Plan, Failure> {
+fn plan(mut entry: ServerConfig, tools: &[&str]) -> Result<Plan, Failure> {
     entry.settings.allow_tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
     Ok(entry.plan(&variable)?)
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use switchboard::Tap;
 use switchboard::host::config::Reach;
-use switchboard::{Stdio, Tap};
 
 use crate::args::DoctorArgs;
 use crate::configured::Files;
@@ -45,7 +45,7 @@ async fn examine(report: &mut Report, files: &Files, args: &DoctorArgs) -> Resul
                     seen.see();
                 }
             });
-            meet(report, Arc::new(Stdio::new(child).with_tap(tap)), &Way::Program(moments), patience).await?
+            meet(report, Arc::new(child.tap(tap)), &Way::Program(moments), patience).await?
         }
         Reach::Http { url, headers, sse, allow_plain } => {
             let place = Place { url, headers, sse: *sse, allow_plain: *allow_plain };

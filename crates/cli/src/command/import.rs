@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use switchboard::host::config::import::{Dialect, Imported, ImportedServer};
-use switchboard::host::config::{Entry, File, Scope};
+use switchboard::host::config::{File, Scope, ServerConfig};
 
 use crate::args::ImportArgs;
 use crate::ask::Keyboard;
@@ -28,7 +28,7 @@ struct Item {
 
 enum Fate {
     /// It is stored there.
-    Taken { scope: Scope, entry: Box<Entry> },
+    Taken { scope: Scope, entry: Box<ServerConfig> },
     /// It is not, because of this.
     Skipped(String),
 }

@@ -107,7 +107,7 @@ fn described(files: &Files, server: &Configured) -> Value {
         "scope": server.scope.word(),
         "state": readiness.word(),
         "file": files.of(server.scope),
-        "config": server.entry.as_ref().map(switchboard::host::config::Entry::masked),
+        "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),
     });
     if let Err(fault) = &server.plan {
         told["error"] = json!(fault.to_string());

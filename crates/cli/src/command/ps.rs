@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Entry, Reach};
+use switchboard::host::config::{Reach, ServerConfig};
 
 use crate::args::PsArgs;
 use crate::command::tools::encode;
@@ -50,7 +50,7 @@ fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
 
 /// The command line with what may be secret covered.
 fn command(process: &Process) -> String {
-    reach(&Entry::stdio(&process.program, &process.args))
+    reach(&ServerConfig::stdio(&process.program, &process.args))
 }
 
 fn described(files: &Files, process: &Process) -> Value {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::{
-    Desired, Event, Events, Listed, OnDrift, Run, ServerStatus, SetServers, Status as State,
+    Event, Events, Listed, OnDrift, Run, ServerSpec, ServerStatus, SetServers, Status as State,
 };
 use switchboard::{Abilities, Answers, CallError, Change, Host, HostError, Level};
 
@@ -46,8 +46,8 @@ impl Wanted {
     }
 
     /// What one server would be run by, if it can be run.
-    fn desired(&self, server: &Configured) -> Result<Desired, Fault> {
-        let mut desired = Desired::of(server)?;
+    fn desired(&self, server: &Configured) -> Result<ServerSpec, Fault> {
+        let mut desired = ServerSpec::of(server)?;
         let Plan { start, restart, startup, call, .. } = &mut desired.plan;
         if let Some(time) = self.options.timeout {
             *startup = time;
@@ -122,7 +122,7 @@ impl Hosted {
 
     /// The servers that are wanted of these, and what is wrong with those that cannot be run. The gate knows them from
     /// now on.
-    pub(crate) fn set(&self, files: &Resolved) -> (Vec<Named<Desired>>, Vec<Named<String>>) {
+    pub(crate) fn set(&self, files: &Resolved) -> (Vec<Named<ServerSpec>>, Vec<Named<String>>) {
         self.gate.know(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.wants(&server.name)) {

@@ -3,12 +3,12 @@
 //! Invariant: everything is taken from the masked entry.
 
 use serde_json::Value;
-use switchboard::host::config::{Approval, Configured, Entry, Off, Plan, Start};
+use switchboard::host::config::{Approval, Configured, Off, Plan, ServerConfig, Start};
 
 use crate::sanitize::one_line;
 
 /// What would be run or reached, on one line: `npx -y server@1`, `https://example.com/mcp`.
-pub(crate) fn reach(entry: &Entry) -> String {
+pub(crate) fn reach(entry: &ServerConfig) -> String {
     let masked = entry.masked();
     let text = |key: &str| masked.get(key).and_then(Value::as_str).map(str::to_owned);
     let args = masked.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn a_line_is_quoted_and_hides_secrets() {
-        let entry = Entry::stdio("my prog", ["-y", "it's", "--token", "hunter2"]);
+        let entry = ServerConfig::stdio("my prog", ["-y", "it's", "--token", "hunter2"]);
         let line = reach(&entry);
         assert!(line.starts_with(r"'my prog' -y 'it'\''s' --token"), "{line}");
         assert!(!line.contains("hunter2"), "{line}");
-        assert_eq!(reach(&Entry::http("https://example.com/mcp")), "https://example.com/mcp");
+        assert_eq!(reach(&ServerConfig::http("https://example.com/mcp")), "https://example.com/mcp");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard::host::config::{Approval, Configured, Entry, Off, Plan, Problem, Start};
+use switchboard::host::config::{Approval, Configured, Off, Plan, Problem, ServerConfig, Start};
 
 use crate::configured::{Files, NONE, quoted, reach, variable};
 use crate::doctor::report::{Report, Stop, Trouble};
@@ -28,7 +28,7 @@ fn written<'a>(
     report: &mut Report,
     files: &'a Files,
     name: &str,
-) -> Result<(&'a Configured, &'a Entry), Stop> {
+) -> Result<(&'a Configured, &'a ServerConfig), Stop> {
     let began = Instant::now();
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
@@ -69,7 +69,7 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
     Ok(())
 }
 
-fn filled_in(report: &mut Report, server: &Configured, entry: &Entry) -> Result<Plan, Stop> {
+fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<Plan, Stop> {
     let began = Instant::now();
     let plan = match &server.plan {
         Ok(plan) => plan.clone(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use switchboard::ChildCommand;
+use switchboard::Stdio;
 use switchboard::http::Secret;
 use switchboard::session::link::StartFault;
 
@@ -25,9 +25,9 @@ pub(crate) struct Program<'a> {
 ///
 /// # Errors
 /// The step that says where it was looked for.
-pub(crate) fn find_program(report: &mut Report, program: &Program<'_>) -> Result<ChildCommand, Stop> {
+pub(crate) fn find_program(report: &mut Report, program: &Program<'_>) -> Result<Stdio, Stop> {
     let began = Instant::now();
-    let mut command = ChildCommand::new(program.command).args(program.args);
+    let mut command = Stdio::new(program.command).args(program.args);
     for (name, value) in program.env {
         command = command.env(name, value.expose());
     }
@@ -35,7 +35,7 @@ pub(crate) fn find_program(report: &mut Report, program: &Program<'_>) -> Result
         command = command.inherit_env(name);
     }
     if let Some(cwd) = program.cwd {
-        command = command.current_dir(cwd);
+        command = command.cwd(cwd);
     }
     match command.file() {
         Ok(file) => {

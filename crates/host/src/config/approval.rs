@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use crate::config::canonical::{digest, hexadecimal};
 use crate::config::disk::{self, Lock, Owner};
-use crate::config::entry::Entry;
 use crate::config::fault::{Fault, Problem};
+use crate::config::server_config::ServerConfig;
 
 /// Fields that are not part of what is approved.
 const ASIDE: [&str; 7] = ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
@@ -73,7 +73,7 @@ impl Approvals {
     }
 
     /// Whether this exact entry was approved under this name in this project.
-    pub fn of(&self, project: &Path, name: &str, entry: &Entry) -> Approval {
+    pub fn of(&self, project: &Path, name: &str, entry: &ServerConfig) -> Approval {
         match self.projects.get(&key(project)).and_then(|servers| servers.get(name)) {
             None => Approval::New,
             Some(record) if record.hash == Self::fingerprint(project, name, entry) => Approval::Approved,
@@ -85,7 +85,7 @@ impl Approvals {
     ///
     /// # Errors
     /// When it cannot be stored; then nothing is approved.
-    pub fn approve(&mut self, project: &Path, name: &str, entry: &Entry) -> Result<(), Fault> {
+    pub fn approve(&mut self, project: &Path, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
         let record = Record { hash: Self::fingerprint(project, name, entry), shown: entry.masked() };
         self.change(|projects| {
             projects.entry(key(project)).or_default().insert(name.to_owned(), record);
@@ -106,7 +106,7 @@ impl Approvals {
     }
 
     /// What an approval is of, in hexadecimal: for those who approve by naming it, where nobody can be asked.
-    pub fn fingerprint(project: &Path, name: &str, entry: &Entry) -> String {
+    pub fn fingerprint(project: &Path, name: &str, entry: &ServerConfig) -> String {
         let unknown = |key: &str| entry.unknown.iter().any(|(name, _)| name == key);
         let fields =
             entry.fields().into_iter().filter(|(key, _)| !ASIDE.contains(&key.as_str()) && !unknown(key));

@@ -1,8 +1,8 @@
 //! What somebody who starts a server should know of it: no reason not to, but a reason to look.
 
-use crate::config::entry::{Entry, Kind};
 use crate::config::read::Warning;
 use crate::config::scope::Scope;
+use crate::config::server_config::{Kind, ServerConfig};
 
 /// Programs that download what they run, and how a version is written for them.
 const FETCHERS: [(&str, &[&str]); 5] =
@@ -19,7 +19,7 @@ const LOADERS: [&str; 8] = [
     "PERL5OPT",
 ];
 
-impl Entry {
+impl ServerConfig {
     /// What somebody who starts this server should know; no reason not to.
     pub fn cautions(&self, scope: Scope) -> Vec<Warning> {
         let mut cautions = Vec::new();

@@ -10,9 +10,9 @@ use serde_json::json;
 use crate::config::disk::{self, Owner};
 use crate::config::document::{Node, Position, Syntax};
 use crate::config::edit;
-use crate::config::entry::Entry;
 use crate::config::fault::{Fault, Problem};
 use crate::config::read::Warning;
+use crate::config::server_config::ServerConfig;
 
 /// The key servers stand under.
 const SERVERS: &str = "mcpServers";
@@ -23,7 +23,7 @@ pub struct Written {
     /// Its name.
     pub name: String,
     /// How it is written, or why it cannot be read.
-    pub entry: Result<Entry, Fault>,
+    pub entry: Result<ServerConfig, Fault>,
 }
 
 /// A file of servers, as read and as changed since.
@@ -109,7 +109,7 @@ impl File {
     ///
     /// # Errors
     /// When the text cannot hold it.
-    pub fn set(&mut self, name: &str, entry: &Entry) -> Result<(), Fault> {
+    pub fn set(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
         self.change(|text, servers| Some(edit::set(text, servers, name, entry)))
     }
 
@@ -117,7 +117,7 @@ impl File {
     ///
     /// # Errors
     /// When there is one of that name.
-    pub fn add(&mut self, name: &str, entry: &Entry) -> Result<(), Fault> {
+    pub fn add(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
         match self.servers.iter().any(|server| server.name == name) {
             true => Err(self.fault(name, Problem::Exists)),
             false => self.set(name, entry),
@@ -238,7 +238,7 @@ impl Contents {
         let mut servers: Vec<Written> = Vec::new();
         for member in members {
             let path = format!("{SERVERS}.{}", member.key);
-            let entry = match Entry::read(&member.node, text) {
+            let entry = match ServerConfig::read(&member.node, text) {
                 Ok(read) => {
                     warnings.extend(read.warnings.into_iter().map(|warning| warning.under(&path)));
                     Ok(read.entry)

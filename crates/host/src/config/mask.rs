@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::config::entry::Entry;
 use crate::config::expand::{Piece, pieces};
+use crate::config::server_config::ServerConfig;
 
 const COVER: &str = "••••";
 /// Where other programs keep values that may be secret, whatever they are called.
@@ -16,7 +16,7 @@ const HOLDERS: [&str; 7] = ["env", "envs", "environment", "headers", "http_heade
 /// Words before a credential that say what kind it is.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
 
-impl Entry {
+impl ServerConfig {
     /// The entry as JSON for people and logs: variables not filled in, literal values covered.
     pub fn masked(&self) -> Value {
         let fields = self.fields().into_iter().map(|(key, value)| {

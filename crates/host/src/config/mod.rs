@@ -1,8 +1,8 @@
 //! From what a person wrote to what will be run.
 //!
-//! 1. A server is written as an [`Entry`], by a program or in a [`File`] of `mcpServers`.
+//! 1. A server is written as an [`ServerConfig`], by a program or in a [`File`] of `mcpServers`.
 //! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
-//! 3. [`Entry::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
+//! 3. [`ServerConfig::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
 //!    approval of its exact entry ([`Approvals`]).
 //! 4. Files of other programs are read by [`import`].
 //!
@@ -17,7 +17,6 @@ mod caution;
 pub(crate) mod disk;
 mod document;
 mod edit;
-mod entry;
 mod expand;
 mod fault;
 mod file;
@@ -27,12 +26,12 @@ mod plan;
 mod prepare;
 mod read;
 mod scope;
+mod server_config;
 pub(crate) mod visible;
 mod watch;
 
 pub use approval::{Approval, Approvals};
 pub use document::Position;
-pub use entry::{Binding, Entry, Kind, Settings};
 pub use expand::Lookup;
 pub use fault::{Fault, Problem};
 pub use file::{File, Written};
@@ -41,4 +40,5 @@ pub use plan::{Off, Plan, Reach, Restart, Start};
 pub use prepare::{RESTARTS, STARTUP};
 pub use read::Warning;
 pub use scope::{Configured, Ground, Layer, Resolved, Scope, Shadowed};
+pub use server_config::{Binding, Kind, ServerConfig, Settings};
 pub use watch::Watch;

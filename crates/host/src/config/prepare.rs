@@ -7,17 +7,17 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use switchboard_http::{Address, AddressError, PlainHttp, Secret};
 
-use crate::config::entry::{Binding, Entry, Kind};
 use crate::config::expand::{Lookup, Piece, expand, pieces};
 use crate::config::fault::{Fault, Problem};
 use crate::config::plan::{Off, Plan, Reach, Restart, Start};
+use crate::config::server_config::{Binding, Kind, ServerConfig};
 
 /// How long connecting may take where the entry does not say.
 pub const STARTUP: Duration = Duration::from_secs(60);
 /// How often in a row a server may fail where the entry does not say.
 pub const RESTARTS: u32 = 5;
 
-impl Entry {
+impl ServerConfig {
     /// What will be run, with variables looked up there.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! From a JSON object to an [`Entry`]: each field once, with the place of what does not fit.
+//! From a JSON object to an [`ServerConfig`]: each field once, with the place of what does not fit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,9 +8,9 @@ use std::time::Duration;
 use switchboard_http::Secret;
 
 use crate::config::document::{Member, Node, Position, Value};
-use crate::config::entry::{Binding, Entry, Kind, Settings};
 use crate::config::fault::{Fault, Problem};
 use crate::config::plan::Restart;
+use crate::config::server_config::{Binding, Kind, ServerConfig, Settings};
 use crate::config::visible::visible;
 
 /// What the programs before us call the streamable form of HTTP.
@@ -70,11 +70,11 @@ impl fmt::Display for Warning {
 /// An entry, and what was odd about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
-    pub(crate) entry: Entry,
+    pub(crate) entry: ServerConfig,
     pub(crate) warnings: Vec<Warning>,
 }
 
-impl Entry {
+impl ServerConfig {
     /// Reads an entry. `text` is what the node was parsed from, for places; empty if it was not.
     pub(crate) fn read(node: &Node, text: &str) -> Result<Read, Fault> {
         let mut fields = Fields::new(node, text)?;

@@ -7,13 +7,13 @@
 use std::path::Path;
 
 use crate::config::approval::{Approval, Approvals};
-use crate::config::entry::Entry;
 use crate::config::expand::Lookup;
 use crate::config::fault::Fault;
 use crate::config::file::{File, Written};
 use crate::config::location::Locations;
 use crate::config::plan::{Plan, Reach};
 use crate::config::read::Warning;
+use crate::config::server_config::ServerConfig;
 use crate::registry::name::{NameLimit, QualifiedName};
 
 /// Where an entry comes from, strongest first.
@@ -63,7 +63,7 @@ pub struct Layer {
 
 impl Layer {
     /// Servers that come from no file.
-    pub fn new(scope: Scope, servers: impl IntoIterator<Item = (String, Entry)>) -> Self {
+    pub fn new(scope: Scope, servers: impl IntoIterator<Item = (String, ServerConfig)>) -> Self {
         let servers = servers.into_iter().map(|(name, entry)| Written { name, entry: Ok(entry) });
         Self { scope, servers: servers.collect(), warnings: Vec::new() }
     }
@@ -89,7 +89,7 @@ pub struct Configured {
     /// Where it comes from.
     pub scope: Scope,
     /// How it is written; none if that cannot be read.
-    pub entry: Option<Entry>,
+    pub entry: Option<ServerConfig>,
     /// What will be run, or why it cannot be.
     pub plan: Result<Plan, Fault>,
     /// Whether it was approved; none where that is not asked.

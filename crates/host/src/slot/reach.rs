@@ -9,9 +9,8 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
 use switchboard_session::answering::Server;
 use switchboard_session::link::{Dial, InProcess, Link, LinkError, Rung};
-use switchboard_session::{Peer, PeerLimits};
 use switchboard_transport::http::client::{Http, Way};
-use switchboard_transport::stdio::{ChildCommand, ChildHandle, spawn};
+use switchboard_transport::stdio::{ChildHandle, Stdio};
 
 use crate::config::{Plan, Reach};
 use crate::slot::Failure;
@@ -50,7 +49,7 @@ impl Ways {
     ) -> Result<Arc<dyn Dial>, Failure> {
         match &plan.reach {
             Reach::Stdio { command, args, env, inherit_env, cwd } => {
-                let mut child = ChildCommand::new(command).args(args);
+                let mut child = Stdio::new(command).args(args);
                 for (name, value) in env {
                     child = child.env(name, value.expose());
                 }
@@ -58,7 +57,7 @@ impl Ways {
                     child = child.inherit_env(name);
                 }
                 if let Some(cwd) = cwd {
-                    child = child.current_dir(cwd);
+                    child = child.cwd(cwd);
                 }
                 Ok(Arc::new(Started { command: child, sight: Arc::clone(sight) }))
             }
@@ -117,7 +116,7 @@ impl Sight {
 
 /// A program that is started for each first rung; one that lives is asked again in the older way.
 struct Started {
-    command: ChildCommand,
+    command: Stdio,
     sight: Arc<Sight>,
 }
 
@@ -126,9 +125,9 @@ impl Started {
         match (rung, previous) {
             (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
-                let (pipe, child) = spawn(&self.command)?;
+                let (link, child) = self.command.start()?;
                 *self.sight.child.lock() = Some(child);
-                Ok(Peer::start(pipe, PeerLimits::default()))
+                Ok(link)
             }
         }
     }

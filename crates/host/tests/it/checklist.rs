@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::config::{Off, Plan, Reach, Restart, Start};
-use switchboard_host::{Desired, Host, HostError, Permit, Permitted, Proposed, Status, TokenSource, Word};
+use switchboard_host::{Host, HostError, Permit, Permitted, Proposed, ServerSpec, Status, TokenSource, Word};
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
@@ -130,7 +130,7 @@ async fn status_json_is_as_others_read_it() {
     let toy = Toy::new(&["echo", "other"]);
     let host = Host::builder().with_server("toy", &toy.server("toy-server")).without_resource_tools().build();
     let written = json!({"type": "sdk", "name": "toy", "env": {"KEY": "••••", "OTHER": "${VAR}"}});
-    let desired = Desired::new(in_process("toy")).with_written(written.clone()).with_scope("project");
+    let desired = ServerSpec::new(in_process("toy")).with_written(written.clone()).with_scope("project");
     host.connect("toy", desired).await.unwrap();
     assert_eq!(
         serde_json::to_value(host.server_status("toy").unwrap()).unwrap(),

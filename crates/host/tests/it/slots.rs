@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use switchboard_host::config::{Off, Reach, Restart, Start};
-use switchboard_host::{Desired, Failure, Host, HostError, Status, Word};
+use switchboard_host::{Failure, Host, HostError, ServerSpec, Status, Word};
 
 use crate::stage::{child, gone, host_of, in_process, lives, names, plan, reopened, sh, until};
 use crate::toy::Toy;
@@ -183,7 +183,7 @@ async fn a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call
     let host = Host::builder().without_resource_tools().build();
     let mut plan = child("toy");
     plan.start = Start::WhenUsed;
-    let desired = Desired::new(plan).with_manifest(serde_json::from_str(&written).unwrap());
+    let desired = ServerSpec::new(plan).with_manifest(serde_json::from_str(&written).unwrap());
     host.connect("toy", desired).await.unwrap();
     assert!(matches!(host.state("toy").unwrap(), Status::Asleep));
     assert!(names(&host).contains(&"mcp__toy__echo".to_owned()));

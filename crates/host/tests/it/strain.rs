@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard_host::Host;
-use switchboard_host::config::{Approvals, Entry, Locations, Off, Resolved, Start};
+use switchboard_host::config::{Approvals, Locations, Off, Resolved, ServerConfig, Start};
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
@@ -37,7 +37,7 @@ async fn f154_an_approval_that_cannot_be_stored_is_none() {
     std::fs::write(project.join(".mcp.json"), r#"{"mcpServers": {"s": {"command": "true"}}}"#).unwrap();
     let at = Locations::under(&project, &folder.path().join("config"), &blocked)
         .with_managed_file(folder.path().join("managed.json"));
-    let entry: Entry = serde_json::from_value(json!({"command": "true"})).unwrap();
+    let entry: ServerConfig = serde_json::from_value(json!({"command": "true"})).unwrap();
     let stored = Approvals::open(&at.approvals).and_then(|mut kept| kept.approve(&project, "s", &entry));
     assert!(stored.is_err(), "nothing can be kept there");
     let files = Resolved::read(&at, &[], &|_| None);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Entry, Kind, Off, Plan, Problem, Reach, Restart, Start};
+use switchboard_host::config::{Kind, Off, Plan, Problem, Reach, Restart, ServerConfig, Start};
 
-fn entry(value: Value) -> Entry {
+fn entry(value: Value) -> ServerConfig {
     serde_json::from_value(value).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn all_five_types_are_read_and_the_type_may_be_left_out() {
     ] {
         let read = entry(value);
         assert_eq!(read.kind.word(), word);
-        let again: Entry = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
+        let again: ServerConfig = serde_json::from_str(&serde_json::to_string(&read).unwrap()).unwrap();
         assert_eq!(again, read);
     }
 }
@@ -128,7 +128,7 @@ fn what_does_not_fit_is_named_with_its_field() {
         ),
         (json!({"command": "x", "disabled": "yes"}), "disabled: expected true or false, found a text"),
     ] {
-        let error = serde_json::from_value::<Entry>(value).unwrap_err();
+        let error = serde_json::from_value::<ServerConfig>(value).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -174,7 +174,7 @@ fn what_could_not_be_run_is_refused_before_it_is_tried() {
 #[test]
 fn what_is_not_known_is_kept_in_its_order() {
     let text = r#"{"type":"stdio","command":"x","zebra":1,"alwaysLoad":true,"oauth":{"clientId":"c"}}"#;
-    let entry: Entry = serde_json::from_str(text).unwrap();
+    let entry: ServerConfig = serde_json::from_str(text).unwrap();
     let unknown: Vec<&str> = entry.unknown.iter().map(|(key, _)| key.as_str()).collect();
     assert_eq!(unknown.len(), 3);
     let again: Value = serde_json::to_value(&entry).unwrap();
@@ -207,7 +207,7 @@ fn no_debug_text_or_error_shows_a_secret() {
         let entry = entry(value);
         let plan = entry.plan(&variables).unwrap();
         let unapproved = entry.plan_unapproved();
-        let Entry { kind, .. } = &entry;
+        let ServerConfig { kind, .. } = &entry;
         let text = format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {unapproved:?}");
         assert!(!text.contains("s3cr3t"), "{text}");
     }
@@ -253,6 +253,6 @@ fn T08_only_named_variables_are_in_the_plan() {
     let Reach::Stdio { env, inherit_env, .. } = &plan.reach else { panic!() };
     assert_eq!(env.keys().collect::<Vec<_>>(), ["A"]);
     assert_eq!(inherit_env, &["SSH_AUTH_SOCK"]);
-    let Kind::Stdio { inherit_env, .. } = Entry::stdio("x", ["y"]).kind else { panic!() };
+    let Kind::Stdio { inherit_env, .. } = ServerConfig::stdio("x", ["y"]).kind else { panic!() };
     assert!(inherit_env.is_empty());
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_host::config::{
-    Approval, Approvals, Entry, Fault, File, Layer, Locations, Off, Problem, Reach, Resolved, Scope, Start,
-    Watch,
+    Approval, Approvals, Fault, File, Layer, Locations, Off, Problem, Reach, Resolved, Scope, ServerConfig,
+    Start, Watch,
 };
 use tempfile::TempDir;
 
@@ -113,7 +113,7 @@ fn a_change_keeps_every_other_byte() {
     let mut file = File::open_shared(&stage.at.project_file).unwrap();
     file.set_disabled("a", true).unwrap();
     file.set_disabled("b", true).unwrap();
-    file.add("c", &Entry::stdio("y", ["-v"])).unwrap();
+    file.add("c", &ServerConfig::stdio("y", ["-v"])).unwrap();
     file.write().unwrap();
     let expected = text
         .replace("[1,2] }", "[1,2], \"disabled\": true }")
@@ -132,7 +132,7 @@ fn a_file_is_made_from_nothing_and_is_private() {
     let stage = Stage::new();
     let mut file = File::open(&stage.at.user_file).unwrap();
     assert!(file.servers().is_empty());
-    let entry = Entry::http("https://example.com/mcp").with_header("Authorization", "Bearer s3cr3t");
+    let entry = ServerConfig::http("https://example.com/mcp").with_header("Authorization", "Bearer s3cr3t");
     file.add("remote", &entry).unwrap();
     assert_eq!(file.add("remote", &entry).unwrap_err().problem(), &Problem::Exists);
     assert_eq!(file.remove("other").unwrap_err().problem(), &Problem::NoServer);
@@ -152,9 +152,9 @@ fn a_file_somebody_else_changed_is_not_overwritten() {
     stage.put(&stage.at.user_file, &json!({}));
     let mut ours = File::open(&stage.at.user_file).unwrap();
     let mut theirs = File::open(&stage.at.user_file).unwrap();
-    theirs.add("theirs", &Entry::sdk("x")).unwrap();
+    theirs.add("theirs", &ServerConfig::sdk("x")).unwrap();
     theirs.write().unwrap();
-    ours.add("ours", &Entry::sdk("y")).unwrap();
+    ours.add("ours", &ServerConfig::sdk("y")).unwrap();
     assert!(ours.write().unwrap_err().to_string().contains("somebody else changed it meanwhile"));
     assert_eq!(File::open(&stage.at.user_file).unwrap().servers()[0].name, "theirs");
 }
@@ -167,7 +167,7 @@ fn a_link_is_written_through_and_a_shared_file_keeps_its_mode() {
     fs::set_permissions(&real, fs::Permissions::from_mode(0o664)).unwrap();
     symlink(&real, &stage.at.project_file).unwrap();
     let mut file = File::open_shared(&stage.at.project_file).unwrap();
-    file.add("a", &Entry::sdk("a")).unwrap();
+    file.add("a", &ServerConfig::sdk("a")).unwrap();
     file.write().unwrap();
     assert!(fs::symlink_metadata(&stage.at.project_file).unwrap().is_symlink());
     assert_eq!((mode(&real), File::open_shared(&real).unwrap().servers().len()), (0o664, 1));
@@ -202,7 +202,8 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
         &at.user_file,
         &json!({"d": {"command": "user"}, "c": {"command": "user"}, "broken": {"command": "x"}}),
     );
-    let connectors = Layer::new(Scope::ClaudeAi, ["d", "e"].map(|name| (name.to_owned(), Entry::sdk(name))));
+    let connectors =
+        Layer::new(Scope::ClaudeAi, ["d", "e"].map(|name| (name.to_owned(), ServerConfig::sdk(name))));
     let resolved = Resolved::read(at, &[connectors], &variables);
     let servers: Vec<_> =
         resolved.servers.iter().map(|server| (server.name.as_str(), server.scope.word())).collect();
@@ -300,7 +301,7 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
 fn T04_any_change_of_what_would_run_needs_a_new_approval() {
     let stage = Stage::new();
     let project = &stage.at.project;
-    let read = |value: &Value| -> Entry { serde_json::from_value(value.clone()).unwrap() };
+    let read = |value: &Value| -> ServerConfig { serde_json::from_value(value.clone()).unwrap() };
     let stdio = json!({
         "type": "stdio", "command": "x", "args": ["a", "b"], "env": {"A": "1"}, "inheritEnv": ["B"], "cwd": "/c",
         "allowTools": ["r*"], "denyTools": ["w*"], "timeout": 1000,
@@ -394,7 +395,7 @@ fn T04_a_file_others_could_have_written_is_not_read() {
     // Approvals that others could have written approve nothing.
     stage.put(&stage.at.project_file, &json!({"p": {"command": "x"}}));
     let mut approvals = Approvals::open(&stage.at.approvals).unwrap();
-    approvals.approve(&stage.at.project, "p", &Entry::stdio("x", Vec::<String>::new())).unwrap();
+    approvals.approve(&stage.at.project, "p", &ServerConfig::stdio("x", Vec::<String>::new())).unwrap();
     assert_eq!(stage.resolve().server("p").unwrap().approval, Some(Approval::Approved));
     fs::set_permissions(&stage.at.approvals, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(stage.resolve().server("p").unwrap().approval, Some(Approval::New));
@@ -420,10 +421,10 @@ fn T10_packages_without_a_version_are_warned_about() {
         ("npx", vec![], false),
         ("node", vec!["server.js"], false),
     ] {
-        let cautions = Entry::stdio(command, args.clone()).cautions(Scope::User);
+        let cautions = ServerConfig::stdio(command, args.clone()).cautions(Scope::User);
         assert_eq!(!cautions.is_empty(), warned, "{command} {args:?}");
     }
-    let entry = Entry::stdio("${SHELL}", ["x"]).with_env("LD_PRELOAD", "./evil.so");
+    let entry = ServerConfig::stdio("${SHELL}", ["x"]).with_env("LD_PRELOAD", "./evil.so");
     let fields: Vec<String> =
         entry.cautions(Scope::Project).iter().map(|warning| warning.field().to_owned()).collect();
     assert_eq!(fields, ["command", "env.LD_PRELOAD"]);
@@ -432,7 +433,7 @@ fn T10_packages_without_a_version_are_warned_about() {
 #[test]
 fn approvals_of_two_programs_do_not_undo_each_other() {
     let stage = Stage::new();
-    let entry = Entry::sdk("x");
+    let entry = ServerConfig::sdk("x");
     let mut one = Approvals::open(&stage.at.approvals).unwrap();
     let mut two = Approvals::open(&stage.at.approvals).unwrap();
     one.approve(&stage.at.project, "a", &entry).unwrap();
@@ -532,7 +533,7 @@ proptest! {
         let path = root.path().join("mcp.json");
         fs::write(&path, before).unwrap();
         let mut file = File::open_shared(&path).unwrap();
-        let mut model: std::collections::BTreeMap<String, (Entry, bool)> = file
+        let mut model: std::collections::BTreeMap<String, (ServerConfig, bool)> = file
             .servers()
             .iter()
             .map(|server| (server.name.clone(), (server.entry.clone().unwrap(), false)))
@@ -540,7 +541,7 @@ proptest! {
         for change in changes {
             match change {
                 Change::Set(name, long) => {
-                    let entry = if long { Entry::stdio("x", ["a\"b", "c\n"]) } else { Entry::sdk("y") };
+                    let entry = if long { ServerConfig::stdio("x", ["a\"b", "c\n"]) } else { ServerConfig::sdk("y") };
                     file.set(&format!("s{name}"), &entry).unwrap();
                     model.insert(format!("s{name}"), (entry, false));
                 }
@@ -556,7 +557,7 @@ proptest! {
         }
         file.write().unwrap();
         let again = File::open_shared(&path).unwrap();
-        let found: std::collections::BTreeMap<String, (Entry, bool)> = again
+        let found: std::collections::BTreeMap<String, (ServerConfig, bool)> = again
             .servers()
             .iter()
             .map(|server| {

@@ -11,7 +11,7 @@ use switchboard_session::client::{ClientSession, Limits};
 use switchboard_session::link::InProcess;
 use switchboard_session::{CallError, Offer};
 use switchboard_transport::http::client::Http;
-use switchboard_transport::stdio::{ChildCommand, Stdio};
+use switchboard_transport::stdio::Stdio;
 
 use super::ask::AtTerminal;
 use super::failure::Failure;
@@ -26,7 +26,7 @@ pub(super) enum Target {
     /// At an address.
     Http(Box<Http>),
     /// A program to start.
-    Program(Box<ChildCommand>),
+    Program(Box<Stdio>),
 }
 
 /// The variable that says where a service is when the command line does not.
@@ -66,7 +66,7 @@ impl Target {
         match self {
             Self::Here(server) => client.connect(InProcess::new(&server)).await,
             Self::Http(http) => client.connect(*http).await,
-            Self::Program(command) => client.connect(Stdio::new(*command)).await,
+            Self::Program(command) => client.connect(*command).await,
         }
     }
 }
@@ -148,7 +148,7 @@ fn program(command: &str) -> Result<Target, Failure> {
     };
     let words = words(command).ok_or_else(wrong)?;
     let (program, args) = words.split_first().ok_or_else(wrong)?;
-    Ok(Target::Program(Box::new(ChildCommand::new(program).args(args.iter().cloned()))))
+    Ok(Target::Program(Box::new(Stdio::new(program).args(args.iter().cloned()))))
 }
 
 /// The words of a command, with quotes as a shell has them; nothing when one is not closed.

@@ -4,7 +4,7 @@ use serde_json::json;
 use switchboard_session::Client;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions};
-use switchboard_transport::stdio::{ChildCommand, Stdio};
+use switchboard_transport::stdio::Stdio;
 
 use crate::stage::{Shop, outcome};
 
@@ -57,8 +57,8 @@ async fn child() {
 #[tokio::test]
 async fn on_stdio() {
     let program = std::env::current_exe().unwrap();
-    let command = ChildCommand::new(program).args(["--exact", "ways::child", "--nocapture"]).env(CHILD, "1");
-    let session = Client::new().connect(Stdio::new(command)).await.unwrap();
+    let command = Stdio::new(program).args(["--exact", "ways::child", "--nocapture"]).env(CHILD, "1");
+    let session = Client::new().connect(command).await.unwrap();
     assert_eq!(outcome(&session, "echo", json!({"text": "piped"})).await.1, "piped");
     session.close().await;
 }

@@ -102,6 +102,13 @@ pub struct Tap(Arc<See>);
 
 type See = dyn Fn(Way, &[u8]) + Send + Sync;
 
+/// Two taps are equal if they are clones of each other.
+impl PartialEq for Tap {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl Tap {
     /// A tap that calls this.
     pub fn new(see: impl Fn(Way, &[u8]) + Send + Sync + 'static) -> Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::link::Room;
 
 /// The limits of one connection. The defaults are safe; each can be set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PeerLimits {
     /// Requests under way at once; one more is refused as overloaded.

@@ -1,12 +1,11 @@
 //! How servers start, fail to, and end: F001 to F011, F020, F023, F024.
 
 use std::future::IntoFuture;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard::session::link::StartFault;
-use switchboard::{CallError, ChildCommand, Client, ClientSession, LinkError, Phase, State, Verdict};
+use switchboard::{CallError, Client, ClientSession, LinkError, Phase, State, Stdio, Verdict};
 
 use crate::part::PART;
 use crate::stage::{
@@ -45,11 +44,11 @@ async fn f001_what_cannot_start_is_named_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("server");
     std::fs::write(&file, "hello").unwrap();
-    let missing = ChildCommand::new("no-such-server").env("PATH", "/usr/bin:/nowhere");
+    let missing = Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere");
     for (command, fault, names) in [
         (missing, StartFault::NotFound, "/nowhere"),
-        (ChildCommand::new(&file), StartFault::NotExecutable, "server"),
-        (ChildCommand::new("cat").current_dir("/nowhere"), StartFault::BadDirectory, "/nowhere"),
+        (Stdio::new(&file), StartFault::NotExecutable, "server"),
+        (Stdio::new("cat").cwd("/nowhere"), StartFault::BadDirectory, "/nowhere"),
     ] {
         let watched = Watched::new(command);
         let session = Client::new().session(watched.clone());
@@ -233,8 +232,12 @@ async fn f020_the_thread_that_started_a_server_may_end() {
 async fn f023_a_number_used_again_is_not_signalled() {
     let us = std::env::current_exe().unwrap();
     let apart = ["-Urpf", "--mount-proc"];
-    let can =
-        tokio::process::Command::new("unshare").args(apart).arg("true").stderr(Stdio::null()).status().await;
+    let can = tokio::process::Command::new("unshare")
+        .args(apart)
+        .arg("true")
+        .stderr(std::process::Stdio::null())
+        .status()
+        .await;
     let mut command = if can.is_ok_and(|status| status.success()) {
         let mut command = tokio::process::Command::new("unshare");
         command.args(apart).arg(us);

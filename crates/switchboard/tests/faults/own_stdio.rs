@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::{CallError, ChildCommand, Client, Offer};
+use switchboard::{CallError, Client, Offer, Stdio};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 
@@ -18,8 +18,8 @@ crate::trials![real:
     serving_on_stdio_a_damaged_start_is_survived,
 ];
 
-fn server() -> ChildCommand {
-    ChildCommand::new(std::env::current_exe().unwrap()).env(PART, "server")
+fn server() -> Stdio {
+    Stdio::new(std::env::current_exe().unwrap()).env(PART, "server")
 }
 
 const ERAS: [Offer; 2] = [Offer::LegacyOnly, Offer::ModernOnly];

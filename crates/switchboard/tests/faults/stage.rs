@@ -9,8 +9,8 @@ use switchboard::session::Peer;
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::{ChildHandle, StopLadder, spawn};
 use switchboard::{
-    CallError, ChildCommand, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Tap,
-    Way, json,
+    CallError, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Stdio, Tap, Way,
+    json,
 };
 
 use crate::faultd;
@@ -88,20 +88,18 @@ pub(crate) const QUICK: StopLadder = StopLadder {
 };
 
 /// This program as the misbehaving server of this name.
-pub(crate) fn faultd(fault: &str) -> ChildCommand {
-    ChildCommand::new(std::env::current_exe().unwrap())
-        .env(faultd::FAULT, fault)
-        .inherit_env("SWITCHBOARD_LONG")
+pub(crate) fn faultd(fault: &str) -> Stdio {
+    Stdio::new(std::env::current_exe().unwrap()).env(faultd::FAULT, fault).inherit_env("SWITCHBOARD_LONG")
 }
 
 /// A server in shell that shakes hands and then runs this.
-pub(crate) fn shell(script: &str) -> ChildCommand {
+pub(crate) fn shell(script: &str) -> Stdio {
     let welcome = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"sh","version":"1"}}}"#;
     sh(&format!("read a; echo '{welcome}'; read b; {script}"))
 }
 
-pub(crate) fn sh(script: &str) -> ChildCommand {
-    ChildCommand::new("sh").args(["-c", script])
+pub(crate) fn sh(script: &str) -> Stdio {
+    Stdio::new("sh").args(["-c", script])
 }
 
 /// A client that speaks to legacy servers without a probe.
@@ -129,14 +127,14 @@ type Started = (Weak<Peer>, ChildHandle);
 /// Starts a command, and remembers every link and process it made and every message that went by.
 #[derive(Clone)]
 pub(crate) struct Watched {
-    command: ChildCommand,
+    command: Stdio,
     limits: PeerLimits,
     links: Arc<Mutex<Vec<Started>>>,
     said: Arc<Mutex<Vec<(Way, String)>>>,
 }
 
 impl Watched {
-    pub(crate) fn new(command: ChildCommand) -> Self {
+    pub(crate) fn new(command: Stdio) -> Self {
         Self { command, limits: PeerLimits::default(), links: Arc::default(), said: Arc::default() }
     }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::{ChildCommand, Client, ClientSession, Ended};
+use switchboard::{Client, ClientSession, Ended, Stdio};
 
 /// A server that others wrote, started for one test.
 pub(crate) struct Peer {
-    pub(crate) command: ChildCommand,
+    pub(crate) command: Stdio,
     mark: Mark,
 }
 
@@ -42,7 +42,7 @@ impl Peer {
     /// Any program. What it starts inherits the mark.
     pub(crate) fn new(program: impl AsRef<Path>, arguments: &[&str]) -> Self {
         let mark = Mark::new();
-        let command = ChildCommand::new(program.as_ref()).args(arguments).env(Mark::VARIABLE, mark.text());
+        let command = Stdio::new(program.as_ref()).args(arguments).env(Mark::VARIABLE, mark.text());
         Self { command, mark }
     }
 

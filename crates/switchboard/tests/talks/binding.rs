@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::session::{Peer, PeerLimits};
-use switchboard::{ChildCommand, Dial, LinkError, Server, Stdio};
+use switchboard::{Dial, LinkError, Server, Stdio};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -71,8 +71,8 @@ impl Stage {
                 }
             }
         });
-        let command = ChildCommand::new(std::env::current_exe()?).env(CARRY, socket);
-        Ok(Self { dial: AnyDial::Stdio(Box::new(Stdio::new(command))), wires, _folder: Some(folder) })
+        let command = Stdio::new(std::env::current_exe()?).env(CARRY, socket);
+        Ok(Self { dial: AnyDial::Stdio(Box::new(command)), wires, _folder: Some(folder) })
     }
 }
 

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
-use std::process::{self, Stdio};
+use std::process;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use switchboard_session::link::{
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
 
-use crate::stdio::command::{ChildCommand, Supervision};
+use crate::stdio::command::{Stdio, Supervision};
 use crate::stdio::ladder::{Push, Status, StopLadder, Stoppable, stop};
 use crate::stdio::line::{LineInlet, LineOutlet, Read};
 use crate::stdio::process::{Guard, Process};
@@ -52,7 +52,7 @@ const LOOK_EVERY: u32 = 32;
 /// # Errors
 /// [`LinkError::NotStarted`], saying why and where the program was looked for. A file that exists but turns out
 /// not to be executable only in the shim is the first error the pipe gives.
-pub fn spawn(command: &ChildCommand) -> Result<(Pipe, ChildHandle), LinkError> {
+pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
     let (outlet, inlet, keeper) = start(command).map_err(|error| LinkError::NotStarted(Arc::new(error)))?;
     let handle = ChildHandle { server: Arc::clone(&keeper.server) };
     Ok((Pipe::new(outlet, inlet).with_keeper(keeper), handle))
@@ -60,7 +60,7 @@ pub fn spawn(command: &ChildCommand) -> Result<(Pipe, ChildHandle), LinkError> {
 
 type Started = (LineOutlet<ChildStdin>, ChildInlet, ChildKeeper);
 
-fn start(command: &ChildCommand) -> Result<Started, NotStarted> {
+fn start(command: &Stdio) -> Result<Started, NotStarted> {
     let environment = command.environment();
     let file = command.file()?;
     let refused = |error| resolve::refused(&file, error);
@@ -112,9 +112,9 @@ struct Ours {
 
 /// Its ends.
 struct Theirs {
-    stdin: Stdio,
-    stdout: Stdio,
-    stderr: Stdio,
+    stdin: process::Stdio,
+    stdout: process::Stdio,
+    stderr: process::Stdio,
 }
 
 fn pipes(file: &Path) -> Result<(Ours, Theirs), NotStarted> {
@@ -154,7 +154,7 @@ fn large_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Without the shim the limits are set from outside, a moment after the start.
-fn limit(process: &Process, command: &ChildCommand) {
+fn limit(process: &Process, command: &Stdio) {
     let pid = Pid::from_raw(process.id().cast_signed());
     for (resource, most) in shim::resources(&command.limits) {
         if let Err(error) = prlimit(pid, resource, Rlimit { current: Some(most), maximum: Some(most) }) {

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use switchboard_session::link::NotStarted;
+use switchboard_session::PeerLimits;
+use switchboard_session::link::{NotStarted, Tap};
 
 use crate::stdio::ladder::StopLadder;
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
@@ -17,19 +18,21 @@ use crate::stdio::resolve;
 const INHERITED: [&str; 11] =
     ["HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
 
-/// A server to start as a child process.
+/// A server that is started as a child process and speaks on its stdin and stdout.
+///
+/// Two equal values start the same program in the same way; taps compare by identity.
 ///
 /// ```
-/// use switchboard_transport::stdio::ChildCommand;
+/// use switchboard_transport::stdio::Stdio;
 ///
-/// let command = ChildCommand::new("npx")
+/// let command = Stdio::new("npx")
 ///     .args(["-y", "@modelcontextprotocol/server-everything"])
 ///     .env("DEBUG", "1")
 ///     .inherit_env("NODE_EXTRA_CA_CERTS");
 /// assert!(command.environment().iter().any(|(name, _)| name == "DEBUG"));
 /// ```
-#[derive(Clone)]
-pub struct ChildCommand {
+#[derive(Clone, PartialEq)]
+pub struct Stdio {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: Option<PathBuf>,
@@ -37,6 +40,8 @@ pub struct ChildCommand {
     pub(crate) ladder: StopLadder,
     pub(crate) line_limit: usize,
     pub(crate) supervision: Supervision,
+    pub(crate) connection: PeerLimits,
+    pub(crate) tap: Option<Tap>,
     /// By name, each once.
     given: Vec<(OsString, OsString)>,
     wanted: Vec<OsString>,
@@ -63,7 +68,7 @@ pub struct ChildLimits {
     pub address_space: Option<u64>,
 }
 
-impl ChildCommand {
+impl Stdio {
     /// Starts this program: a path if it holds a slash, else looked up in the server's own `PATH`.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
@@ -74,6 +79,8 @@ impl ChildCommand {
             ladder: StopLadder::default(),
             line_limit: DEFAULT_LINE_LIMIT,
             supervision: Supervision::default(),
+            connection: PeerLimits::default(),
+            tap: None,
             given: Vec::new(),
             wanted: Vec::new(),
         }
@@ -107,9 +114,9 @@ impl ChildCommand {
         self
     }
 
-    /// Starts it in this directory.
+    /// Sets the working directory.
     #[must_use]
-    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+    pub fn cwd(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
@@ -142,9 +149,43 @@ impl ChildCommand {
         self
     }
 
+    /// Sets the limits of the connection: queues, pending requests, stalls.
+    #[must_use]
+    pub fn connection_limits(mut self, limits: PeerLimits) -> Self {
+        self.connection = limits;
+        self
+    }
+
+    /// Shows every message to this tap.
+    #[must_use]
+    pub fn tap(mut self, tap: Tap) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
     /// The program, as it was asked for.
     pub fn program(&self) -> &OsStr {
         &self.program
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &[OsString] {
+        &self.args
+    }
+
+    /// The variables that were given a value, sorted by name.
+    pub fn variables(&self) -> &[(OsString, OsString)] {
+        &self.given
+    }
+
+    /// The names of the variables that are inherited beside the default ones.
+    pub fn inherited_variables(&self) -> &[OsString] {
+        &self.wanted
+    }
+
+    /// The working directory, if one was set.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
     }
 
     /// Exactly the variables the server will get.
@@ -173,10 +214,6 @@ impl ChildCommand {
         resolve::resolve(self, path)
     }
 
-    pub(crate) fn directory(&self) -> Option<&Path> {
-        self.directory.as_deref()
-    }
-
     pub(crate) fn term(&self) -> Duration {
         self.ladder.term
     }
@@ -190,10 +227,10 @@ fn set(variables: &mut Vec<(OsString, OsString)>, name: OsString, value: OsStrin
     }
 }
 
-impl std::fmt::Debug for ChildCommand {
+impl std::fmt::Debug for Stdio {
     /// Arguments and values may be secrets: only names are shown.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ChildCommand")
+        f.debug_struct("Stdio")
             .field("program", &self.program)
             .field("args", &self.args.len())
             .field("env", &self.given.iter().map(|(name, _)| name).collect::<Vec<_>>())

@@ -1,75 +1,40 @@
-//! A server process, started anew for each first rung.
+//! Opens links to a server by starting its process.
 
 use std::sync::Arc;
 
-use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung, Tap};
-use switchboard_session::{Peer, PeerLimits};
+use switchboard_session::Peer;
+use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 
-use crate::stdio::child::spawn;
-use crate::stdio::command::ChildCommand;
-
-/// Opens links to one server by starting it.
-///
-/// The process that was asked in the modern way is asked again in the legacy way while it lives; one that died of the
-/// question is started afresh.
-#[derive(Debug, Clone)]
-pub struct Stdio {
-    command: ChildCommand,
-    limits: PeerLimits,
-    tap: Option<Tap>,
-}
+use crate::stdio::child::{ChildHandle, spawn};
+use crate::stdio::command::Stdio;
 
 impl Stdio {
-    /// Starts this command.
-    pub fn new(command: ChildCommand) -> Self {
-        Self { command, limits: PeerLimits::default(), tap: None }
-    }
-
-    /// With these limits on the connection.
-    #[must_use]
-    pub fn with_limits(mut self, limits: PeerLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// With a look at everything that goes by.
-    #[must_use]
-    pub fn with_tap(mut self, tap: Tap) -> Self {
-        self.tap = Some(tap);
-        self
-    }
-
-    fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        match (rung, previous) {
-            (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
-            _ => {
-                let (mut pipe, _) = spawn(&self.command)?;
-                if let Some(tap) = &self.tap {
-                    pipe = pipe.with_tap(tap.clone());
-                }
-                Ok(Peer::start(pipe, self.limits.clone()))
-            }
+    /// Starts the process and connects to it, with the tap and the connection limits that were set.
+    ///
+    /// # Errors
+    /// When the process cannot be started.
+    pub fn start(&self) -> Result<(Arc<Peer>, ChildHandle), LinkError> {
+        let (mut pipe, child) = spawn(self)?;
+        if let Some(tap) = &self.tap {
+            pipe = pipe.with_tap(tap.clone());
         }
+        Ok((Peer::start(pipe, self.connection.clone()), child))
     }
 }
 
+/// A process that answers the modern probe with an error is asked again with the legacy handshake; one that exited is
+/// started afresh.
 impl Dial for Stdio {
     fn dial(
         &self,
         rung: Rung,
         previous: Option<Arc<dyn Link>>,
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move { self.link(rung, previous) })
-    }
-}
-
-/// A command is a way to its server.
-impl Dial for ChildCommand {
-    fn dial(
-        &self,
-        rung: Rung,
-        previous: Option<Arc<dyn Link>>,
-    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
-        Box::pin(async move { Stdio::new(self.clone()).link(rung, previous) })
+        Box::pin(async move {
+            match (rung, previous) {
+                (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+                _ => self.start().map(|(peer, _)| peer as Arc<dyn Link>),
+            }
+        })
     }
 }

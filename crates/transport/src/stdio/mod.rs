@@ -1,7 +1,7 @@
 //! Messages as lines: on the pipes of a child process, and on our own stdin and stdout.
 //!
 //! ```text
-//!   ChildCommand ─▶ resolve ─▶ (shim) ─▶ process ─▶ child ══ line ══▶ Pipe     (a client's server)
+//!   Stdio ─▶ resolve ─▶ (shim) ─▶ process ─▶ child ══ line ══▶ Pipe     (a client's server)
 //!                                            └─ stderr, ladder
 //!   stdin, stdout ─▶ own ─▶ pipe | socket | bridge ══ line ══▶ Pipe            (a server's client)
 //! ```
@@ -30,8 +30,7 @@ mod ready;
 mod socket;
 
 pub use child::{ChildHandle, spawn};
-pub use command::{ChildCommand, ChildLimits, Supervision};
-pub use dial::Stdio;
+pub use command::{ChildLimits, Stdio, Supervision};
 pub use ladder::StopLadder;
 pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
 #[cfg(feature = "own-stdio")]

@@ -9,13 +9,13 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use switchboard_session::link::{NotStarted, StartFault};
 
-use crate::stdio::command::ChildCommand;
+use crate::stdio::command::Stdio;
 
 /// Where the system looks without a `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The file to execute, looked for the way a shell in the server's own environment and directory would.
-pub(crate) fn resolve(command: &ChildCommand, path: Option<&OsStr>) -> Result<PathBuf, NotStarted> {
+pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, NotStarted> {
     let base = base(command)?;
     let program = command.program();
     let places: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
@@ -48,7 +48,7 @@ pub(crate) fn resolve(command: &ChildCommand, path: Option<&OsStr>) -> Result<Pa
 }
 
 /// The directory the server starts in, as an absolute path.
-fn base(command: &ChildCommand) -> Result<PathBuf, NotStarted> {
+fn base(command: &Stdio) -> Result<PathBuf, NotStarted> {
     let bad = |shown: &Path, error: io::Error| {
         NotStarted::new(command.program().to_string_lossy(), StartFault::BadDirectory)
             .with_searched(vec![shown.display().to_string()])

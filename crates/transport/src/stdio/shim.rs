@@ -28,7 +28,7 @@ use rustix::process::{
 };
 use switchboard_session::link::Exit;
 
-use crate::stdio::command::{ChildCommand, ChildLimits};
+use crate::stdio::command::{ChildLimits, Stdio};
 use crate::stdio::tree;
 
 /// The first argument that makes a program a shim.
@@ -103,7 +103,7 @@ impl Ticket {
 }
 
 /// The command that starts a server through the shim.
-pub(crate) fn command(command: &ChildCommand, file: &Path, ticket: &Ticket) -> tokio::process::Command {
+pub(crate) fn command(command: &Stdio, file: &Path, ticket: &Ticket) -> tokio::process::Command {
     // Not the path we were started by: the file may have been replaced or removed since.
     let mut shim = tokio::process::Command::new("/proc/self/exe");
     shim.arg0("switchboard-shim").arg(MARKER);

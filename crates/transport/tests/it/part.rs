@@ -1,12 +1,11 @@
 //! The parts this program plays when it is started as another process.
 
 use std::io::Read;
-use std::process::Stdio;
 use std::time::Duration;
 
 use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Mirror, Post};
 use switchboard_session::{Peer, PeerLimits};
-use switchboard_transport::stdio::{ChildCommand, own_stdio, spawn};
+use switchboard_transport::stdio::{Stdio, own_stdio, spawn};
 
 use crate::stage::{ask, group, link, sh};
 
@@ -35,7 +34,7 @@ pub(crate) fn play(part: &str) {
         }),
         "without-drivers" => {
             let bare = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            let refused = bare.block_on(async { spawn(&ChildCommand::new("cat")).err() });
+            let refused = bare.block_on(async { spawn(&Stdio::new("cat")).err() });
             print!("{}", refused.expect("no driver, no server"));
         }
         "restarts" => runtime.block_on(restarts()),
@@ -50,20 +49,20 @@ pub(crate) fn cast(part: &str, env: &[(&str, &str)]) -> tokio::process::Command 
     command
         .env(PART, part)
         .envs(env.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
         .kill_on_drop(true);
     command
 }
 
 /// What this program says in a part.
 pub(crate) async fn said(part: &str, env: &[(&str, &str)]) -> String {
-    let output = cast(part, env).stderr(Stdio::piped()).output().await.unwrap();
+    let output = cast(part, env).stderr(std::process::Stdio::piped()).output().await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn host(command: &ChildCommand) {
+async fn host(command: &Stdio) {
     let _link = link(command);
     std::future::pending().await
 }

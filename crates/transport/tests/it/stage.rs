@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use switchboard_session::link::{Ask, Frame, Inlet, Life, Link, LinkError, Mirror};
 use switchboard_session::{Peer, PeerLimits};
-use switchboard_transport::stdio::{ChildCommand, ChildHandle, Supervision, spawn};
+use switchboard_transport::stdio::{ChildHandle, Stdio, Supervision, spawn};
 
 /// A test that runs in a runtime of its own and must end.
 pub(crate) fn trial<F: Future<Output = ()>>(name: &str, test: impl FnOnce() -> F + Send + 'static) -> Trial {
@@ -29,16 +29,16 @@ macro_rules! trials {
     };
 }
 
-pub(crate) fn sh(script: impl Into<String>) -> ChildCommand {
-    ChildCommand::new("sh").args(["-c".to_owned(), script.into()])
+pub(crate) fn sh(script: impl Into<String>) -> Stdio {
+    Stdio::new("sh").args(["-c".to_owned(), script.into()])
 }
 
 /// The script looked after by the group only.
-pub(crate) fn group(script: impl Into<String>) -> ChildCommand {
+pub(crate) fn group(script: impl Into<String>) -> Stdio {
     sh(script).supervision(Supervision::GroupOnly)
 }
 
-pub(crate) fn link(command: &ChildCommand) -> (Arc<Peer>, ChildHandle) {
+pub(crate) fn link(command: &Stdio) -> (Arc<Peer>, ChildHandle) {
     let (pipe, child) = spawn(command).expect("the command starts");
     (Peer::start(pipe, PeerLimits::default()), child)
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use switchboard_session::link::{Dial, LinkError, NotStarted, Rung, StartFault};
-use switchboard_transport::stdio::{ChildCommand, ChildLimits, Stdio, Supervision, spawn};
+use switchboard_transport::stdio::{ChildLimits, Stdio, Supervision, spawn};
 
 use crate::part::{SCRIPT, said};
 use crate::stage::{end_of, group, link, sh};
@@ -22,7 +22,7 @@ crate::trials![
     the_next_rung_gets_the_same_process_while_it_lives,
 ];
 
-fn refusal(command: &ChildCommand) -> std::sync::Arc<NotStarted> {
+fn refusal(command: &Stdio) -> std::sync::Arc<NotStarted> {
     let start = Instant::now();
     let error = spawn(command).expect_err("it cannot start");
     assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
@@ -38,23 +38,23 @@ fn not_started(error: LinkError) -> std::sync::Arc<NotStarted> {
 
 /// F001.
 async fn a_missing_program_is_named_with_where_it_was_looked_for() {
-    let why = refusal(&ChildCommand::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
+    let why = refusal(&Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
     assert_eq!((why.fault, why.program.as_str()), (StartFault::NotFound, "no-such-server"));
     assert_eq!(why.searched, ["/usr/bin", "/nowhere"]);
-    assert_eq!(refusal(&ChildCommand::new("/nowhere/server")).fault, StartFault::NotFound);
-    assert_eq!(refusal(&ChildCommand::new("")).fault, StartFault::NotFound);
+    assert_eq!(refusal(&Stdio::new("/nowhere/server")).fault, StartFault::NotFound);
+    assert_eq!(refusal(&Stdio::new("")).fault, StartFault::NotFound);
 }
 
 async fn what_cannot_be_executed_is_said_so() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("server");
     std::fs::write(&file, "#!/bin/sh\n").unwrap();
-    let why = refusal(&ChildCommand::new(&file));
+    let why = refusal(&Stdio::new(&file));
     assert_eq!(why.fault, StartFault::NotExecutable);
     assert_eq!(why.program, file.display().to_string());
-    let why = refusal(&ChildCommand::new("server").env("PATH", dir.path()));
+    let why = refusal(&Stdio::new("server").env("PATH", dir.path()));
     assert_eq!(why.fault, StartFault::NotExecutable);
-    assert_eq!(refusal(&ChildCommand::new(dir.path())).fault, StartFault::NotExecutable);
+    assert_eq!(refusal(&Stdio::new(dir.path())).fault, StartFault::NotExecutable);
 }
 
 /// Neither a program nor a script, and a script whose interpreter is missing: only executing them shows it.
@@ -64,7 +64,7 @@ async fn a_file_the_system_refuses_is_not_started_either_way() {
         let file = dir.path().join(name);
         std::fs::write(&file, text).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let command = ChildCommand::new(&file);
+        let command = Stdio::new(&file);
         let direct = refusal(&command.clone().supervision(Supervision::GroupOnly));
         let (link, _) = link(&command);
         let through_shim = not_started(end_of(&link).await);
@@ -77,12 +77,12 @@ async fn a_file_the_system_refuses_is_not_started_either_way() {
 }
 
 async fn a_bad_directory_is_named() {
-    let why = refusal(&ChildCommand::new("cat").current_dir("/nowhere/at/all"));
+    let why = refusal(&Stdio::new("cat").cwd("/nowhere/at/all"));
     assert_eq!(
         (why.fault, &why.searched[..]),
         (StartFault::BadDirectory, &["/nowhere/at/all".to_owned()][..])
     );
-    assert_eq!(refusal(&ChildCommand::new("cat").current_dir("/etc/passwd")).fault, StartFault::BadDirectory);
+    assert_eq!(refusal(&Stdio::new("cat").cwd("/etc/passwd")).fault, StartFault::BadDirectory);
 }
 
 async fn a_relative_program_is_found_from_its_directory() {
@@ -91,10 +91,8 @@ async fn a_relative_program_is_found_from_its_directory() {
     let file = dir.path().join("bin/server");
     std::fs::write(&file, "#!/bin/sh\npwd >&2\n").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    for command in
-        [ChildCommand::new("./bin/server"), ChildCommand::new("server").env("PATH", "bin:/usr/bin:/bin")]
-    {
-        let (_link, child) = link(&command.current_dir(dir.path()));
+    for command in [Stdio::new("./bin/server"), Stdio::new("server").env("PATH", "bin:/usr/bin:/bin")] {
+        let (_link, child) = link(&command.cwd(dir.path()));
         let exit = child.exited().await;
         assert_eq!(exit.code, Some(0), "{exit}");
         assert_eq!(exit.stderr_tail.trim(), dir.path().canonicalize().unwrap().display().to_string());
@@ -158,7 +156,7 @@ async fn limits_reach_the_server() {
 }
 
 async fn without_a_reactor_it_is_an_error() {
-    let outside = std::thread::spawn(|| spawn(&ChildCommand::new("cat")).err()).join().unwrap().unwrap();
+    let outside = std::thread::spawn(|| spawn(&Stdio::new("cat")).err()).join().unwrap().unwrap();
     assert!(outside.to_string().contains("tokio runtime"), "{outside}");
     assert_eq!(not_started(outside).fault, StartFault::Other);
     assert!(said("without-drivers", &[]).await.contains("tokio runtime"));
@@ -166,7 +164,7 @@ async fn without_a_reactor_it_is_an_error() {
 
 /// F004, F005 at the link.
 async fn the_next_rung_gets_the_same_process_while_it_lives() {
-    let dial = Stdio::new(sh("read one; exit 3"));
+    let dial = sh("read one; exit 3");
     let first = dial.dial(Rung::Modern, None).await.unwrap();
     let same = dial.dial(Rung::Legacy, Some(first.clone())).await.unwrap();
     assert!(std::sync::Arc::ptr_eq(&first, &same));

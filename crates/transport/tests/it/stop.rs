@@ -1,10 +1,9 @@
 //! Stopping, and being stopped: F012 to F022, F025.
 
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use switchboard_session::link::{Ended, Exit, Link};
-use switchboard_transport::stdio::{ChildCommand, StopLadder};
+use switchboard_transport::stdio::{Stdio, StopLadder};
 use tokio::io::AsyncWriteExt;
 
 use crate::part::{SCRIPT, cast};
@@ -162,7 +161,8 @@ async fn a_killed_host_leaves_nobody() {
         let script = format!(
             "trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep {token}' & sleep {token}; sleep {token}"
         );
-        let mut host = cast("host", &[(SCRIPT, &script)]).stderr(Stdio::null()).spawn().unwrap();
+        let mut host =
+            cast("host", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
         until_alive(&token, 2, Duration::from_secs(10)).await;
         host.kill().await.unwrap();
         until_alive(&token, 0, Duration::from_secs(2)).await;
@@ -173,7 +173,7 @@ async fn a_killed_host_leaves_nobody() {
 async fn an_aborted_host_leaves_nobody() {
     let token = token();
     let script = format!("setsid sleep {token} & sleep {token}");
-    let mut host = cast("abort", &[(SCRIPT, &script)]).stderr(Stdio::null()).spawn().unwrap();
+    let mut host = cast("abort", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
     until_alive(&token, 2, Duration::from_secs(10)).await;
     host.stdin.take().unwrap().write_all(b"x").await.unwrap();
     assert!(!host.wait().await.unwrap().success());
@@ -185,10 +185,7 @@ async fn a_spawning_thread_may_end() {
     let handle = tokio::runtime::Handle::current();
     let started = std::thread::spawn(move || {
         let _inside = handle.enter();
-        link(
-            &ChildCommand::new("sh")
-                .args(["-c", r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat"#]),
-        )
+        link(&Stdio::new("sh").args(["-c", r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat"#]))
     });
     let (link, _child) = started.join().unwrap();
     ask(&link, 1).await.unwrap();
@@ -198,7 +195,8 @@ async fn a_spawning_thread_may_end() {
 async fn without_the_shim_a_killed_host_only_closes_the_pipes() {
     let (polite, deaf) = (token(), token());
     let script = format!("sleep {deaf} & echo $! >&2; cat; kill $!; exec sleep {polite}.0");
-    let mut host = cast("group-host", &[(SCRIPT, &script)]).stderr(Stdio::null()).spawn().unwrap();
+    let mut host =
+        cast("group-host", &[(SCRIPT, &script)]).stderr(std::process::Stdio::null()).spawn().unwrap();
     until_alive(&deaf, 1, Duration::from_secs(10)).await;
     host.kill().await.unwrap();
     // The end of its input lets it clean up by itself; what ignores that lives on.

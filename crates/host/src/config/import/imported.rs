@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::config::disk::{self, Owner};
 use crate::config::document::{Node, Position, Syntax};
-use crate::config::entry::Entry;
 use crate::config::fault::{Fault, Problem};
 use crate::config::import::dialect::Dialect;
 use crate::config::import::sheet::Sheet;
 use crate::config::import::{claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, zed};
 use crate::config::read::Warning;
+use crate::config::server_config::ServerConfig;
 
 /// The servers of another program's file, in our form.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct ImportedServer {
     /// Its name.
     pub name: String,
     /// The server in our form, or why there is none.
-    pub entry: Result<Entry, Fault>,
+    pub entry: Result<ServerConfig, Fault>,
     /// The one project it is for, if it is not for all.
     pub project: Option<PathBuf>,
     /// Values the other program asked for, and which now have to be set.
@@ -161,7 +161,7 @@ impl Source<'_> {
             if done.is_skipped {
                 continue;
             }
-            let entry = Entry::read(&done.node, text).map(|read| read.entry);
+            let entry = ServerConfig::read(&done.node, text).map(|read| read.entry);
             self.servers.push(ImportedServer {
                 name: member.key.clone(),
                 entry: entry.map_err(|fault| fault.under(&path).in_file(self.path)),

@@ -18,15 +18,15 @@ use crate::config::plan::Restart;
 /// A server as written: how it is reached, and how it is treated.
 ///
 /// ```
-/// use switchboard_host::config::{Entry, Kind};
+/// use switchboard_host::config::{ServerConfig, Kind};
 ///
-/// let entry: Entry = serde_json::from_str(r#"{"command": "npx", "args": ["-y", "server@1.2.3"]}"#)?;
+/// let entry: ServerConfig = serde_json::from_str(r#"{"command": "npx", "args": ["-y", "server@1.2.3"]}"#)?;
 /// assert!(matches!(&entry.kind, Kind::Stdio { command, .. } if command == "npx"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Entry {
+pub struct ServerConfig {
     /// How the server is reached.
     pub kind: Kind,
     /// How it is treated.
@@ -122,7 +122,7 @@ pub struct Settings {
     pub deny_tools: Vec<String>,
 }
 
-impl Entry {
+impl ServerConfig {
     /// A server that is reached so, with everything else left to its default.
     pub fn new(kind: Kind) -> Self {
         Self { kind, settings: Settings::default(), unknown: Vec::new() }
@@ -248,8 +248,8 @@ impl Fields {
     }
 }
 
-impl Serialize for Entry {
-    /// Writes the entry with its secrets in the open; [`Entry::masked`] is for showing.
+impl Serialize for ServerConfig {
+    /// Writes the entry with its secrets in the open; [`ServerConfig::masked`] is for showing.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = self.fields();
         let mut map = serializer.serialize_map(Some(fields.len()))?;
@@ -260,7 +260,7 @@ impl Serialize for Entry {
     }
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for ServerConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = serde_json::Value::deserialize(deserializer)?;
         let read = Self::read(&Node::from_json(&value), "").map_err(D::Error::custom)?;
@@ -268,14 +268,14 @@ impl<'de> Deserialize<'de> for Entry {
     }
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for ServerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Entry({})", self.masked())
+        write!(f, "ServerConfig({})", self.masked())
     }
 }
 
 impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Kind({})", Entry::new(self.clone()).masked())
+        write!(f, "Kind({})", ServerConfig::new(self.clone()).masked())
     }
 }

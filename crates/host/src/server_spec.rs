@@ -10,7 +10,7 @@ use crate::slot::Manifest;
 /// One server as it is wanted.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Desired {
+pub struct ServerSpec {
     /// What will be run. Two equal plans are the same server.
     pub plan: Plan,
     /// Its entry as somebody wrote it, with secrets masked: shown in a status, and nothing else.
@@ -21,7 +21,7 @@ pub struct Desired {
     pub manifest: Option<Arc<Manifest>>,
 }
 
-impl Desired {
+impl ServerSpec {
     /// A server that is run like this.
     pub fn new(plan: Plan) -> Self {
         Self { plan, written: None, scope: None, manifest: None }
@@ -49,7 +49,7 @@ impl Desired {
     }
 }
 
-impl From<Plan> for Desired {
+impl From<Plan> for ServerSpec {
     fn from(plan: Plan) -> Self {
         Self::new(plan)
     }
