@@ -14,7 +14,7 @@ use crate::adapter::Adapter;
 use crate::compose::{Collision, Collisions, Composed};
 use crate::options::Options;
 use crate::task::Tasks;
-use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, UnknownArguments, VersionPolicy};
+use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownArguments, VersionPolicy};
 
 /// A server being put together.
 #[derive(Clone)]
@@ -153,6 +153,12 @@ impl ServiceBuilder {
     #[must_use]
     pub fn structured_stream_json(self, json: StreamJson) -> Self {
         self.with(|options| options.stream_json = json)
+    }
+
+    /// How many items of a streaming tool its result carries, for clients that do not get them one by one.
+    #[must_use]
+    pub fn stream_limits(self, limits: StreamLimits) -> Self {
+        self.with(|options| options.stream_limits = limits)
     }
 
     /// What becomes of arguments that a tool or prompt does not have: refused unless set.

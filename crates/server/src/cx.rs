@@ -26,7 +26,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::answering::{self, AskError, Caller};
 
-use crate::{Answer, EventSink, Form};
+use crate::{Answer, Form};
 
 /// What a method knows of its call. Cheap to clone.
 #[derive(Clone)]
@@ -309,11 +309,6 @@ impl Cx {
     /// Whether the call was cancelled, for work that goes on elsewhere.
     pub fn is_cancelled(&self) -> bool {
         self.served().is_some_and(answering::Cx::is_cancelled)
-    }
-
-    /// Where the events of a streaming tool go.
-    pub(crate) fn stream(&self) -> EventSink {
-        self.served().map_or_else(EventSink::nowhere, crate::adapter::streaming)
     }
 }
 

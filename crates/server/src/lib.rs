@@ -50,7 +50,7 @@ pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
 pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
 pub use lane::LostEvents;
-pub use options::{UnknownArguments, VersionPolicy};
+pub use options::{StreamLimits, UnknownArguments, VersionPolicy};
 pub use output::{FromOutput, IntoOutput, SUCCESS, Shape};
 pub use piece::Piece;
 pub use prompt::Prompt;

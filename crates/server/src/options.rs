@@ -33,6 +33,38 @@ pub enum VersionPolicy {
     Exact,
 }
 
+/// How much of a stream the result of its call can carry, for clients that do not get items one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamLimits {
+    /// How many content items.
+    pub items: usize,
+    /// How many bytes of content.
+    pub bytes: usize,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self { items: 1_000, bytes: 1024 * 1024 }
+    }
+}
+
+impl StreamLimits {
+    /// Sets how many content items a result carries.
+    #[must_use]
+    pub fn items(mut self, items: usize) -> Self {
+        self.items = items;
+        self
+    }
+
+    /// Sets how many bytes of content a result carries.
+    #[must_use]
+    pub fn bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+}
+
 pub(crate) type Mapper = Arc<dyn Fn(Error) -> Error + Send + Sync>;
 pub(crate) type Logger = Arc<dyn Fn(&AdapterEvent) + Send + Sync>;
 
@@ -48,6 +80,7 @@ pub(crate) struct Options {
     pub(crate) allow: Vec<String>,
     pub(crate) deny: Vec<String>,
     pub(crate) stream_json: StreamJson,
+    pub(crate) stream_limits: StreamLimits,
     pub(crate) unknown: UnknownArguments,
     pub(crate) outputs: OutputRule,
     pub(crate) page_size: Option<usize>,

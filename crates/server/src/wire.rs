@@ -2,7 +2,8 @@
 //!
 //! A peer that did not declare an extension never sees a word of it.
 
-/// Declared by a client that wants the events of streaming tools whole: what they hold, not only that they came.
+/// Declared by a client that wants the items of streaming tools one by one: as a capability, or for one call as a key in
+/// its `_meta`. Without it they are in the result.
 pub const STREAM_EXTENSION: &str = "dev.switchboard/stream";
 
 /// Carries one event of a streaming tool: [`StreamNote`].

@@ -19,7 +19,6 @@ mod tools;
 mod watching;
 
 pub use logging::{AdapterEvent, EventKind};
-pub(crate) use streaming::sink as streaming;
 
 use std::sync::Arc;
 

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
-use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError};
+use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError, ServerResult};
 use switchboard_session::answering::{self, Handled, Reply};
 
 use super::Core;
 use super::arguments::Arguments;
 use super::logging::{About, Logged};
 use super::running::Running;
+use super::streaming::{self, StreamBuffer};
 use crate::options::Options;
 use crate::output::{Data, Shape};
 use crate::task::Fate;
@@ -114,11 +115,18 @@ impl Core {
         // What outlives its request has the time that its task has.
         let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
         let (own, again) = (cx.clone(), args.clone());
-        let work = self.start_tool(tool, args, Cx::serving(cx.clone()).with_meta(meta).within(timeout));
+        let called = Cx::serving(cx.clone()).with_meta(meta).within(timeout);
+        let (work, items) = self.start_tool(tool, args, called);
         // A task must not keep its server: dropping the server ends what runs.
         let core = Arc::downgrade(self);
         let running = Running::new(work, log, span, move |outcome| match core.upgrade() {
-            Some(core) => core.tool_reply(tool, outcome, &again, &own),
+            Some(core) => {
+                let reply = core.tool_reply(tool, outcome, &again, &own);
+                match items {
+                    Some(items) => with_items(reply, &items),
+                    None => reply,
+                }
+            }
             None => Err(RpcError::internal("the server is gone")),
         });
         match (fate, &self.tasks) {
@@ -147,19 +155,28 @@ impl Core {
         self.tools.tools[tool].arguments.admit(args).map_err(|error| self.explain_tool(tool, error, &given))
     }
 
-    /// Calls the method of a tool with arguments that were admitted.
-    pub(crate) fn start_tool(&self, tool: usize, args: Raw, cx: Cx) -> Working<CallToolResult> {
+    /// Calls the method of a tool with arguments that were admitted. A streaming tool comes with the buffer of the items
+    /// that its result must carry.
+    fn start_tool(
+        &self,
+        tool: usize,
+        args: Raw,
+        cx: Cx,
+    ) -> (Working<CallToolResult>, Option<Arc<StreamBuffer>>) {
         let Tool { shape, streams, .. } = &self.tools.tools[tool];
         let mut call = Call::new(cx, args);
         (call.shape, call.stream_json) = (*shape, self.options.stream_json);
-        if *streams {
-            call.events = call.cx.stream();
+        let mut items = None;
+        if let Some(served) = call.cx.served().filter(|_| *streams) {
+            let (sink, buffer) = streaming::sink(served, call.cx.meta(), self.options.stream_limits);
+            call.events = sink;
+            items = Some(buffer);
         }
-        self.service.call_tool(tool, call)
+        (self.service.call_tool(tool, call), items)
     }
 
     /// What the caller of a tool is told.
-    pub(crate) fn tool_reply(
+    fn tool_reply(
         &self,
         tool: usize,
         outcome: Result<CallToolResult, Error>,
@@ -180,6 +197,20 @@ impl Core {
                 self.tools.tools[tool].arguments.explain(invalid, args, repair).into()
             }
             other => other,
+        }
+    }
+}
+
+/// The reply with the items that were kept for it. An error of the protocol has no place for items.
+fn with_items(reply: Reply, items: &StreamBuffer) -> Reply {
+    match reply {
+        Ok(ServerResult::CallTool(mut result)) => {
+            items.move_into(&mut result);
+            Ok(ServerResult::CallTool(result))
+        }
+        other => {
+            items.close();
+            other
         }
     }
 }

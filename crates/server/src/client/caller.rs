@@ -11,6 +11,7 @@ use switchboard_session::ClientSession;
 
 use super::failure::{Called, failed};
 use super::{Arguments, CallStream, held, stream};
+use crate::wire::STREAM_EXTENSION;
 use crate::{Cx, Event, EventSink, FromOutput, Working};
 
 /// Calls the methods of a service over a session. Cheap to clone.
@@ -53,6 +54,8 @@ impl Caller {
         events: Option<EventSink>,
     ) -> Result<T, E> {
         let Some(def) = self.design.tools.get(tool) else { return Err(E::from_error(no_such("tool"))) };
+        // Typed results are read from the result alone, so the items of a stream must not be in it.
+        let events = events.or_else(|| def.events.is_some().then(EventSink::nowhere));
         let result = match args.into_raw_with(|name| def.args.requires(name)) {
             Ok(args) => self.call_tool(def, args, cx, events).await,
             Err(error) => Err(error),
@@ -60,7 +63,8 @@ impl Caller {
         result.and_then(|result| held::from_tool(result, &def.output, &self.design)).map_err(E::from_error)
     }
 
-    /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small.
+    /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small. With a sink for events, the
+    /// call itself declares the extension by which they arrive one by one, whatever its session declared.
     pub(crate) fn call_tool(
         &self,
         tool: &ToolDef,
@@ -74,9 +78,6 @@ impl Caller {
             if let Some(timeout) = options.timeout {
                 call = call.timeout(timeout);
             }
-            if let Some(meta) = &options.meta {
-                call = call.meta(meta.clone());
-            }
             if let Some(answers) = &options.answers {
                 call = call.answers(Arc::clone(answers));
             }
@@ -85,8 +86,13 @@ impl Caller {
                 call = call.on_progress(move |progress| tell(progress));
             }
         }
-        if let Some(events) = events {
+        let mut meta = cx.and_then(Cx::options).and_then(|options| options.meta.clone());
+        if let Some(events) = events.filter(|_| tool.events.is_some()) {
             call = call.on_note(stream::hearing(events));
+            meta.get_or_insert_default().insert(STREAM_EXTENSION, Raw::empty_object());
+        }
+        if let Some(meta) = meta {
+            call = call.meta(meta);
         }
         let (design, name) = (Arc::clone(&self.design), tool.name.clone());
         Box::pin(async move {

@@ -5,8 +5,10 @@ use switchboard_session::Client;
 
 use crate::wire::{EVENTS_EXTENSION, STREAM_EXTENSION};
 
-/// A client whose sessions hear all that a service of this framework says: the events of streaming tools, and those of
-/// the service itself. Any other session serves a typed client too, only without them.
+/// A client whose sessions declare both extensions of this framework: the items of streaming tools one by one, and the
+/// events of the service itself. A typed client declares the first by itself, for each call of a streaming tool, over any
+/// session; calls without types ([`ClientSession::call_tool`](switchboard_session::ClientSession::call_tool)) over a
+/// session of this client get the items as notifications instead of in the result.
 ///
 /// ```
 /// let client = switchboard_server::client::client().with_name("reviewer", "1.0.0");

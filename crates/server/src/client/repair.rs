@@ -15,7 +15,7 @@ use switchboard_session::ClientSession;
 
 use super::failure::{Called, failed};
 use super::{Caller, held};
-use crate::{Cx, FromOutput, Prompt};
+use crate::{Cx, EventSink, FromOutput, Prompt};
 
 impl Caller {
     /// Calls a tool by its name on the wire, with arguments that are JSON.
@@ -36,11 +36,22 @@ impl Caller {
         args: Value,
         cx: Option<&Cx>,
     ) -> Result<CallToolResult, Error> {
+        self.call_json(name, args, cx, None).await
+    }
+
+    /// Calls a tool by its name on the wire. With a sink, the items of a stream go there instead of into the result.
+    async fn call_json(
+        &self,
+        name: &str,
+        args: Value,
+        cx: Option<&Cx>,
+        events: Option<EventSink>,
+    ) -> Result<CallToolResult, Error> {
         let tool = self.design.tools.iter().find(|tool| tool.name == name);
         let tool = tool.ok_or_else(|| Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() })?;
         let called = Called::Tool(name);
         let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
-        self.call_tool(tool, args, cx, None).await
+        self.call_tool(tool, args, cx, events).await
     }
 
     /// Gets a prompt by its name on the wire, with arguments that are JSON: what is no text travels as its JSON.
@@ -89,7 +100,8 @@ impl Caller {
         F: FnMut(Repair) -> C,
         C: Future<Output = Result<Value, Error>>,
     {
-        let result = self.with_repair(most, name, args, correct).await?;
+        let events = || Some(EventSink::nowhere());
+        let result = repaired(most, args, correct, |args| self.call_json(name, args, None, events())).await?;
         match self.design.tools.iter().find(|tool| tool.name == name) {
             Some(tool) => held::from_tool(result, &tool.output, &self.design),
             None => T::from_result(result),

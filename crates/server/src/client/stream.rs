@@ -23,8 +23,7 @@ pub enum Item<T, R> {
 
 /// The events and the result of a streaming tool, in order. Dropping it cancels the call.
 ///
-/// A session hears events when it declared the extension, as [`client`](crate::client::client) does; without it the
-/// stream is the result alone.
+/// The call declares the extension that events need by itself, over any session.
 pub struct CallStream<T, R> {
     events: EventReceiver<T>,
     state: State<R>,

@@ -8,7 +8,7 @@ use switchboard_protocol::{
 };
 use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::wire::STREAM_NOTE;
-use switchboard_server::{Error, Events, LostEvents, StreamJson};
+use switchboard_server::{Cx as ServiceCx, Error, Events, LostEvents, StreamJson};
 use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
 use switchboard_session::{Client, Offer};
 
@@ -84,15 +84,40 @@ async fn who_does_not_take_the_events_is_told_how_many_are_missing() {
 }
 
 #[tokio::test]
-async fn a_session_without_the_extension_gets_the_result_alone() {
+async fn v2_a_typed_stream_works_over_any_session() {
     for offer in ERAS {
         let server = bench::builder().build().unwrap();
         let session = open::open(Client::new(), &server, offer).await;
         let caller = Caller::new(session, Arc::clone(bench::design()));
         let mut stream = shout(&caller, json!({"times": 5}));
-        assert_eq!(stream.recv().await.unwrap(), Some(Item::Result(5)));
+        for number in 0..5 {
+            assert_eq!(stream.recv().await.unwrap(), Some(Item::Event(number)), "{offer:?}");
+        }
+        assert_eq!(stream.recv().await.unwrap(), Some(Item::Result(5)), "{offer:?}");
         assert_eq!(stream.recv().await.unwrap(), None);
+
+        // The caller's own progress is not made of items.
+        let cx = ServiceCx::call().progress(|progress| panic!("{progress:?}")).build();
+        let args = Arguments::new().with("times", &3);
+        let sum: u32 = caller.tool::<_, Error>(bench::SHOUT, args, Some(&cx), None).await.unwrap();
+        assert_eq!(sum, 3);
     }
+    let session = bench::builder().connect().await.unwrap();
+    let caller = Caller::new(session, Arc::clone(bench::design()));
+    assert_eq!(shout(&caller, json!({"times": 2})).recv().await.unwrap(), Some(Item::Event(0)));
+}
+
+#[tokio::test]
+async fn d2_a_call_without_types_has_the_items_in_its_result() {
+    let server = bench::builder().build().unwrap();
+    let session = open::open(Client::new(), &server, ERAS[0]).await;
+    let caller = Caller::new(session, Arc::clone(bench::design()));
+    let name = &bench::design().tools[bench::SHOUT].name;
+    let result = caller.call_raw(name, json!({"times": 2})).await.unwrap();
+    assert_eq!(result.text(), "0\n1\n2");
+    let ask = async |_| -> Result<Value, Error> { panic!("nothing to repair") };
+    let sum: u32 = caller.with_repair_as(1, name, json!({"times": 2}), ask).await.unwrap();
+    assert_eq!(sum, 2);
 }
 
 /// Says what it is told to, and answers with an error or a result.

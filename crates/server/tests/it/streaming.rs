@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use switchboard_protocol::Raw;
 use switchboard_server::wire::{STREAM_EXTENSION, STREAM_NOTE};
-use switchboard_server::{ServiceBuilder, StreamJson};
+use switchboard_server::{ServiceBuilder, StreamJson, StreamLimits};
 use switchboard_session::Client;
 
 use crate::stage::{At, ERAS, REVISIONS, Shop, by_hand, connect, session};
@@ -66,32 +66,7 @@ async fn json_stands_in_items_as_chosen() {
 }
 
 #[tokio::test]
-async fn a_client_that_asked_for_progress_is_told_of_every_event() {
-    let server = Shop::builder().build().unwrap();
-    let (notes, _) = by_hand(&server, None, json!({"name": "spell", "arguments": {"text": "abcd"}})).await;
-    let letters: Vec<&str> = notes.iter().map(|(_, note)| note["message"].as_str().unwrap()).collect();
-    assert_eq!(letters, ["\"a\"", "\"b\"", "\"c\"", "\"d\""]);
-    let steps: Vec<f64> = notes.iter().map(|(_, note)| note["progress"].as_f64().unwrap()).collect();
-    assert!(steps.windows(2).all(|two| two[0] < two[1]), "{steps:?}");
-    assert!(
-        notes.iter().all(|(method, note)| method == "notifications/progress" && note["progressToken"] == "p")
-    );
-    // Our own client tells of progress, though not of every step when they come fast.
-    for revision in REVISIONS {
-        let session = session(&server, revision).await;
-        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-        let hears = Arc::clone(&heard);
-        let call = session.call_tool("spell", json!({"text": "abcd"})).on_progress(move |progress| {
-            hears.lock().push(progress.message.unwrap_or_default());
-        });
-        call.await.unwrap();
-        let last = heard.lock().last().cloned();
-        assert_eq!(last.as_deref(), Some("\"d\""), "{revision}");
-    }
-}
-
-#[tokio::test]
-async fn a_client_that_declared_nothing_gets_the_result_alone() {
+async fn d2_a_client_without_the_extension_gets_every_item_in_the_result() {
     let server = Shop::builder().build().unwrap();
     for revision in REVISIONS {
         let session = session(&server, revision).await;
@@ -100,6 +75,49 @@ async fn a_client_that_declared_nothing_gets_the_result_alone() {
             .on_note(|method, _| panic!("heard {method}"))
             .await
             .unwrap();
-        assert_eq!(result.text(), "{\"sum\":3}", "{revision}");
+        let texts: Vec<_> = result.content.iter().map(|item| item.as_text().unwrap()).collect();
+        assert_eq!(texts, ["\"a\"", "\"b\"", "\"c\"", "{\"sum\":3}"], "{revision}");
+        if let Some(data) = result.structured_content {
+            assert_eq!(data.as_str(), "{\"sum\":3}", "{revision}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn d2_the_items_in_a_result_are_bounded() {
+    let limits = StreamLimits::default().items(2);
+    let server = Shop::builder().stream_limits(limits).build().unwrap();
+    let session = session(&server, ERAS[0]).await;
+    let result = session.call_tool("spell", json!({"text": "abcde"})).await.unwrap();
+    assert_eq!(result.text(), "\"a\"\n\"b\"\n[3 of 5 items omitted]\n{\"sum\":5}");
+}
+
+#[tokio::test]
+async fn v8_progress_of_a_stream_is_a_count_and_never_an_item() {
+    let server = Shop::builder().build().unwrap();
+    let (notes, result) =
+        by_hand(&server, None, json!({"name": "spell", "arguments": {"text": "abcd"}})).await;
+    assert_eq!(result.unwrap()["content"].as_array().unwrap().len(), 5);
+    assert!(!notes.is_empty());
+    let mut last = 0;
+    for (method, note) in &notes {
+        assert_eq!((method.as_str(), &note["progressToken"]), ("notifications/progress", &json!("p")));
+        let count = note["progress"].as_u64().expect("a whole number");
+        assert!(count > last && count <= 4, "{notes:?}");
+        assert_eq!(note["message"], format!("{count} items so far"));
+        last = count;
+    }
+}
+
+#[tokio::test]
+async fn v8_a_client_that_gets_the_items_hears_no_progress_of_them() {
+    let server = Shop::builder().build().unwrap();
+    for revision in REVISIONS {
+        let client = Client::new().with_extension(STREAM_EXTENSION, Raw::empty_object());
+        let session = connect(&client, &server, revision).await;
+        let call = session
+            .call_tool("spell", json!({"text": "abcd"}))
+            .on_progress(move |progress| panic!("{revision}: {progress:?}"));
+        call.await.unwrap();
     }
 }

@@ -46,6 +46,8 @@ struct Inner {
 struct Told {
     last: f64,
     at: Option<Instant>,
+    /// Whether the handler reported progress itself.
+    is_own: bool,
 }
 
 /// Whether a request may ask, and how long the client may take to answer.
@@ -71,7 +73,7 @@ impl Cx {
         questions: Questions,
     ) -> Self {
         let Asking { may_ask, ask_within, logs, of_extension } = asking;
-        let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None });
+        let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None, is_own: false });
         let inner = Inner {
             id,
             footing,
@@ -169,6 +171,13 @@ impl Cx {
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if self.inner.progress_token.is_some() {
+            self.inner.progress.lock().is_own = true;
+            self.report(progress, total, message);
+        }
+    }
+
+    fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(token) = &self.inner.progress_token else { return };
         {
             let mut told = self.inner.progress.lock();
@@ -177,7 +186,7 @@ impl Cx {
             if progress.is_nan() || progress <= told.last || (soon && !is_end) {
                 return;
             }
-            *told = Told { last: progress, at: Some(Instant::now()) };
+            (told.last, told.at) = (progress, Some(Instant::now()));
         }
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;
@@ -191,20 +200,15 @@ impl Cx {
         self.inner.progress_token.is_some()
     }
 
-    /// Reports a small step of progress with what it brought, a thousandth beyond what was reported last: none is left
-    /// out, however fast they come. Does nothing when the client did not ask for progress.
-    pub fn progress_event(&self, message: &str) {
-        let Some(token) = &self.inner.progress_token else { return };
-        let progress = {
-            let mut told = self.inner.progress.lock();
-            let thousandths = if told.last.is_finite() { (told.last * 1000.0).round() } else { 0.0 };
-            told.last = (thousandths + 1.0) / 1000.0;
-            told.last
-        };
-        let mut params = ProgressParams::new(token.clone(), progress);
-        params.message = Some(message.to_owned());
-        params.lower(self.revision());
-        self.tell("notifications/progress", &params);
+    /// Reports how many items a streaming handler has sent so far. Does nothing when the client did not ask for progress
+    /// or when the handler reports progress of its own, which counts something else. The first item is not reported:
+    /// a handler that reports progress has done so before its second item.
+    pub fn progress_items(&self, count: u64) {
+        if count < 2 || self.inner.progress.lock().is_own {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+        self.report(count as f64, None, Some(&format!("{count} items so far")));
     }
 
     /// Sends a log message, if the client wants messages of this level.
@@ -307,6 +311,14 @@ impl Cx {
     pub fn notify(&self, method: &str, params: Option<&Raw>) {
         if self.may_notify(method) {
             self.note(method, params);
+        }
+    }
+
+    /// Sends a notification of an extension that the request itself asked for, whatever its session declared. Its
+    /// parameters say by `requestId` whose it is.
+    pub fn notify_requested(&self, method: &str, params: &Raw) {
+        if is_extension_note(method) {
+            self.note(method, Some(params));
         }
     }
 

@@ -177,10 +177,10 @@ async fn tools(client: &Session, user: &User) -> Seen {
     let refused = call(client, "execute_code", json!({ "language": "javascript", "code": "1" })).await?;
     user.take_progress();
     let batch = call(client, "process_batch", json!({ "items": ["a", "b", "c"] })).await?;
-    user.hears(3).await?;
+    // How many items there are is told, at most so often: once at least.
+    user.hears(1).await?;
     let progress = user.take_progress();
     let broken = call(client, "process_batch", json!({ "items": ["a", "fail"], "format": "text" })).await?;
-    user.hears(1).await?;
     user.take_progress();
 
     // Gone away from in the middle. What was under way is let pass; after that the server must be quiet about it.
