@@ -1,0 +1,1 @@
+//! Tests whose dependencies are too heavy for `cargo test --workspace`; `cargo xtask ci` runs them.

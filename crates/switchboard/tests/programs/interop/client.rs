@@ -1,0 +1,49 @@
+//! A client written with rmcp, with our server over pipes, in both eras.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::interop::peer::place;
+use crate::interop::{Test, block_on};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("rmcp_client_calls_our_server_in_the_modern_era", || calls("modern", "2026-07-28")),
+    ("rmcp_client_calls_our_server_in_the_legacy_era", || calls("legacy", "2025-11-25")),
+    ("rmcp_client_finds_our_era_by_itself", || calls("auto", "2026-07-28")),
+];
+
+/// The example server, which cargo builds beside the tests.
+pub(crate) fn our_server() -> PathBuf {
+    let tests = std::env::current_exe().expect("this program has a path");
+    let target =
+        tests.parent().and_then(|deps| deps.parent()).expect("tests are built in target/<profile>/deps");
+    target.join("examples/serve_tools")
+}
+
+fn calls(era: &'static str, revision: &'static str) -> Result<(), Failed> {
+    block_on(async move {
+        let output = tokio::process::Command::new(place("SWITCHBOARD_INTEROP_RMCP_CLIENT"))
+            .args(["--era", era, "--nonce", "nonce 12345", "--"])
+            .arg(our_server())
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .expect("the client starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        let seen: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
+        assert_eq!(seen["protocolVersion"], revision);
+        assert_eq!(seen["server"]["name"], "serve-tools");
+        assert_eq!(seen["echoed"], "nonce 12345");
+        let tools: Vec<_> =
+            seen["tools"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        assert_eq!(tools, ["echo", "add", "slow"]);
+        assert_eq!(seen["slow"], "done");
+        assert_eq!(seen["progress"], 10);
+        assert_eq!(seen["unknown"], -32602);
+    })
+}

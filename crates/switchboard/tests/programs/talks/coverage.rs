@@ -1,0 +1,62 @@
+//! Which messages the talks cover, against the protocol's own table: every method, in every revision that has it,
+//! from every side that may send it, as seen by our client and by our server.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use switchboard::Revision;
+use switchboard::protocol::surface::{self, Side};
+
+use crate::talks::talk::{Line, Role, Talk};
+
+type Spoken = (String, Revision, Side, Role);
+
+/// Lists what no talk covers, as an error.
+pub(crate) fn check(talks: &[Talk]) -> Result<usize, String> {
+    let spoken: BTreeSet<Spoken> = talks.iter().flat_map(spoken).collect();
+    let wanted: BTreeSet<Spoken> = surface::all()
+        .flat_map(|(method, revision, side)| {
+            [Role::Client, Role::Server].map(|role| (method.to_owned(), revision, side, role))
+        })
+        .collect();
+    let missing: Vec<_> = wanted.difference(&spoken).map(show).collect();
+    if missing.is_empty() {
+        return Ok(wanted.len());
+    }
+    Err(format!("{} of {} have no talk:\n{}", missing.len(), wanted.len(), missing.join("\n")))
+}
+
+fn show((method, revision, side, role): &Spoken) -> String {
+    let (ours, verb) = match (role, side) {
+        (Role::Client, Side::Client) => ("our client", "sends"),
+        (Role::Client, Side::Server) => ("our client", "hears"),
+        (Role::Server, Side::Server) => ("our server", "sends"),
+        (Role::Server, Side::Client) => ("our server", "hears"),
+    };
+    format!("  {revision}  {ours} {verb} {method}")
+}
+
+fn spoken(talk: &Talk) -> Vec<Spoken> {
+    let mut methods = Vec::new();
+    for step in &talk.steps {
+        match &step.line {
+            Line::Client(message) => collect(&message.json, Side::Client, &mut methods),
+            Line::Server(message) => collect(&message.json, Side::Server, &mut methods),
+            Line::Do(_) | Line::Gives(_) => {}
+        }
+    }
+    methods.into_iter().map(|(method, side)| (method, talk.revision, side, talk.role)).collect()
+}
+
+/// The method of a message, and of what is asked inside a result.
+fn collect(message: &Value, side: Side, into: &mut Vec<(String, Side)>) {
+    if let Value::Array(elements) = message {
+        return elements.iter().for_each(|element| collect(element, side, into));
+    }
+    let method = |value: &Value| value.get("method").and_then(Value::as_str).map(str::to_owned);
+    into.extend(method(message).map(|method| (method, side)));
+    let asked = message.pointer("/result/inputRequests").and_then(Value::as_object);
+    into.extend(
+        asked.into_iter().flat_map(|asked| asked.values()).filter_map(method).map(|method| (method, side)),
+    );
+}
