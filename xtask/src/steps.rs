@@ -128,10 +128,10 @@ fn clippy(project: &Project) -> Result<Outcome, Failure> {
 fn features(project: &Project) -> Result<Outcome, Failure> {
     for feature in ["", "client", "server", "http-client", "http-server", "host", "service"] {
         let mut cargo = project.cargo();
-        cargo.args(["check", "-p", "switchboard", "--no-default-features", "--features", feature]);
+        cargo.args(["check", "-p", "switchboard-mcp", "--no-default-features", "--features", feature]);
         command::run(&mut cargo)?;
     }
-    command::run(project.cargo().args(["check", "-p", "switchboard-cli"]))?;
+    command::run(project.cargo().args(["check", "-p", "switchboard-mcp-cli"]))?;
     Ok(Outcome::Passed)
 }
 
@@ -196,7 +196,7 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     let cargo = |arguments: &[&str]| {
         let mut cargo = project.cargo();
         cargo
-            .args(["test", "-p", "switchboard", "--test", "programs"])
+            .args(["test", "-p", "switchboard-mcp", "--test", "programs"])
             .args(arguments)
             .envs(peers.environment())
             .env("SWITCHBOARD_INTEROP_ASSISTANT", project.target.join("debug/assistant"));
@@ -207,7 +207,7 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     };
     command::run(&mut cargo(&["--no-run"]))?;
     // The servers that peers written as clients are pointed at.
-    command::run(project.cargo().args(["build", "-p", "switchboard", "--example", "serve_tools"]))?;
+    command::run(project.cargo().args(["build", "-p", "switchboard-mcp", "--example", "serve_tools"]))?;
     command::run(project.cargo().args(["build", "-p", "assistant", "--bin", "assistant"]))?;
     // An empty target passes, and would look like proof.
     let names = command::output(&mut cargo(&["--", "--list", "--ignored", "interop::"]))?;

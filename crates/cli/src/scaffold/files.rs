@@ -13,7 +13,8 @@ macro_rules! files {
 
 /// A service, its test, and what tells about it.
 const SERVICE: &[File] = files!("service", "":
-    "Cargo.toml" => "Cargo.toml",
+    // Under its own name cargo would take the folder for a package of its own, and not pack it.
+    "Cargo.toml.in" => "Cargo.toml",
     // Under its own name it would count for our own repository.
     "gitignore" => ".gitignore",
     "README.md" => "README.md",
@@ -27,7 +28,7 @@ const SERVICE: &[File] = files!("service", "":
 
 /// An agent that uses the service.
 const AGENT: &[File] = files!("agents", "agents/":
-    "Cargo.toml" => "Cargo.toml",
+    "Cargo.toml.in" => "Cargo.toml",
     "lib.rs" => "lib.rs",
     "main.rs" => "main.rs",
     "bootstrap.rs" => "bootstrap.rs",
@@ -65,12 +66,12 @@ impl Dependency {
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Published => {
-                format!("{{ version = \"{}\", features = [\"service-cli\"] }}", env!("CARGO_PKG_VERSION"))
+                format!("{{ package = \"switchboard-mcp\", version = \"{}\", features = [\"service-cli\"] }}", env!("CARGO_PKG_VERSION"))
             }
             // Quoted as JSON, which TOML reads the same.
             Self::Path(path) => {
                 let path = serde_json::Value::from(path.to_string_lossy());
-                format!("{{ path = {path}, features = [\"service-cli\"] }}")
+                format!("{{ package = \"switchboard-mcp\", path = {path}, features = [\"service-cli\"] }}")
             }
         }
     }
