@@ -66,7 +66,10 @@ impl Dependency {
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Published => {
-                format!("{{ package = \"switchboard-mcp\", version = \"{}\", features = [\"service-cli\"] }}", env!("CARGO_PKG_VERSION"))
+                format!(
+                    "{{ package = \"switchboard-mcp\", version = \"{}\", features = [\"service-cli\"] }}",
+                    env!("CARGO_PKG_VERSION")
+                )
             }
             // Quoted as JSON, which TOML reads the same.
             Self::Path(path) => {

@@ -134,7 +134,10 @@ fn a_project_is_written_once_and_what_was_changed_stays() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let at = |place: &str| folder.path().join("my-notes").join(place);
     let manifest = fs::read_to_string(at("Cargo.toml")).unwrap();
-    let version = format!("switchboard = {{ package = \"switchboard-mcp\", version = \"{}\"", env!("CARGO_PKG_VERSION"));
+    let version = format!(
+        "switchboard = {{ package = \"switchboard-mcp\", version = \"{}\"",
+        env!("CARGO_PKG_VERSION")
+    );
     assert!(manifest.contains(&version), "{manifest}");
     assert!(fs::read_to_string(at("src/lib.rs")).unwrap().contains("pub trait MyNotes {"));
     assert!(!at("agents").exists());
