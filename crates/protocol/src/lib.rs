@@ -22,6 +22,7 @@
 
 mod cache;
 mod cancel;
+mod canonical;
 mod capability;
 mod completion;
 mod content;

@@ -4,7 +4,7 @@ use crate::plain::plain_run;
 
 /// Writes `text` between quotes.
 #[inline]
-pub(super) fn quoted(out: &mut String, text: &str) {
+pub(crate) fn quoted(out: &mut String, text: &str) {
     out.reserve(room(text.len()));
     out.push('"');
     escaped(out, text);
@@ -12,7 +12,7 @@ pub(super) fn quoted(out: &mut String, text: &str) {
 }
 
 /// Writes `text` without quotes.
-pub(super) fn escaped(out: &mut String, text: &str) {
+pub(crate) fn escaped(out: &mut String, text: &str) {
     let mut rest = text;
     loop {
         let (plain, special) = rest.split_at(plain_run(rest.as_bytes()));

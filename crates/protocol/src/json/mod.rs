@@ -17,5 +17,6 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use escape::{escaped, quoted};
 pub(crate) use trust::trust;
 pub(crate) use writer::write;

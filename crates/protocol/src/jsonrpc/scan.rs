@@ -189,7 +189,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn expect(&mut self, wanted: u8) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, wanted: u8) -> Result<(), Fault> {
         let found = self.peek()?;
         if found != wanted {
             return self.fault(FaultKind::Unexpected(found));

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
-use switchboard_session::answering::Caller;
+use switchboard_session::answering::{Answered, Caller};
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{Client, StateKeys};
 
 use crate::stage::{
-    Consent, ERAS, MODERN, NEWEST_LEGACY, REVISIONS, Shop, by_hand, connect, outcome, session,
+    Consent, ERAS, Keeps, MODERN, NEWEST_LEGACY, REVISIONS, Shop, begin_text, by_hand, connect, outcome,
+    session,
 };
 
 /// Agrees to the first `yes` questions, and declines the rest.
@@ -108,9 +109,6 @@ async fn a_state_that_was_changed_or_is_of_another_call_caller_or_server_is_refu
     assert_eq!(round["resultType"], "input_required", "{round}");
     let state = &round["requestState"];
     let answers = json!({"first": {"action": "accept", "content": {"ok": true}}});
-    // As it is, it goes on to the second question.
-    let next = by_hand(&server, Some("ada"), retry("go", state, &answers)).await.1.unwrap();
-    assert!(next["inputRequests"].get("second").is_some(), "{next}");
     let mut changed = state.as_str().unwrap().to_owned();
     let last = if changed.pop() == Some('A') { 'B' } else { 'A' };
     changed.push(last);
@@ -124,6 +122,44 @@ async fn a_state_that_was_changed_or_is_of_another_call_caller_or_server_is_refu
     ] {
         let told = by_hand(server, caller, retry(text, state, &answers)).await.1.unwrap_err();
         assert_eq!(told.0, -32602, "{caller:?} {text}: {told:?}");
+    }
+    // As it is, it goes on to the second question, once.
+    let next = by_hand(&server, Some("ada"), retry("go", state, &answers)).await.1.unwrap();
+    assert!(next["inputRequests"].get("second").is_some(), "{next}");
+    let told = by_hand(&server, Some("ada"), retry("go", state, &answers)).await.1.unwrap_err();
+    assert_eq!(told, (-32602, "Invalid or expired requestState".to_owned()));
+}
+
+#[tokio::test]
+async fn s3_a_request_that_no_type_can_hold_is_not_accepted_with_the_state_of_another() {
+    let server = Shop::builder().build().unwrap();
+    let back = Arc::new(Keeps::default());
+    let yes = r#"{"first":{"action":"accept","content":{"ok":true}}}"#;
+    let params = |text: &str, odd: &str, state: &str| {
+        format!(
+            r#"{{"name":"agree","arguments":{{"text":"{text}"}},"inputResponses":{yes},"odd":{odd},"_meta":{{
+            "io.modelcontextprotocol/protocolVersion":"{}",
+            "io.modelcontextprotocol/clientCapabilities":{{"elicitation":{{"form":{{}}}}}}}}{state}}}"#,
+            MODERN.revision.as_str()
+        )
+    };
+    let many = format!("[{}0]", "0,".repeat(250_000));
+    for odd in ["1e999", "[1e999]", r#""\ud800""#, &many] {
+        // The first question is answered by its key; the second comes with a state.
+        let Answered::Later(first) = begin_text(&server, &back, "tools/call", &params("go", odd, "")) else {
+            panic!("{odd:.20} is answered at once")
+        };
+        let round: std::result::Result<Value, _> = first.await.map(|round| round.decode().unwrap());
+        let Ok(round) = round else {
+            assert!(odd.len() > 100_000, "{odd} has a digest");
+            continue;
+        };
+        let state = format!(r#","requestState":{}"#, round["requestState"]);
+        for other in [params("both", odd, &state), params("go", "1e998", &state)] {
+            let answered = begin_text(&server, &back, "tools/call", &other);
+            let Answered::Now(Err(refused)) = answered else { panic!("{answered:?} for {other}") };
+            assert_eq!(refused.message, "Invalid or expired requestState");
+        }
     }
 }
 

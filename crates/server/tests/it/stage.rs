@@ -528,8 +528,13 @@ pub(crate) fn begin(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, mut p
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
         "progressToken": "p",
     });
-    let frame = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
+    begin_text(server, back, method, &params.to_string())
+}
+
+/// The same, with parameters as text: they hold their own `_meta`.
+pub(crate) fn begin_text(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, params: &str) -> Answered {
+    let frame = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+    let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.clone().into()) else {
         panic!("{frame} is no request")
     };
     let says = server.look(&request);

@@ -7,7 +7,7 @@ use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, Se
 
 use crate::answering::kept::Mark;
 use crate::answering::{Handler, Publisher};
-use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys};
+use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys, UsedStates};
 use crate::peer::PeerLimits;
 
 /// A server. Cheap to share: build one and serve it on every connection.
@@ -23,6 +23,7 @@ pub struct Server {
     opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: StateKeys,
+    used_states: UsedStates,
     limits: ServerLimits,
     pub(crate) last_stated: LastStated,
     mark: Mark,
@@ -127,6 +128,10 @@ impl Server {
         &self.state_keys
     }
 
+    pub(crate) fn used_states(&self) -> &UsedStates {
+        &self.used_states
+    }
+
     /// How many requests of one connection are answered at the same time.
     pub fn most_requests(&self) -> usize {
         self.limits.requests
@@ -222,6 +227,7 @@ impl ServerBuilder {
             opening: self.opening,
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
+            used_states: UsedStates::default(),
             limits: self.limits,
             last_stated: LastStated::default(),
             mark: Mark::new(),

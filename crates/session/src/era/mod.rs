@@ -35,6 +35,8 @@ pub(crate) use ladder::{Opened, Opening, Stash, climb};
 pub(crate) use modern::Questions;
 #[cfg(feature = "server")]
 pub use modern::StateKeys;
+#[cfg(feature = "server")]
+pub(crate) use modern::UsedStates;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use names::{has_batches, is_modern_name, may_ask};
 #[cfg(feature = "server")]

@@ -264,7 +264,7 @@ impl Footing {
     /// The questions of a request, with the answers a retry brings.
     ///
     /// # Errors
-    /// When the state it hands back was changed, is for something else, or is too old.
+    /// When the state it hands back was changed, is for something else, is too old, or was used before.
     pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
         let Resume { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
@@ -273,8 +273,8 @@ impl Footing {
         let carried = match state {
             Some(state) => {
                 let principal = caller.map(Caller::principal);
-                let bound = Bound::new(&server.info().name, principal, method, params);
-                Some(modern::open(server.state_keys(), &bound, state)?)
+                let bound = Bound::new(&server.info().name, principal, method, params)?;
+                Some(modern::open(server.state_keys(), server.used_states(), &bound, state)?)
             }
             None => None,
         };

@@ -8,6 +8,8 @@ mod replay;
 mod seal;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "server")]
+mod used_states;
 
 #[cfg(feature = "client")]
 pub(crate) use client::{Client, Probed, discover, judge};
@@ -19,3 +21,5 @@ pub use seal::StateKeys;
 pub(crate) use seal::{Bound, open};
 #[cfg(feature = "server")]
 pub(crate) use server::{admit, decorate, finish, missing_capability};
+#[cfg(feature = "server")]
+pub(crate) use used_states::UsedStates;

@@ -1,7 +1,12 @@
-//! The state a client hands back between rounds of input, sealed so that it cannot be changed or used elsewhere.
+//! Sealed request state: what a client hands back between rounds of input, so that it cannot be changed, used for
+//! another request, or used twice.
 //!
-//! It is bound to the server, the caller, the request and a time, carries the answers and the steps so far, and is
-//! at most 32 KiB. What it carries is readable by the client, who gave the answers; it is not a place for secrets.
+//! It is bound to the server, the caller, the request and an expiry time, and carries the answers and the steps so far in
+//! at most 32 KiB. The client, who gave the answers, can read it; it is not a place for secrets.
+//!
+//! The request is bound by the SHA-256 of its method and of the canonical text of its parameters ([`Raw::canonical`])
+//! without `_meta`, `inputResponses` and `requestState`, which a retry may change. A request without a canonical text,
+//! e.g. with a member named twice, can neither be given a state nor use one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,17 +15,27 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use switchboard_protocol::{OrderedMap, Raw, RpcError};
+use switchboard_protocol::{DecodeError, OrderedMap, Raw, RpcError};
+
+use crate::era::modern::used_states::{Nonce, UsedStates};
 
 /// The longest sealed state, in bytes of text.
 const MOST_BYTES: usize = 32 * 1024;
+/// The version of the payload: others are refused.
+const VERSION: u8 = 2;
 /// The length of the tag in front of the payload.
 const TAG: usize = 32;
+
+/// The members of a request that a retry may change.
+const CHANGED_BY_RETRY: &[&str] = &["_meta", "inputResponses", "requestState"];
 
 /// The keys that seal request states: the first seals, any opens.
 ///
 /// The default is one random key for the life of the process. Instances that share load share keys, and rotate by
 /// putting a new key first.
+///
+/// A server accepts each state once. Instances that share keys do not share the memory of it: with `n` of them a client
+/// can use a state up to `n` times, within the 10 minutes until it expires.
 #[derive(Clone)]
 pub struct StateKeys(Vec<[u8; 32]>);
 
@@ -64,8 +79,18 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    pub(crate) fn new(server: &str, principal: Option<String>, method: &str, params: &Raw) -> Self {
-        Self { server: server.to_owned(), principal, request: request_digest(method, params) }
+    /// # Errors
+    /// When the parameters have no canonical text: then nothing can be bound to them.
+    pub(crate) fn new(
+        server: &str,
+        principal: Option<String>,
+        method: &str,
+        params: &Raw,
+    ) -> Result<Self, RpcError> {
+        let request = request_digest(method, params).map_err(|error| {
+            RpcError::invalid_params(format!("The request cannot be continued with input: {error}"))
+        })?;
+        Ok(Self { server: server.to_owned(), principal, request })
     }
 }
 
@@ -94,13 +119,14 @@ struct Payload {
     sub: Option<String>,
     req: String,
     exp: u64,
+    nonce: Nonce,
     carried: Carried,
 }
 
 /// Seals what is carried, good for `ttl`.
 ///
 /// # Errors
-/// When it is too large.
+/// When it is too large, or the system has no randomness to give.
 pub(crate) fn seal(
     keys: &StateKeys,
     bound: &Bound,
@@ -108,11 +134,12 @@ pub(crate) fn seal(
     ttl: Duration,
 ) -> Result<String, RpcError> {
     let payload = Payload {
-        v: 1,
+        v: VERSION,
         aud: bound.server.clone(),
         sub: bound.principal.clone(),
         req: bound.request.clone(),
         exp: now() + ttl.as_secs(),
+        nonce: Nonce::random().map_err(|error| RpcError::internal(error.to_string()))?,
         carried: carried.clone(),
     };
     let payload = serde_json::to_vec(&payload).map_err(|error| RpcError::internal(error.to_string()))?;
@@ -128,11 +155,16 @@ pub(crate) fn seal(
     Ok(text)
 }
 
-/// Opens a state. Every failure looks the same from outside.
+/// Opens a state, which can then not be opened again. Every failure looks the same from outside.
 ///
 /// # Errors
-/// When it was changed, is for something else, or is too old.
-pub(crate) fn open(keys: &StateKeys, bound: &Bound, text: &str) -> Result<Carried, RpcError> {
+/// When it was changed, is for something else, is too old, or was used before.
+pub(crate) fn open(
+    keys: &StateKeys,
+    used: &UsedStates,
+    bound: &Bound,
+    text: &str,
+) -> Result<Carried, RpcError> {
     let refused = || RpcError::invalid_params("Invalid or expired requestState");
     if text.len() > MOST_BYTES {
         return Err(refused());
@@ -145,11 +177,13 @@ pub(crate) fn open(keys: &StateKeys, bound: &Bound, text: &str) -> Result<Carrie
         return Err(refused());
     }
     let payload: Payload = serde_json::from_slice(payload).map_err(|_| refused())?;
-    let fits = payload.v == 1
+    let now = now();
+    let fits = payload.v == VERSION
         && payload.aud == bound.server
         && payload.sub == bound.principal
         && payload.req == bound.request
-        && payload.exp > now();
+        && payload.exp > now
+        && used.insert(payload.exp, payload.nonce, now);
     if fits { Ok(payload.carried) } else { Err(refused()) }
 }
 
@@ -162,81 +196,15 @@ pub(crate) fn digest(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// A digest of what is asked: the same however the client orders or spaces its members, without what a retry adds.
-fn request_digest(method: &str, params: &Raw) -> String {
-    let mut value: serde_json::Value = params.decode().unwrap_or_default();
-    if let Some(members) = value.as_object_mut() {
-        for retried in ["_meta", "inputResponses", "requestState"] {
-            members.remove(retried);
-        }
-    }
-    digest(&format!("{method}\n{value}"))
+/// A digest of a request without what a retry may change.
+///
+/// # Errors
+/// When the parameters have no canonical text. There is no digest then, not even one of nothing.
+fn request_digest(method: &str, params: &Raw) -> Result<String, DecodeError> {
+    let params = params.canonical_without(CHANGED_BY_RETRY)?;
+    // No method has a line break, so that the two cannot be divided elsewhere.
+    Ok(digest(&format!("{method}\n{params}")))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TTL: Duration = Duration::from_secs(600);
-
-    fn bound(principal: Option<&str>, params: &str) -> Bound {
-        Bound::new("s", principal.map(str::to_owned), "tools/call", &Raw::parse(params.to_owned()).unwrap())
-    }
-
-    fn carried() -> Carried {
-        let mut carried = Carried::default();
-        carried.steps.insert("paid", Raw::parse("true").unwrap());
-        carried
-    }
-
-    #[test]
-    fn only_the_same_request_of_the_same_caller_opens_it() {
-        let keys = StateKeys::random();
-        let here = bound(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#);
-        let state = seal(&keys, &here, &carried(), TTL).unwrap();
-        let again =
-            bound(Some("ann"), r#"{"arguments":{"y":2,"x":1},"name":"a","_meta":{},"requestState":"z"}"#);
-        assert!(open(&keys, &again, &state).unwrap().steps.contains_key("paid"));
-        for other in [
-            bound(Some("bob"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
-            bound(None, r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
-            bound(Some("ann"), r#"{"name":"b","arguments":{"x":1,"y":2}}"#),
-            bound(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":3}}"#),
-        ] {
-            assert!(open(&keys, &other, &state).is_err());
-        }
-        assert!(open(&StateKeys::random(), &here, &state).is_err());
-        assert!(open(&keys, &here, &seal(&keys, &here, &carried(), Duration::ZERO).unwrap()).is_err());
-    }
-
-    #[test]
-    fn any_changed_byte_is_noticed() {
-        let keys = StateKeys::random();
-        let here = bound(None, "{}");
-        let state = seal(&keys, &here, &carried(), TTL).unwrap();
-        for at in 0..state.len() {
-            let mut damaged = state.clone().into_bytes();
-            damaged[at] = if damaged[at] == b'A' { b'B' } else { b'A' };
-            let damaged = String::from_utf8(damaged).unwrap();
-            if damaged != state {
-                assert!(open(&keys, &here, &damaged).is_err(), "byte {at}");
-            }
-        }
-    }
-
-    #[test]
-    fn keys_rotate() {
-        let (old, new) = ([1; 32], [2; 32]);
-        let here = bound(None, "{}");
-        let state = seal(&StateKeys::new([old]).unwrap(), &here, &carried(), TTL).unwrap();
-        assert!(open(&StateKeys::new([new, old]).unwrap(), &here, &state).is_ok());
-        assert!(open(&StateKeys::new([new]).unwrap(), &here, &state).is_err());
-    }
-
-    #[test]
-    fn too_much_is_refused_before_it_is_sent() {
-        let mut carried = Carried::default();
-        carried.steps.insert("big", Raw::encode(&"x".repeat(MOST_BYTES)).unwrap());
-        assert!(seal(&StateKeys::random(), &bound(None, "{}"), &carried, TTL).is_err());
-    }
-}
+mod tests;

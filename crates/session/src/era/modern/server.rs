@@ -35,7 +35,7 @@ const ROUND: Duration = Duration::from_secs(600);
 /// Turns a run of a handler into its reply: questions become a result that asks, with the state sealed.
 pub(crate) fn finish(
     server: &Server,
-    bound: impl FnOnce() -> Bound,
+    bound: impl FnOnce() -> Result<Bound, RpcError>,
     run: Run,
 ) -> Result<ServerResult, RpcError> {
     match run {
@@ -43,7 +43,7 @@ pub(crate) fn finish(
         Run::Refused(error) => Err(error),
         Run::Questions(questions, carried) => {
             let mut input = InputRequired::new(questions);
-            input.request_state = Some(seal(server.state_keys(), &bound(), &carried, ROUND)?);
+            input.request_state = Some(seal(server.state_keys(), &bound()?, &carried, ROUND)?);
             Ok(input.into())
         }
     }

@@ -1,0 +1,93 @@
+//! Used request states: each is accepted once.
+//!
+//! Holds the nonces of states that were used and have not expired, at most [`MOST_USED`]. When there are more, the ones
+//! that would expire first are forgotten, and every state that expires no later is refused from then on, used or not: a
+//! flood makes questions expire sooner, and never lets a state be used twice.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
+/// The most nonces that are held: about 8 MiB, and 400 answered rounds a second for as long as a state is good.
+const MOST_USED: usize = 262_144;
+
+/// What tells a state from every other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Nonce(u128);
+
+impl Nonce {
+    /// # Errors
+    /// When the system has no randomness to give.
+    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(u128::from_le_bytes(bytes)))
+    }
+}
+
+/// The states that were used.
+#[derive(Debug)]
+pub(crate) struct UsedStates {
+    most: usize,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Sorted by when they expire, in seconds since 1970.
+    used: BTreeSet<(u64, Nonce)>,
+    /// States that expire then or earlier are refused.
+    horizon: u64,
+}
+
+impl Default for UsedStates {
+    fn default() -> Self {
+        Self::with_capacity(MOST_USED)
+    }
+}
+
+impl UsedStates {
+    fn with_capacity(most: usize) -> Self {
+        Self { most, inner: Mutex::default() }
+    }
+
+    /// Marks a state as used. Returns false when it was used before, or may have been.
+    pub(crate) fn insert(&self, expires: u64, nonce: Nonce, now: u64) -> bool {
+        let mut inner = self.inner.lock();
+        while inner.used.first().is_some_and(|(expired, _)| *expired <= now) {
+            inner.used.pop_first();
+        }
+        if expires <= inner.horizon || !inner.used.insert((expires, nonce)) {
+            return false;
+        }
+        if inner.used.len() > self.most
+            && let Some((forgotten, _)) = inner.used.pop_first()
+        {
+            inner.horizon = inner.horizon.max(forgotten);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_used_once_and_a_flood_refuses_instead_of_forgetting() {
+        let used = UsedStates::with_capacity(3);
+        assert!(used.insert(100, Nonce(1), 0));
+        assert!(!used.insert(100, Nonce(1), 0));
+        for nonce in 2..=3 {
+            assert!(used.insert(200, Nonce(nonce), 0));
+        }
+        // The first is forgotten for this one.
+        assert!(used.insert(300, Nonce(4), 0));
+        assert!(!used.insert(100, Nonce(1), 0), "it was used");
+        assert!(!used.insert(100, Nonce(9), 0), "it may have been used");
+        assert!(used.insert(200, Nonce(5), 0));
+        assert!(used.insert(400, Nonce(6), 300), "what has expired makes room");
+        assert_eq!(used.inner.lock().used.len(), 1);
+    }
+}
