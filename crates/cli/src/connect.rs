@@ -197,7 +197,7 @@ impl Server {
         match self {
             Self::Program { name, .. } => format!("waiting for {name} to start…"),
             // The short form: there may be a token in the query.
-            Self::Remote(endpoint) => format!("waiting for {:?}…", endpoint.http.address()),
+            Self::Remote(endpoint) => format!("waiting for {:?}…", endpoint.address),
         }
     }
 
@@ -210,7 +210,7 @@ impl Server {
             // An endpoint that opens no session in any revision is none.
             Self::Remote(_) if is_told => failure.status(Status::Unreachable).hint(NO_ENDPOINT),
             Self::Remote(endpoint) => {
-                failure.hint_if("unreachable", remote::unreachable_hint(&endpoint.http))
+                failure.hint_if("unreachable", remote::unreachable_hint(&endpoint.address))
             }
         }
     }

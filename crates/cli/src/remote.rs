@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use switchboard::http::{AddressError, Bearer, Secret};
+use switchboard::http::{Address, AddressError, Bearer, Secret};
+use switchboard::transport::http::client::EndpointError;
 use switchboard::{Http, HttpWay};
 
 use crate::args::{Remote, Transport};
@@ -40,6 +41,7 @@ const HELPING: Duration = Duration::from_secs(10);
 /// A server at an address, ready to be connected to.
 pub(crate) struct Endpoint {
     pub(crate) http: Http,
+    pub(crate) address: Address,
     /// What must not be seen in a trace.
     pub(crate) secrets: Vec<String>,
 }
@@ -49,12 +51,18 @@ pub(crate) struct Endpoint {
 /// # Errors
 /// Says what is wrong with the command line, or with the helper.
 pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Failure> {
-    let parsed = if remote.allow_http { Http::new_allowing_plain(url) } else { Http::new(url) };
-    let mut http = parsed.map_err(wrong_address)?.with_way(match remote.transport {
+    let mut http = Http::new(url).way(match remote.transport {
         Transport::Auto => HttpWay::Auto,
         Transport::Http => HttpWay::Streamable,
         Transport::Sse => HttpWay::Sse,
     });
+    if remote.allow_http {
+        http = http.allow_plain_http();
+    }
+    let address = http.check().map_err(|error| match error {
+        EndpointError::Address(error) => wrong_address(error),
+        other => Failure::usage(format!("--header: {other}")),
+    })?;
     let mut secrets = Vec::new();
     let mut headers = HeaderMap::new();
     for given in &remote.headers {
@@ -66,7 +74,7 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
         let token = token(name)?;
         let bearer = Bearer::new(&token).map_err(|error| Failure::usage(format!("${name}: {error}")))?;
         secrets.push(token.expose().to_owned());
-        http = http.with_authorizer(Arc::new(bearer));
+        http = http.authorizer(Arc::new(bearer));
     }
     if let Some(command) = &remote.header_helper {
         let mut fresh = HeaderMap::new();
@@ -83,14 +91,15 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
             .hint("leave one of them out"));
     }
     for (name, value) in &headers {
-        http = http.with_header(name.clone(), value.clone());
+        // Made from text, so that it is text.
+        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    Ok(Endpoint { http, secrets })
+    Ok(Endpoint { http, address, secrets })
 }
 
 /// The hint for an address that could not be reached.
-pub(crate) fn unreachable_hint(http: &Http) -> &'static str {
-    if http.address().is_secure() {
+pub(crate) fn unreachable_hint(address: &Address) -> &'static str {
+    if address.is_secure() {
         "is the server running there, and does it speak https? a certificate of your own is trusted with \
          SSL_CERT_FILE=FILE.pem in the environment"
     } else {

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use switchboard::Tap;
-use switchboard::host::config::Reach;
+use switchboard::host::Transport;
 
 use crate::args::DoctorArgs;
 use crate::configured::Files;
 use crate::connect::CLOSING;
-use crate::doctor::{
-    Moments, Place, Program, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry,
-};
+use crate::doctor::{Moments, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry};
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
 use crate::signals::Signals;
@@ -32,12 +30,12 @@ pub(crate) async fn run(args: &DoctorArgs) -> Result<(), Failure> {
 }
 
 async fn examine(report: &mut Report, files: &Files, args: &DoctorArgs) -> Result<(), Stop> {
-    let plan = read_entry(report, files, &args.name)?;
-    let patience = args.timeout.unwrap_or(plan.startup);
-    let session = match &plan.reach {
-        Reach::Stdio { command, args, env, inherit_env, cwd } => {
-            let program = Program { command, args, env, inherit_env, cwd: cwd.as_ref() };
-            let child = find_program(report, &program)?;
+    let spec = read_entry(report, files, &args.name)?;
+    let patience = args.timeout.unwrap_or(spec.startup_timeout);
+    let session = match &spec.transport {
+        Transport::Stdio(stdio) => {
+            find_program(report, stdio)?;
+            let child = stdio.as_ref().clone();
             let moments = Moments::default();
             let seen = moments.clone();
             let tap = Tap::new(move |way, _| {
@@ -47,13 +45,12 @@ async fn examine(report: &mut Report, files: &Files, args: &DoctorArgs) -> Resul
             });
             meet(report, Arc::new(child.tap(tap)), &Way::Program(moments), patience).await?
         }
-        Reach::Http { url, headers, sse, allow_plain } => {
-            let place = Place { url, headers, sse: *sse, allow_plain: *allow_plain };
-            let http = reach_address(report, &place, patience.min(REACHING)).await?;
-            let way = if http.address().is_secure() { Way::Secure } else { Way::Plain };
-            meet(report, Arc::new(http), &way, patience).await?
+        Transport::Http(http) => {
+            let address = reach_address(report, http, patience.min(REACHING)).await?;
+            let way = if address.is_secure() { Way::Secure } else { Way::Plain };
+            meet(report, Arc::new(http.as_ref().clone()), &way, patience).await?
         }
-        Reach::InProcess { .. } | Reach::Proxy { .. } => {
+        _ => {
             let said = "only the application it belongs to can reach it";
             let trouble = Trouble::new(Status::Other, said, "look at it from that application");
             return Err(report.failed("reach", Instant::now(), trouble));

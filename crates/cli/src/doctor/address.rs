@@ -1,12 +1,11 @@
 //! The steps of a server at an address: what the address is, what its name stands for, and whether somebody listens.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use http::{HeaderName, HeaderValue};
-use switchboard::http::{Address, Secret};
-use switchboard::{Http, HttpWay};
+use switchboard::Http;
+use switchboard::http::Address;
+use switchboard::transport::http::client::EndpointError;
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::configured::variable;
@@ -14,46 +13,27 @@ use crate::doctor::report::{Report, Stop, Trouble};
 use crate::failure::Status;
 use crate::sanitize::one_line;
 
-/// An address as a plan has it.
-pub(crate) struct Place<'a> {
-    pub(crate) url: &'a str,
-    pub(crate) headers: &'a BTreeMap<String, Secret>,
-    pub(crate) sse: bool,
-    pub(crate) allow_plain: bool,
-}
-
-/// The endpoint, if somebody listens there.
+/// Checks the address, and whether somebody listens there.
 ///
 /// # Errors
 /// The step that failed.
 pub(crate) async fn reach_address(
     report: &mut Report,
-    place: &Place<'_>,
+    http: &Http,
     patience: Duration,
-) -> Result<Http, Stop> {
+) -> Result<Address, Stop> {
     let began = Instant::now();
-    let parsed = if place.allow_plain { Http::new_allowing_plain(place.url) } else { Http::new(place.url) };
-    let mut http = match parsed {
-        Ok(http) => http.with_way(if place.sse { HttpWay::Sse } else { HttpWay::Auto }),
+    let address = match http.check() {
+        Ok(address) => address,
         Err(error) => {
-            let trouble = Trouble::new(Status::Other, error.to_string(), "mend the `url` of its entry");
+            let field = if matches!(error, EndpointError::Header { .. }) { "headers" } else { "url" };
+            let next = format!("correct the `{field}` of its entry");
+            let trouble = Trouble::new(Status::Other, one_line(&error.to_string()), next);
             return Err(report.failed("address", began, trouble));
         }
     };
-    for (name, value) in place.headers {
-        let parsed =
-            HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value.expose()).ok());
-        let Some((header, mut value)) = parsed else {
-            let said = format!("the header {:?} cannot be sent", one_line(name));
-            let trouble = Trouble::new(Status::Other, said, "mend the `headers` of its entry");
-            return Err(report.failed("address", began, trouble));
-        };
-        value.set_sensitive(true);
-        http = http.with_header(header, value);
-    }
-    let address = http.address().clone();
     let how = if address.is_secure() { "https" } else { "plain http" };
-    let names: Vec<String> = place.headers.keys().map(|name| one_line(name)).collect();
+    let names: Vec<String> = http.headers().iter().map(|(name, _)| one_line(name)).collect();
     let sent = if names.is_empty() { String::new() } else { format!(", sending {}", names.join(", ")) };
     _ = report.passed(
         "address",
@@ -62,11 +42,11 @@ pub(crate) async fn reach_address(
     );
     if is_proxied(&address) {
         _ = report.passed("proxy", began.elapsed(), "it is reached through the proxy of the environment");
-        return Ok(http);
+        return Ok(address);
     }
     let found = resolve(report, &address, patience).await?;
     connect(report, &address, &found, patience).await?;
-    Ok(http)
+    Ok(address)
 }
 
 async fn resolve(
