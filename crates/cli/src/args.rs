@@ -55,14 +55,14 @@ struct Args {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show who a server is, what it speaks and what it offers
-    Info(Target),
-    /// List the tools of a server, or of all that are remembered, as signatures
-    Tools(Target),
-    /// List the resources and resource templates of a server, or of all
-    Resources(Target),
-    /// List the prompts of a server, or of all
-    Prompts(Target),
+    /// Show the name, the protocol revision and the capabilities of a server
+    Info(ViewArgs),
+    /// List or search the tools of a server or of all remembered servers; show one tool in full
+    Tools(ToolsArgs),
+    /// List the resources and resource templates of a server or of all remembered servers
+    Resources(ViewArgs),
+    /// List the prompts of a server or of all remembered servers
+    Prompts(ViewArgs),
     /// Call a tool
     Call(CallArgs),
     /// Read a resource
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     /// Show the processes of servers that run now
     Ps(PsArgs),
     /// Say step by step why a server does not connect, and what to do
-    Doctor(DoctorArgs),
+    Doctor(Box<DoctorArgs>),
     /// Write a new service: a project of yours that builds and passes its test
     New(NewArgs),
     /// Write AGENTS_QUICKSTART.md from the design of a service
@@ -114,7 +114,7 @@ pub(crate) enum Command {
 }
 
 /// The server, and how to talk to it.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Target {
     #[command(flatten)]
     pub(crate) options: Options,
@@ -135,6 +135,59 @@ impl Target {
     }
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct ViewArgs {
+    /// A remembered server, or the URL of a server
+    #[arg(value_name = "SERVER|URL", conflicts_with_all = ["url", "server", "command"])]
+    pub(crate) of: Option<String>,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+impl ViewArgs {
+    /// The server that is meant, by a word or by options.
+    pub(crate) fn into_target(self) -> Target {
+        let Self { of, mut target } = self;
+        match of {
+            Some(url) if url.contains("://") => target.remote.url = Some(url),
+            Some(server) => target.server = Some(server),
+            None => {}
+        }
+        target
+    }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  switchboard tools                        all tools of all remembered servers
+  switchboard tools files                  the tools of one of them
+  switchboard tools files/read             one tool in full: parameters, schemas, hints
+  switchboard tools --brief mail           every tool with `mail` in its name or description, one line each
+  switchboard tools https://example.com/mcp
+  switchboard tools -- switchboard demo-server")]
+pub(crate) struct ToolsArgs {
+    /// A remembered server, the URL of a server, a tool, `server/tool`, or text to search for
+    #[arg(value_name = "SERVER|URL|TOOL|TEXT")]
+    pub(crate) query: Option<String>,
+    /// One line for each tool: its name, its hints such as [read-only], and the first sentence of its description
+    #[arg(short, long)]
+    pub(crate) brief: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// Where the result goes instead of standard output.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Save {
+    /// Write the result to this file, byte for byte
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["json", "save_dir"])]
+    pub(crate) output: Option<PathBuf>,
+    /// Write every image, audio clip and resource of the result to a file of its own in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) save_dir: Option<PathBuf>,
+}
+
 /// A server at an address, and what is sent along.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Server at an address")]
@@ -144,19 +197,19 @@ pub(crate) struct Remote {
     pub(crate) url: Option<String>,
     /// Send this header with every request; may be repeated. Others on this machine can see it: prefer --bearer-env
     /// for tokens
-    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = secret, requires = "url")]
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret)]
     pub(crate) headers: Vec<Secret>,
     /// Run this in a shell before connecting, and send the headers it prints: a JSON object of names to texts
-    #[arg(long, value_name = "CMD", requires = "url")]
+    #[arg(long, value_name = "CMD")]
     pub(crate) header_helper: Option<String>,
-    /// Send the token in this environment variable
-    #[arg(long, value_name = "NAME", requires = "url")]
+    /// Send the token in this environment variable as `Authorization: Bearer …`
+    #[arg(long, value_name = "NAME")]
     pub(crate) bearer_env: Option<String>,
     /// How to speak to it: whatever it has, streamable HTTP only, or HTTP+SSE of 2024 only
-    #[arg(long, value_name = "WAY", requires = "url", value_enum, default_value_t)]
+    #[arg(long, value_name = "WAY", value_enum, default_value_t)]
     pub(crate) transport: Transport,
     /// Allow plain http beyond this machine: everything can be read on the way
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     pub(crate) allow_http: bool,
 }
 
@@ -188,8 +241,8 @@ pub(crate) struct Options {
     /// Speak this revision of the protocol and no other, like 2025-06-18
     #[arg(long, value_name = "REV", value_parser = revision)]
     pub(crate) revision: Option<Revision>,
-    /// Give the server a variable
-    #[arg(long, value_name = "K=V", value_parser = pair, conflicts_with = "url")]
+    /// Give the server a variable; may be repeated
+    #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with = "url")]
     pub(crate) env: Vec<(String, String)>,
     /// Let the server see a variable of this environment; most are withheld
     #[arg(long, value_name = "NAME", conflicts_with = "url")]
@@ -197,6 +250,9 @@ pub(crate) struct Options {
     /// Start the server in this directory
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
+    /// The largest message that is accepted from the server, like 64M; 16M unless given
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    pub(crate) max_message: Option<usize>,
     /// Answer the server's questions from this instead of asking: an object keyed by field name
     #[arg(long, value_name = "FILE.json|JSON")]
     pub(crate) answers: Option<String>,
@@ -209,22 +265,30 @@ pub(crate) struct Options {
 #[command(after_help = "\
 Arguments:
   key=value   takes the type the tool's schema says; anything else is text. Repeat a key to fill a list.
-  key:=json   is JSON as it stands: n:=1  tags:='[\"a\",\"b\"]'
+  key:=json   is JSON: n:=1  tags:='[\"a\",\"b\"]'
+  key=@FILE   is the contents of a file: text, or base64 where the schema says so. key:=@FILE is a file of JSON.
+  '{…}'       is all arguments as one JSON object; - reads it from stdin.
 
 Examples:
   switchboard call add a=1 b=2 -- switchboard demo-server
   switchboard call order_pizza --answers '{\"size\":\"large\"}' -- switchboard demo-server
-  echo '{\"text\":\"hi\"}' | switchboard call echo --args - -- switchboard demo-server
-  switchboard call files/read path=notes.txt                a server that is remembered; also mcp__files__read")]
+  echo '{\"text\":\"hi\"}' | switchboard call echo - -- switchboard demo-server
+  switchboard call postcard --save-dir . -- switchboard demo-server
+  switchboard call files/read path=notes.txt")]
 pub(crate) struct CallArgs {
     /// The tool; of servers that are remembered also as `server/tool` or `mcp__server__tool`
     pub(crate) tool: String,
     /// Its arguments
-    #[arg(value_name = "key=value | key:=json")]
+    #[arg(value_name = "key=value | key:=json | '{…}' | -", allow_hyphen_values = false)]
     pub(crate) pairs: Vec<String>,
     /// All arguments as one JSON object: the text itself, @FILE, or - for stdin. Pairs are put on top
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub(crate) args: Option<String>,
+    /// Show the structured content of the result instead of its text
+    #[arg(long, conflicts_with_all = ["json", "output"])]
+    pub(crate) structured: bool,
+    #[command(flatten)]
+    pub(crate) save: Save,
     /// Call it without asking, whatever it may do
     #[arg(short, long)]
     pub(crate) yes: bool,
@@ -233,10 +297,17 @@ pub(crate) struct CallArgs {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  switchboard read demo://readme -- switchboard demo-server")]
+#[command(after_help = "\
+Redirected, a resource is written byte for byte; several parts follow each other.
+
+Examples:
+  switchboard read demo://readme -- switchboard demo-server
+  switchboard read demo://readme --output readme.md -- switchboard demo-server")]
 pub(crate) struct ReadArgs {
     /// The URI of the resource
     pub(crate) uri: String,
+    #[command(flatten)]
+    pub(crate) save: Save,
     #[command(flatten)]
     pub(crate) target: Target,
 }
@@ -348,9 +419,8 @@ impl Command {
     /// How this command's failures are to be told.
     pub(crate) fn error_style(&self) -> ErrorStyle {
         let wants_json = match self {
-            Self::Info(target) | Self::Tools(target) | Self::Resources(target) | Self::Prompts(target) => {
-                target.options.json
-            }
+            Self::Info(args) | Self::Resources(args) | Self::Prompts(args) => args.target.options.json,
+            Self::Tools(args) => args.target.options.json,
             Self::Call(args) => args.target.options.json,
             Self::Read(args) => args.target.options.json,
             Self::Prompt(args) => args.target.options.json,
@@ -411,16 +481,30 @@ fn refuse(error: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     let text = error.to_string();
-    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    Failure::usage(message).hint("see `switchboard --help`").tell(ErrorStyle::Json)
+    // What is missing stands on lines of its own below the first.
+    let said = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    Failure::usage(said.trim_start_matches("error: ")).hint("see `switchboard --help`").tell(ErrorStyle::Json)
+}
+
+/// `65536`, `64K`, `64M`, `1G`.
+fn byte_count(text: &str) -> Result<usize, String> {
+    let plain = text.trim().trim_end_matches(['b', 'B']).trim_end_matches('i');
+    let (digits, shift) = match plain.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&plain[..at], 10),
+        Some((at, 'm' | 'M')) => (&plain[..at], 20),
+        Some((at, 'g' | 'G')) => (&plain[..at], 30),
+        _ => (plain, 0),
+    };
+    let count = digits.trim().parse::<usize>().ok().and_then(|count| count.checked_mul(1 << shift));
+    count.filter(|count| *count >= 1024).ok_or_else(|| "expected a size of at least 1K, like 64M".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 =
-        text.parse().map_err(|_| "a number of seconds is needed, like 30 or 0.5".to_owned())?;
+        text.parse().map_err(|_| "expected a number of seconds, like 30 or 0.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("a time-out must be longer than nothing".to_owned()),
+        _ => Err("a timeout must be longer than 0 seconds".to_owned()),
     }
 }
 
@@ -432,18 +516,18 @@ fn secret(text: &str) -> Result<Secret, Infallible> {
 fn socket(text: &str) -> Result<SocketAddr, String> {
     let local = |port: &str| port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let known = text.parse().ok().or_else(|| local(text.strip_prefix("localhost:").unwrap_or(text)));
-    known.ok_or_else(|| "write an IP address and a port, like 127.0.0.1:8080 or [::1]:8080".to_owned())
+    known.ok_or_else(|| "expected an IP address and a port, like 127.0.0.1:8080 or [::1]:8080".to_owned())
 }
 
 fn revision(text: &str) -> Result<Revision, String> {
     let known = Revision::ALL.map(Revision::as_str).join(", ");
-    text.parse().map_err(|_| format!("the revisions are {known}"))
+    text.parse().map_err(|_| format!("expected one of {known}"))
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("write it as NAME=VALUE".to_owned()),
+        _ => Err("expected NAME=VALUE".to_owned()),
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Invariant: numbers and JSON are passed on as they were typed, digit for digit.
 
+use std::io::Read;
+
+use base64::Engine;
 use switchboard::Raw;
 use switchboard::protocol::{InputSchema, OrderedMap};
 
@@ -24,38 +27,74 @@ pub(crate) enum Pair {
         /// The value.
         value: Raw,
     },
+    /// `key=@FILE`: the schema says whether it is text or data.
+    File {
+        /// The key.
+        key: String,
+        /// The contents of the file.
+        bytes: Vec<u8>,
+    },
 }
 
 impl Pair {
-    /// Reads one argument of the command line.
+    /// Reads one argument of the command line, and the file it names.
     ///
     /// # Errors
-    /// When it is neither form.
+    /// When it is neither form, or its file cannot be read.
     pub(crate) fn read(text: &str) -> Result<Self, Failure> {
-        let wrong =
-            |what: String| Failure::usage(what).hint("write key=value for text, key:=json for anything else");
-        let (key, value) = text.split_once('=').ok_or_else(|| wrong(format!("`{text}` is no argument")))?;
-        match key.strip_suffix(':') {
-            Some(key) if !key.is_empty() => {
-                let json = Raw::parse(value.to_owned());
-                let value =
-                    json.map_err(|error| wrong(format!("the value of `{key}` is no JSON: {error}")))?;
-                Ok(Self::Json { key: key.to_owned(), value })
+        let wrong = |what: String| Failure::usage(what).hint(FORMS);
+        let expected = || wrong(format!("expected key=value, got {text:?} (or use --args JSON)"));
+        let (key, value) = text.split_once('=').ok_or_else(expected)?;
+        let (key, is_json) = key.strip_suffix(':').map_or((key, false), |key| (key, true));
+        if key.is_empty() {
+            return Err(expected());
+        }
+        let key = key.to_owned();
+        let file = value.strip_prefix('@').filter(|rest| !rest.starts_with('@'));
+        let bytes = file.map(|file| read_file(&key, file)).transpose()?;
+        // `@@` is a value that begins with `@`.
+        let value = if value.starts_with("@@") { &value[1..] } else { value };
+        match (is_json, bytes) {
+            (true, bytes) => {
+                let json = bytes.map_or_else(|| Ok(value.to_owned()), String::from_utf8);
+                let json = json.map_err(|_| wrong(format!("the file of `{key}` is not UTF-8 text")))?;
+                let value = Raw::parse(json);
+                let value = value.map_err(|error| wrong(format!("`{key}` must be JSON: {error}")))?;
+                Ok(Self::Json { key, value })
             }
-            None if !key.is_empty() => Ok(Self::Text { key: key.to_owned(), value: value.to_owned() }),
-            _ => Err(wrong(format!("`{text}` has no key"))),
+            (false, Some(bytes)) => Ok(Self::File { key, bytes }),
+            (false, None) => Ok(Self::Text { key, value: value.to_owned() }),
         }
     }
 
     /// Whether the schema is needed to know what it means.
     pub(crate) fn needs_schema(&self) -> bool {
-        matches!(self, Self::Text { .. })
+        !matches!(self, Self::Json { .. })
     }
 
     fn key(&self) -> &str {
         match self {
-            Self::Text { key, .. } | Self::Json { key, .. } => key,
+            Self::Text { key, .. } | Self::Json { key, .. } | Self::File { key, .. } => key,
         }
+    }
+}
+
+/// How arguments are written.
+const FORMS: &str = "key=value takes the type of the schema, key:=json is JSON, key=@FILE reads a file";
+/// The largest file that is read for an argument.
+const FILE: u64 = 16 << 20;
+
+fn read_file(key: &str, file: &str) -> Result<Vec<u8>, Failure> {
+    let wrong = |why: String| {
+        Failure::usage(format!("cannot read the file of `{key}`, {file:?}: {why}"))
+            .hint(format!("write {key}=@@… for a value that begins with @"))
+    };
+    let opened = std::fs::File::open(file).map_err(|error| wrong(error.to_string()))?;
+    let mut bytes = Vec::new();
+    opened.take(FILE + 1).read_to_end(&mut bytes).map_err(|error| wrong(error.to_string()))?;
+    match bytes.len() as u64 > FILE {
+        true => Err(wrong(format!("it is larger than {} MiB", FILE >> 20))),
+        false => Ok(bytes),
     }
 }
 
@@ -81,10 +120,11 @@ pub(crate) fn fill(
         let value = match (&given[..], property.allows("array")) {
             ([Pair::Json { value, .. }], _) => value.clone(),
             ([Pair::Text { value, .. }], false) => property.coerce(key, value)?,
+            ([Pair::File { bytes, .. }], false) => property.contents(key, bytes)?,
             (many, true) => list(key, many, &property)?,
             _ => {
-                return Err(Failure::usage(format!("`{key}` is given more than once, and is no list"))
-                    .hint(format!("give a list as JSON: {key}:='[1, 2]'")));
+                return Err(Failure::usage(format!("`{key}` is given {} times, but it is not a list", given.len()))
+                    .hint(format!("to send a list anyway, write JSON: {key}:='[1, 2]'")));
             }
         };
         arguments.insert(key, value);
@@ -101,6 +141,7 @@ fn list(key: &str, given: &[&Pair], property: &Property) -> Result<Raw, Failure>
                 Ok(many) => list.extend(many),
                 Err(_) => list.push(value.clone()),
             },
+            Pair::File { bytes, .. } => list.push(items.contents(key, bytes)?),
             Pair::Text { value, .. } => {
                 match Raw::parse(value.clone()).ok().and_then(|raw| raw.decode().ok()) {
                     Some::<Vec<Raw>>(many) => list.extend(many),
@@ -195,9 +236,35 @@ impl Property<'_> {
         if types.is_empty() || types.iter().any(|kind| kind == "string") {
             return Raw::encode(text).map_err(|error| Failure::usage(error.to_string()));
         }
-        let wanted = types.join(" or ");
-        Err(Failure::usage(format!("`{key}` takes {wanted}, and `{text}` is none"))
-            .hint(format!("{key}:=… sends any JSON as it stands")))
+        let wanted: Vec<&str> = types.iter().map(|kind| article(kind)).collect();
+        Err(Failure::usage(format!("`{key}` must be {}; got {text:?}", wanted.join(" or ")))
+            .hint(format!("{key}:=JSON sends any JSON as it is")))
+    }
+
+    /// The contents of a file as a value: base64 where the schema says so, else text as [`Self::coerce`] takes it.
+    fn contents(&self, key: &str, bytes: &[u8]) -> Result<Raw, Failure> {
+        let encoding = self.schema.get("contentEncoding").and_then(|word| word.decode::<String>().ok());
+        if encoding.as_deref() == Some("base64") {
+            let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+            return Raw::encode(&text).map_err(|error| Failure::usage(error.to_string()));
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.coerce(key, text),
+            Err(_) => Err(Failure::usage(format!("the file of `{key}` is not UTF-8 text"))
+                .hint("only an argument with `contentEncoding: base64` takes binary data")),
+        }
+    }
+}
+
+/// `a number`, `an integer`.
+fn article(kind: &str) -> &str {
+    match kind {
+        "integer" => "an integer",
+        "number" => "a number",
+        "boolean" => "true or false",
+        "object" => "a JSON object",
+        "array" => "a list",
+        other => other,
     }
 }
 
@@ -255,6 +322,32 @@ mod tests {
         for (given, expected) in cases {
             assert_eq!(filled(given).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn c16_messages_name_the_key_the_type_and_the_value() {
+        let said = |pair: &str| format!("{:?}", filled(&[pair]).unwrap_err());
+        assert!(said("x=abc").contains(r#"`x` must be a number; got \"abc\""#), "{}", said("x=abc"));
+        assert!(said("hello").contains(r#"expected key=value, got \"hello\" (or use --args JSON)"#), "{}", said("hello"));
+    }
+
+    #[test]
+    fn c14_a_file_is_text_or_base64_as_the_schema_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data");
+        std::fs::write(&file, [0xff, 0x00]).unwrap();
+        let schema = r#"{"type":"object","properties":{"data":{"type":"string","contentEncoding":"base64"},
+            "text":{"type":"string"}}}"#;
+        let schema = Schema::read(&Raw::parse(schema).unwrap());
+        let fill_one = |key: &str| {
+            fill(OrderedMap::new(), &[Pair::read(&format!("{key}=@{}", file.display())).unwrap()], &schema)
+        };
+        assert_eq!(Raw::encode(&fill_one("data").unwrap()).unwrap().as_str(), r#"{"data":"/wA="}"#);
+        assert!(fill_one("text").is_err(), "binary data is not text");
+        std::fs::write(&file, "a\r\nb").unwrap();
+        assert_eq!(Raw::encode(&fill_one("text").unwrap()).unwrap().as_str(), r#"{"text":"a\r\nb"}"#);
+        assert_eq!(filled(&["text=@@home"]).unwrap(), r#"{"text":"@home"}"#);
+        assert!(Pair::read("text=@/no/such/file").is_err());
     }
 
     #[test]

@@ -4,16 +4,18 @@
 //! to wait; then the process that supervises it does it.
 
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use switchboard::protocol::{LogMessage, OrderedMap};
+use switchboard::session::link::{BoxFuture, Link, Rung};
+use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
-    CallError, Change, Client, ClientSession, Dial, Level, Limits, Offer, Raw, Stdio, Tap, Terms, Way,
+    CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Offer, Raw, Stdio, Tap, Terms, Way,
 };
 
-use crate::args::{Options, Target};
-use crate::ask::{AtTerminal, Refused, Scripted};
+use crate::args::{Options, Target, Transport};
+use crate::ask::{AtTerminal, Nobody, Refused, Scripted};
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
@@ -24,8 +26,6 @@ use crate::watched::{Scope, See, Watched};
 
 /// How long stopping a server may take.
 pub(crate) const CLOSING: Duration = Duration::from_secs(5);
-/// After this long the user is told what is being waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An open session, and where to write what comes of it.
 pub(crate) struct Connected {
@@ -37,6 +37,8 @@ pub(crate) struct Connected {
     pub(crate) verbose: u8,
     opening: Arc<Opening>,
     refused: Refused,
+    /// Whoever sits at the terminal, if there is somebody.
+    pub(crate) people: Option<Arc<AtTerminal>>,
 }
 
 impl Connected {
@@ -44,7 +46,16 @@ impl Connected {
     pub(crate) fn of(session: ClientSession, paper: Paper, screen: Arc<Screen>, options: &Options) -> Self {
         let Options { json, verbose, .. } = *options;
         let (opening, refused) = (Arc::default(), Refused::default());
-        Self { session, paper, screen, json, verbose, opening, refused }
+        Self { session, paper, screen, json, verbose, opening, refused, people: None }
+    }
+
+    /// What the server calls itself.
+    pub(crate) fn who(&self) -> String {
+        let server = self.session.terms().ok().and_then(|terms| terms.server.as_ref());
+        server.map_or_else(
+            || "the server".to_owned(),
+            |server| server.title.clone().unwrap_or_else(|| server.name.clone()),
+        )
     }
 
     /// What the session agreed on.
@@ -57,13 +68,17 @@ impl Connected {
 
     /// What the server said of itself when the session opened, as it wrote it.
     pub(crate) fn opening(&self) -> Option<Raw> {
-        self.opening.0.lock().ok()?.clone()
+        self.opening.result.lock().ok()?.clone()
     }
 }
 
 /// The last answer that described the server.
 #[derive(Default)]
-struct Opening(Mutex<Option<Raw>>);
+struct Opening {
+    result: Mutex<Option<Raw>>,
+    /// The first line of its stdout that is not a message.
+    junk: OnceLock<String>,
+}
 
 impl Opening {
     fn see(&self, frame: &[u8]) {
@@ -73,7 +88,7 @@ impl Opening {
         let describes = |result: &Raw| {
             result.decode::<OrderedMap<Raw>>().is_ok_and(|members| members.contains_key("capabilities"))
         };
-        if let (Some(result), Ok(mut kept)) = (result.filter(describes), self.0.lock()) {
+        if let (Some(result), Ok(mut kept)) = (result.filter(describes), self.result.lock()) {
             *kept = Some(result);
         }
     }
@@ -118,28 +133,25 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let server = Server::read(target).await?;
     let dial = server.dial(options, &screen, &opening);
     let refused = Refused::default();
-    let client = client(options, &screen, refused.clone())?;
+    let people = (std::io::stdin().is_terminal() && screen.paper.is_terminal)
+        .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default())));
+    let client = client(options, people.as_ref(), refused.clone())?;
     let began = tokio::time::Instant::now();
-    let mut connecting = std::pin::pin!(client.connect(dial));
-    let session = tokio::select! {
-        session = &mut connecting => session,
-        () = tokio::time::sleep(PATIENCE) => {
-            screen.waiting(&server.waited_for());
-            connecting.await
-        }
-    };
-    screen.clear();
-    let session = session.map_err(|error| server.explain(error))?;
+    let session = screen.while_waiting(|| server.waited_for(), client.connect(dial)).await;
+    let session = session.map_err(|error| server.explain(error, &opening))?;
     if options.verbose > 0 {
         let terms = session.terms()?;
         let took = began.elapsed().as_millis();
         screen.say(&screen.paper.dim(&format!("{} in {took} ms", introduce(terms))));
         if terms.capabilities.logging.is_some() {
-            session.set_log_level(if options.verbose > 1 { Level::Debug } else { Level::Info }).await?;
+            let level = if options.verbose > 1 { Level::Debug } else { Level::Info };
+            if let Err(error) = session.set_log_level(level).await {
+                screen.warn(&format!("the server refused to send log messages: {}", one_line(&error.to_string())));
+            }
         }
     }
     let Options { json, verbose, .. } = *options;
-    Ok(Connected { session, paper: Paper::stdout(), screen, json, verbose, opening, refused })
+    Ok(Connected { session, paper: Paper::stdout(), screen, json, verbose, opening, refused, people })
 }
 
 /// Who was met: `Demo 1.0, protocol 2026-07-28`.
@@ -154,36 +166,92 @@ pub(crate) fn introduce(terms: &Terms) -> String {
     format!("{who}, protocol {}", terms.revision)
 }
 
+/// `starting npx…`, and the last line the program wrote to stderr.
+pub(crate) fn starting_text(name: &str, stderr: &str) -> String {
+    match stderr.lines().rev().find(|line| !line.trim().is_empty()) {
+        Some(line) => format!("starting {name}…  {}", one_line(line)),
+        None => format!("starting {name}…"),
+    }
+}
+
+/// The state of a task on one line.
+pub(crate) fn task_line(task: &Raw) -> String {
+    let members: OrderedMap<Raw> = task.decode().unwrap_or_default();
+    let text = |key: &str| members.get(key).and_then(|value| value.decode::<String>().ok());
+    let status = text("status").unwrap_or_else(|| "running".to_owned());
+    let message = text("statusMessage").map(|message| format!(": {}", one_line(&message)));
+    format!("task {}{}", one_line(&status), message.unwrap_or_default())
+}
+
+/// The process of a server that is being started, if there is one.
+#[derive(Default)]
+struct ChildSlot(Mutex<Option<ChildHandle>>);
+
+impl ChildSlot {
+    /// The last lines the process wrote to stderr.
+    fn stderr_tail(&self) -> String {
+        let child = self.0.lock().ok().and_then(|child| child.clone());
+        child.map(|child| child.stderr_tail()).unwrap_or_default()
+    }
+}
+
+/// Starts a program and keeps a handle of its process.
+struct Spawn {
+    command: Stdio,
+    child: Arc<ChildSlot>,
+}
+
+impl Dial for Spawn {
+    fn dial(
+        &self,
+        rung: Rung,
+        previous: Option<Arc<dyn Link>>,
+    ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
+        Box::pin(async move {
+            match (rung, previous) {
+                (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
+                _ => {
+                    let (link, child) = self.command.start()?;
+                    if let Ok(mut slot) = self.child.0.lock() {
+                        *slot = Some(child);
+                    }
+                    Ok(link as Arc<dyn Link>)
+                }
+            }
+        })
+    }
+}
+
 /// Which server: a program that is started here, or one at an address.
 enum Server {
-    Program { name: String, command: Box<Stdio> },
+    Program { name: String, command: Box<Stdio>, child: Arc<ChildSlot> },
     Remote(Box<Endpoint>),
 }
 
 impl Server {
     async fn read(target: &Target) -> Result<Self, Failure> {
-        const HOW: &str = "put its command behind two dashes: switchboard tools -- npx -y \
-                           @modelcontextprotocol/server-everything; give its address: --url https://…; or name one \
-                           that is remembered: --server NAME";
+        const HOW: &str = "give its command after --, its URL with --url, or a remembered server with --server NAME";
+        check(target)?;
         match (&target.remote.url, target.command.split_first()) {
-            (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url).await?))),
+            (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url, target.options.max_message).await?))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
                 let command = Box::new(command(&target.options, Stdio::new(program).args(args)));
-                Ok(Self::Program { name, command })
+                Ok(Self::Program { name, command, child: Arc::default() })
             }
-            (None, None) => Err(Failure::usage("no server is named").hint(HOW)),
-            (Some(_), Some(_)) => Err(Failure::usage("two servers are named, an address and a command")
+            (None, None) => Err(Failure::usage("no server given").hint(HOW)),
+            (Some(_), Some(_)) => Err(Failure::usage("both a URL and a command are given")
                 .hint("leave one of them out")),
         }
     }
 
     fn dial(&self, options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Arc<dyn Dial> {
         match self {
-            Self::Program { command, .. } => {
+            Self::Program { command, child, .. } => {
                 let values = options.env.iter().map(|(_, value)| value.clone());
                 let see = see(options.trace.then(|| Trace::new(Arc::clone(screen), values)), opening);
-                Arc::new(Stdio::clone(command).tap(Tap::new(move |way, frame| see(way, frame))))
+                let command = Stdio::clone(command).tap(Tap::new(move |way, frame| see(way, frame)));
+                Arc::new(Spawn { command, child: Arc::clone(child) })
             }
             Self::Remote(endpoint) => {
                 let trace = options.trace.then(|| Trace::new(Arc::clone(screen), endpoint.secrets.clone()));
@@ -195,24 +263,51 @@ impl Server {
 
     fn waited_for(&self) -> String {
         match self {
-            Self::Program { name, .. } => format!("waiting for {name} to start…"),
+            Self::Program { name, child, .. } => starting_text(name, &child.stderr_tail()),
             // The short form: there may be a token in the query.
-            Self::Remote(endpoint) => format!("waiting for {:?}…", endpoint.address),
+            Self::Remote(endpoint) => format!("connecting to {:?}…", endpoint.http.address()),
         }
     }
 
     /// Why no session was opened, with a hint that fits the server.
-    fn explain(&self, error: CallError) -> Failure {
+    fn explain(&self, error: CallError, opening: &Opening) -> Failure {
         let is_told = matches!(error, CallError::Remote(_));
         let failure = Failure::from(error);
         match self {
-            Self::Program { .. } => failure,
+            Self::Program { .. } => match opening.junk.get() {
+                Some(line) => failure.also(&format!("its first line on stdout is not a message: {line:?}")),
+                None => failure,
+            },
             // An endpoint that opens no session in any revision is none.
             Self::Remote(_) if is_told => failure.status(Status::Unreachable).hint(NO_ENDPOINT),
-            Self::Remote(endpoint) => {
-                failure.hint_if("unreachable", remote::unreachable_hint(&endpoint.address))
-            }
+            Self::Remote(_) => failure,
         }
+    }
+}
+
+/// Options for one kind of server, given for the other.
+fn check(target: &Target) -> Result<(), Failure> {
+    let (remote, options) = (&target.remote, &target.options);
+    let is_remote = remote.url.is_some();
+    let for_remote = [
+        (!remote.headers.is_empty(), "--header"),
+        (remote.header_helper.is_some(), "--header-helper"),
+        (remote.bearer_env.is_some(), "--bearer-env"),
+        (remote.allow_http, "--allow-http"),
+        (remote.transport != Transport::Auto, "--transport"),
+    ];
+    let for_program = [
+        (!options.env.is_empty(), "--env"),
+        (!options.inherit_env.is_empty(), "--inherit-env"),
+        (options.cwd.is_some(), "--cwd"),
+    ];
+    let (given, what) = match is_remote {
+        true => (&for_program[..], "a program, and this server is at an address"),
+        false => (&for_remote[..], "a server at an address, and this one is a program"),
+    };
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Failure::usage(format!("{option} is for {what}"))),
+        None => Ok(()),
     }
 }
 
@@ -226,7 +321,20 @@ fn command(options: &Options, mut command: Stdio) -> Stdio {
     if let Some(directory) = &options.cwd {
         command = command.cwd(directory);
     }
+    if let Some(bytes) = options.max_message {
+        command = command.line_limit(bytes);
+    }
     command
+}
+
+/// Keeps the first line that a server writes to stdout and that is not a message.
+pub(crate) fn note_junk(frame: &[u8], junk: &OnceLock<String>) {
+    const SHOWN: usize = 200;
+    let text = frame.trim_ascii();
+    if !text.is_empty() && !text.starts_with(b"{") && !text.starts_with(b"[") {
+        let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]);
+        junk.get_or_init(|| one_line(&text));
+    }
 }
 
 fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
@@ -235,6 +343,9 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
         if let Some(trace) = &trace {
             trace.show(way, frame);
         }
+        if way == Way::In {
+            note_junk(frame, &opening.junk);
+        }
         // Nothing but the opening describes the server, so this looks at little.
         if way == Way::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
             opening.see(frame);
@@ -242,19 +353,20 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
     })
 }
 
-fn client(options: &Options, screen: &Arc<Screen>, refused: Refused) -> Result<Client, Failure> {
+fn client(
+    options: &Options,
+    people: Option<&Arc<AtTerminal>>,
+    refused: Refused,
+) -> Result<Client, Failure> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
         client = client.with_offer(Offer::Only(revision));
     }
     client = client.with_limits(limits(options));
-    Ok(match &options.answers {
-        Some(answers) => client.with_answers(Scripted::read(answers, refused)?),
-        None if std::io::stdin().is_terminal() && screen.paper.is_terminal => {
-            client.with_answers(AtTerminal::new(Arc::clone(screen), Arc::default()))
-        }
-        // Nobody is here: servers are told so from the start.
-        None => client,
+    Ok(match (&options.answers, people) {
+        (Some(answers), _) => client.with_answers(Scripted::read(answers, refused)?),
+        (None, Some(people)) => client.with_answers(Arc::clone(people)),
+        (None, None) => client.with_answers(Nobody(refused)),
     })
 }
 
@@ -277,14 +389,16 @@ pub(crate) fn limits(options: &Options) -> Limits {
     limits
 }
 
-/// Shows log messages for as long as it is polled, where they are wanted.
+/// Shows the state of tasks, and log messages where they are wanted, for as long as it is polled.
 async fn tell_logs<T>(connected: &Connected) -> Result<T, Failure> {
-    if connected.verbose > 0 {
-        let mut changes = connected.session.changes()?;
-        while let Some(change) = changes.next().await {
-            if let Change::Log(message) = change {
+    let mut changes = connected.session.changes()?;
+    while let Some(change) = changes.next().await {
+        match change {
+            Change::Log(message) if connected.verbose > 0 => {
                 connected.screen.say(&log_line(&message, &connected.screen.paper));
             }
+            Change::Task(task) => connected.screen.waiting(&task_line(&task)),
+            _ => {}
         }
     }
     std::future::pending().await

@@ -5,11 +5,12 @@ mod hosted;
 use std::io;
 use std::process::ExitCode;
 
+use http::StatusCode;
 use serde::Serialize;
-use switchboard::session::link::{Challenge, NotStarted, StartFault};
+use switchboard::session::link::{Challenge, NotStarted, StartFault, UnreachableKind};
 use switchboard::{CallError, ErrorCode, LinkError, Phase, Raw, RpcError};
 
-use crate::output::Paper;
+use crate::output::{Paper, size};
 use crate::sanitize::{json, one_line, sanitize};
 
 /// Why a command did not do what it was asked.
@@ -47,6 +48,9 @@ pub(crate) struct Report {
     /// The status of an answer over HTTP.
     #[serde(rename = "status", skip_serializing_if = "Option::is_none")]
     http_status: Option<u16>,
+    /// The step at which a server could not be reached.
+    #[serde(skip)]
+    unreachable: Option<UnreachableKind>,
     #[serde(skip)]
     status: Status,
 }
@@ -68,7 +72,8 @@ pub(crate) enum Status {
 }
 
 /// What to do when an address leads to a server but not to its endpoint.
-pub(crate) const NO_ENDPOINT: &str = "is the path right? most servers use /mcp, and those of 2024 use /sse";
+pub(crate) const NO_ENDPOINT: &str =
+    "check the URL path: most servers use /mcp, and those of 2024 use /sse";
 
 /// Whom a failure is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +95,7 @@ impl Failure {
             data: None,
             last_words: None,
             http_status: None,
+            unreachable: None,
             status,
         }))
     }
@@ -105,14 +111,10 @@ impl Failure {
         self.with(|report| report.hint = Some(hint.into()))
     }
 
-    /// The same with what to do next, where it is of this kind.
+    /// The same with another fact at the end of its message.
     #[must_use]
-    pub(crate) fn hint_if(self, kind: &str, hint: impl Into<String>) -> Self {
-        self.with(|report| {
-            if report.kind == kind {
-                report.hint = Some(hint.into());
-            }
-        })
+    pub(crate) fn also(self, fact: &str) -> Self {
+        self.with(|report| report.message = format!("{}; {fact}", report.message))
     }
 
     /// The same with the last a program wrote to stderr.
@@ -164,6 +166,16 @@ impl Report {
         &self.message
     }
 
+    /// The status of an answer over HTTP.
+    pub(crate) fn http_status(&self) -> Option<u16> {
+        self.http_status
+    }
+
+    /// The step at which a server could not be reached.
+    pub(crate) fn unreachable(&self) -> Option<UnreachableKind> {
+        self.unreachable
+    }
+
     /// The last a program wrote to stderr.
     pub(crate) fn stderr(&self) -> Option<&str> {
         self.last_words.as_deref()
@@ -179,7 +191,7 @@ impl Report {
             text += &format!("  {}\n", paper.dim(&one_line(data.as_str())));
         }
         if let Some(words) = &self.last_words {
-            text += "the last it wrote to stderr:\n";
+            text += "last lines of its stderr:\n";
             let lines: Vec<&str> = words.trim_end().lines().collect();
             for line in &lines[lines.len().saturating_sub(20)..] {
                 text += &format!("  {} {}\n", paper.dim("│"), sanitize(line));
@@ -221,21 +233,21 @@ impl From<CallError> for Failure {
             CallError::TimedOut { phase, .. } => {
                 Self::new(Unreachable, "timed_out", text).hint(match phase {
                     Phase::Startup => {
-                        "the server may still be starting or installing itself, or be no MCP server; \
-                         --timeout gives it longer, --trace shows what it says"
+                        "it may still be starting or downloading, or not be an MCP server; --timeout SECS waits \
+                         longer, --trace shows the messages"
                     }
-                    _ => "--timeout gives it longer, --trace shows what goes on",
+                    _ => "--timeout SECS waits longer, --trace shows the messages",
                 })
             }
             CallError::Protocol { .. } => Self::new(Unreachable, "protocol", text)
-                .hint("this is a fault of the server; --trace shows what it sent"),
+                .hint("the server violates the protocol; --trace shows its messages"),
             CallError::NoCommonRevision { .. } => Self::new(Unreachable, "no_common_revision", text)
-                .hint("leave out --revision to let both sides choose"),
+                .hint("leave out --revision to negotiate one"),
             CallError::Unsupported { .. } => {
-                Self::new(Other, "unsupported", text).hint("`switchboard info` shows what it offers")
+                Self::new(Other, "unsupported", text).hint("`switchboard info` shows its capabilities")
             }
             CallError::InputRefused(reason) => Self::new(Other, "input_refused", reason)
-                .hint("answer at a terminal, or give --answers '{\"field\": value}'"),
+                .hint("run it at a terminal, or pass --answers '{\"field\": value}'"),
             CallError::Parameters(_) => Self::new(Usage, "usage", text),
             CallError::Closed => Self::new(Unreachable, "closed", text),
             _ => Self::new(Other, "failed", text),
@@ -246,13 +258,13 @@ impl From<CallError> for Failure {
 /// What the server itself said.
 fn remote(error: RpcError) -> Failure {
     let RpcError { code, message, data } = error;
-    let said = if message.trim().is_empty() { "(it does not say why)".to_owned() } else { message };
+    let said = if message.trim().is_empty() { "(no message)".to_owned() } else { message };
     let (kind, text, hint) = if code == ErrorCode::MISSING_CLIENT_CAPABILITY {
-        let text = format!("the server wants to ask the user, and nobody is here to answer: {said}");
-        ("input_needed", text, Some("run it at a terminal, or give --answers '{\"field\": value}'"))
+        let text = format!("the server needs a capability this client does not have: {said}");
+        ("input_needed", text, Some("`switchboard info` shows the capabilities of the server"))
     } else {
         let hint = match code {
-            ErrorCode::METHOD_NOT_FOUND => Some("`switchboard info` shows what the server offers"),
+            ErrorCode::METHOD_NOT_FOUND => Some("`switchboard info` shows the capabilities of the server"),
             _ => None,
         };
         ("remote", format!("the server refused: {said} (code {code})"), hint)
@@ -273,29 +285,34 @@ fn link(error: &LinkError) -> Failure {
         LinkError::NotStarted(why) => not_started(why),
         LinkError::Exited(exit) => {
             let how = match (exit.code, exit.signal) {
-                (_, Some(signal)) => format!("the server was ended by signal {signal}"),
+                (_, Some(signal)) => format!("the server was killed by signal {signal}"),
                 (Some(code), _) => format!("the server exited with code {code}"),
                 _ => "the server exited".to_owned(),
             };
             Failure::new(Unreachable, "exited", how)
-                .hint("run the server's command by itself to see how it behaves")
+                .hint("run the server's command by itself to see what it does")
                 .last_words(&exit.stderr_tail)
         }
-        LinkError::TooLarge { .. } => Failure::new(Other, "too_large", error.to_string()),
+        LinkError::TooLarge { limit } => {
+            let said = format!("a message of the server is larger than the limit of {}", size(*limit as u64));
+            Failure::new(Other, "too_large", said)
+                .hint(format!("accept larger messages: --max-message {}M", (limit >> 20).max(1) * 4))
+        }
         LinkError::Overloaded { .. } => Failure::new(Other, "overloaded", error.to_string()),
         LinkError::Malformed(_) => Failure::new(Unreachable, "malformed", error.to_string())
-            .hint("this is a fault of the server; --trace shows what it sent"),
-        LinkError::Unreachable { .. } => Failure::new(Unreachable, "unreachable", error.to_string())
-            .hint("is the server running there? check the host, the port and the network"),
+            .hint("the server violates the protocol; --trace shows its messages"),
+        LinkError::Unreachable { kind, .. } => Failure::new(Unreachable, "unreachable", error.to_string())
+            .hint(unreachable_hint(*kind))
+            .with(|report| report.unreachable = Some(*kind)),
         LinkError::Challenged(challenge) => challenged(challenge),
-        LinkError::Refused { status, .. } => refused(*status, error.to_string()),
+        LinkError::Refused { status, text } => refused(*status, text),
         LinkError::RateLimited { .. } => Failure::new(Unreachable, "rate_limited", error.to_string())
-            .hint("nothing was carried out; try again later"),
+            .hint("nothing was executed; try again later"),
         LinkError::SessionExpired => {
             Failure::new(Unreachable, "session_expired", error.to_string()).hint("run the command again")
         }
         LinkError::Lost { sent: true, .. } => Failure::new(Unreachable, "lost", error.to_string())
-            .hint("whether the server did what was asked is not known"),
+            .hint("the server may or may not have executed the request"),
         _ => Failure::new(Unreachable, "lost", error.to_string()),
     }
 }
@@ -303,52 +320,82 @@ fn link(error: &LinkError) -> Failure {
 /// A login is wanted, or a better one.
 fn challenged(challenge: &Challenge) -> Failure {
     let mut hint = match challenge.status {
-        403 => "the server knows who asks and says no: what was sent may not be enough, or this machine's \
-                name for the server may not be allowed there"
-            .to_owned(),
-        _ => "send credentials: --bearer-env NAME for a token in a variable, --header 'Name: value', or \
+        403 => "the credentials are not sufficient, or the server does not accept this host name".to_owned(),
+        _ => "send credentials: --bearer-env NAME for a token in a variable, -H 'Name: value', or \
               --header-helper CMD"
             .to_owned(),
     };
     if let Some(scope) = &challenge.scope {
-        hint += &format!("; it wants the scope {scope}");
+        hint += &format!("; required scope: {scope}");
     }
     if let Some(metadata) = &challenge.resource_metadata {
-        hint += &format!("; {metadata} says where to get them");
+        hint += &format!("; how to get them: {metadata}");
     }
     Failure::new(Status::Authentication, "authentication", challenge.to_string())
         .hint(hint)
         .with(|report| report.http_status = Some(challenge.status))
 }
 
-/// An answer over HTTP that is none of the protocol.
-fn refused(status: u16, text: String) -> Failure {
-    let hint = match status {
-        404 | 410 => NO_ENDPOINT,
-        405 => {
-            "no messages are taken there; is the path right? most servers use /mcp, and those of 2024 use /sse"
+/// What to do about a server that cannot be reached.
+pub(crate) fn unreachable_hint(kind: UnreachableKind) -> &'static str {
+    match kind {
+        UnreachableKind::Dns => "check the spelling of the host, and the network or VPN it needs",
+        UnreachableKind::Refused => "start the server, or check the port: nothing listens there",
+        UnreachableKind::Network => "check the host, the port, and whether a firewall is in between",
+        UnreachableKind::Proxy => "check the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY",
+        UnreachableKind::Tls => {
+            "check that the server speaks https at this port; SSL_CERT_FILE=FILE.pem trusts a certificate of your own"
         }
-        200..300 => "this is no MCP server, or not its endpoint; is the path right? most servers use /mcp",
-        300..400 => "give the address it points to, if you trust it",
-        500..600 => "the server is in trouble, or what stands before it is; its log says more",
-        _ => "--trace shows what was asked; another --transport or --revision may suit the server",
+        _ => "check the host, the port and the network",
+    }
+}
+
+/// An answer over HTTP that is not a message of the protocol. `text` is what the server wrote, or the type of its answer.
+fn refused(status: u16, text: &str) -> Failure {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let answered = match reason {
+        Some(reason) => format!("{status} {reason}"),
+        None => status.to_string(),
     };
-    Failure::new(Status::Unreachable, "refused", text)
-        .hint(hint)
+    let text = text.trim();
+    let said = match status {
+        200..300 if text.contains("html") => {
+            format!("got a web page ({status} {text}), not MCP; check the URL path")
+        }
+        200..300 => format!("got {status} {text}, not MCP; check the URL path"),
+        300..400 => format!("the server redirects: {text}"),
+        _ if text.is_empty() => format!("the server answered {answered}"),
+        _ => format!("the server answered {answered}: {text}"),
+    };
+    Failure::new(Status::Unreachable, "refused", said)
+        .hint(refused_hint(status))
         .with(|report| report.http_status = Some(status))
 }
 
+/// What to do about an answer over HTTP that is not a message of the protocol.
+pub(crate) fn refused_hint(status: u16) -> &'static str {
+    match status {
+        200..300 | 404 | 405 | 410 => NO_ENDPOINT,
+        300..400 => "use the URL it redirects to, if you trust it",
+        500..600 => "the server failed: read its log, or try again later",
+        _ => "--trace shows the request; another --transport or --revision may help",
+    }
+}
+
 fn not_started(why: &NotStarted) -> Failure {
-    let hint = match why.fault {
-        StartFault::NotFound => {
-            "check the spelling, give the full path, or change PATH for it with --env PATH=…"
-        }
+    Failure::new(Status::Unreachable, "not_started", why.to_string()).hint(start_hint(why.fault))
+}
+
+/// What to do about a program that does not start.
+pub(crate) fn start_hint(fault: StartFault) -> &'static str {
+    match fault {
+        StartFault::NotFound => "check the spelling, install it, or give its full path (`which NAME` prints it)",
         StartFault::NotExecutable => {
-            "make it executable (chmod +x), or name the interpreter: -- python3 server.py"
+            "make it executable (chmod +x), or name its interpreter: -- python3 server.py"
         }
-        StartFault::BadDirectory => "check --cwd",
+        StartFault::Directory => "name a program inside it, or the command that runs it: -- node DIR/index.js",
+        StartFault::BadDirectory => "check the working directory (`cwd`)",
         StartFault::OutOfResources => "end other programs, or raise the limits (ulimit)",
         _ => "run the command by itself to see what is wrong",
-    };
-    Failure::new(Status::Unreachable, "not_started", why.to_string()).hint(hint)
+    }
 }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use switchboard::http::{Address, AddressError, Bearer, Secret};
-use switchboard::transport::http::client::EndpointError;
-use switchboard::{Http, HttpWay};
+use switchboard::http::{AddressError, Bearer, Secret};
+use switchboard::{Http, HttpLimits, HttpWay};
 
 use crate::args::{Remote, Transport};
 use crate::failure::Failure;
@@ -41,7 +40,8 @@ const HELPING: Duration = Duration::from_secs(10);
 /// A server at an address, ready to be connected to.
 pub(crate) struct Endpoint {
     pub(crate) http: Http,
-    pub(crate) address: Address,
+    /// The names of the headers that are sent.
+    pub(crate) names: Vec<String>,
     /// What must not be seen in a trace.
     pub(crate) secrets: Vec<String>,
 }
@@ -50,19 +50,17 @@ pub(crate) struct Endpoint {
 ///
 /// # Errors
 /// Says what is wrong with the command line, or with the helper.
-pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Failure> {
-    let mut http = Http::new(url).way(match remote.transport {
+pub(crate) async fn endpoint(
+    remote: &Remote,
+    url: &str,
+    max_message: Option<usize>,
+) -> Result<Endpoint, Failure> {
+    let parsed = if remote.allow_http { Http::new_allowing_plain(url) } else { Http::new(url) };
+    let mut http = parsed.map_err(wrong_address)?.with_way(match remote.transport {
         Transport::Auto => HttpWay::Auto,
         Transport::Http => HttpWay::Streamable,
         Transport::Sse => HttpWay::Sse,
     });
-    if remote.allow_http {
-        http = http.allow_plain_http();
-    }
-    let address = http.check().map_err(|error| match error {
-        EndpointError::Address(error) => wrong_address(error),
-        other => Failure::usage(format!("--header: {other}")),
-    })?;
     let mut secrets = Vec::new();
     let mut headers = HeaderMap::new();
     for given in &remote.headers {
@@ -74,7 +72,7 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
         let token = token(name)?;
         let bearer = Bearer::new(&token).map_err(|error| Failure::usage(format!("${name}: {error}")))?;
         secrets.push(token.expose().to_owned());
-        http = http.authorizer(Arc::new(bearer));
+        http = http.with_authorizer(Arc::new(bearer));
     }
     if let Some(command) = &remote.header_helper {
         let mut fresh = HeaderMap::new();
@@ -90,28 +88,26 @@ pub(crate) async fn endpoint(remote: &Remote, url: &str) -> Result<Endpoint, Fai
         return Err(Failure::usage("--bearer-env and another Authorization header were given")
             .hint("leave one of them out"));
     }
+    if let Some(bytes) = max_message {
+        let mut limits = HttpLimits::default();
+        limits.event_bytes = bytes;
+        http = http.with_limits(limits);
+    }
     for (name, value) in &headers {
-        // Made from text, so that it is text.
-        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
+        http = http.with_header(name.clone(), value.clone());
     }
-    Ok(Endpoint { http, address, secrets })
-}
-
-/// The hint for an address that could not be reached.
-pub(crate) fn unreachable_hint(address: &Address) -> &'static str {
-    if address.is_secure() {
-        "is the server running there, and does it speak https? a certificate of your own is trusted with \
-         SSL_CERT_FILE=FILE.pem in the environment"
-    } else {
-        "is the server running there? check the host, the port and the network"
+    let mut names: Vec<String> = headers.keys().map(ToString::to_string).collect();
+    if remote.bearer_env.is_some() {
+        names.push(AUTHORIZATION.to_string());
     }
+    Ok(Endpoint { http, names, secrets })
 }
 
 fn wrong_address(error: AddressError) -> Failure {
     let hint = match error {
-        AddressError::Plain { .. } => "use https, or give --allow-http if you trust the whole way there",
-        AddressError::UserInfo => "use --bearer-env NAME or --header 'Authorization: …'",
-        _ => "an address looks like https://example.com/mcp",
+        AddressError::Plain { .. } => "use https, or pass --allow-http if you trust the network in between",
+        AddressError::UserInfo => "use --bearer-env NAME or -H 'Authorization: …'",
+        _ => "expected a URL like https://example.com/mcp",
     };
     Failure::usage(format!("--url: {error}")).hint(hint)
 }
@@ -120,14 +116,14 @@ fn token(name: &str) -> Result<Secret, Failure> {
     match std::env::var(name) {
         Ok(token) => Ok(Secret::new(token.trim())),
         Err(std::env::VarError::NotPresent) => {
-            Err(Failure::usage(format!("the variable {name} is not set, and --bearer-env wants it")))
+            Err(Failure::usage(format!("--bearer-env: the variable {name} is not set")))
         }
-        Err(_) => Err(Failure::usage(format!("the variable {name} is no text"))),
+        Err(_) => Err(Failure::usage(format!("--bearer-env: the variable {name} is not UTF-8 text"))),
     }
 }
 
 fn header(given: &Secret) -> Result<(HeaderName, HeaderValue), Failure> {
-    let wrong = |why: &str| Failure::usage(format!("--header: {why}")).hint("write it as 'Name: value'");
+    let wrong = |why: &str| Failure::usage(format!("--header: {why}")).hint("expected 'Name: value'");
     let (name, value) = given.expose().split_once(':').ok_or_else(|| wrong("there is no colon in it"))?;
     check(name, value).map_err(|why| wrong(&why))
 }
@@ -136,12 +132,12 @@ fn header(given: &Secret) -> Result<(HeaderName, HeaderValue), Failure> {
 fn check(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     // A name that is none may be a value that lost its name.
     let name = HeaderName::from_bytes(name.trim().as_bytes())
-        .map_err(|_| "what stands before the colon is not the name of a header".to_owned())?;
+        .map_err(|_| "the part before the colon is not a valid header name".to_owned())?;
     if OURS.contains(&name.as_str()) {
-        return Err(format!("{name} is written for each message and cannot be set"));
+        return Err(format!("{name} is set by the transport and cannot be given"));
     }
     let mut value = HeaderValue::from_str(value.trim())
-        .map_err(|_| format!("the value of {name} holds a character that no header has"))?;
+        .map_err(|_| format!("the value of {name} contains a character that is not allowed in a header"))?;
     value.set_sensitive(true);
     Ok((name, value))
 }

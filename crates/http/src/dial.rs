@@ -72,7 +72,7 @@ impl Inner {
         let proxy = self.proxies.find(secure, &host, port);
         let named = match proxy {
             Some(Proxy::Usable { host, .. } | Proxy::Unusable { host }) => host.clone(),
-            None => host.clone(),
+            None => format!("{host}:{port}"),
         };
         let kind = if proxy.is_some() { ConnectKind::Proxy } else { ConnectKind::Timeout };
         let reaching = self.reach(uri, proxy, format!("{host}:{port}"), secure);
@@ -97,7 +97,7 @@ impl Inner {
     ) -> Result<TcpStream, HttpError> {
         match proxy {
             None => self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
-                host: uri.host().unwrap_or_default().to_owned(),
+                host: place,
                 kind: connect_kind(&*error),
                 source: Some(error.into()),
             }),

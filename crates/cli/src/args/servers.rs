@@ -8,7 +8,7 @@ use clap::Args;
 use switchboard::host::config::Scope;
 use switchboard::http::Secret;
 
-use crate::args::{pair, seconds, secret};
+use crate::args::{Remote, pair, seconds, secret};
 
 /// A file that is the user's to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -223,10 +223,34 @@ pub(crate) struct PsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  switchboard doctor github")]
+#[command(after_help = "\
+Examples:
+  switchboard doctor github
+  switchboard doctor https://example.com/mcp --bearer-env TOKEN
+  switchboard doctor -- npx -y @modelcontextprotocol/server-everything")]
+#[group(skip)]
 pub(crate) struct DoctorArgs {
-    /// The server
-    pub(crate) name: String,
+    /// A remembered server, or the URL of a server
+    #[arg(
+        value_name = "SERVER|URL",
+        required_unless_present_any = ["url", "command"],
+        conflicts_with_all = ["url", "command"]
+    )]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+    /// Give the program a variable; may be repeated
+    #[arg(short, long, value_name = "K=V", value_parser = pair, requires = "command")]
+    pub(crate) env: Vec<(String, String)>,
+    /// Let the program see a variable of this environment; most are withheld
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub(crate) inherit_env: Vec<String>,
+    /// Start the program in this directory
+    #[arg(long, value_name = "DIR", requires = "command")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The server: a program and its arguments, after `--`
+    #[arg(last = true, value_name = "CMD ARGS")]
+    pub(crate) command: Vec<OsString>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,5 +7,5 @@ mod terminal;
 use switchboard_server::cli::field;
 
 pub(crate) use keyboard::Keyboard;
-pub(crate) use scripted::{Refused, Scripted};
+pub(crate) use scripted::{DECLARED, Nobody, Refused, Scripted};
 pub(crate) use terminal::AtTerminal;

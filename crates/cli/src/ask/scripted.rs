@@ -9,12 +9,46 @@ use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
 
 use crate::ask::field;
 use crate::failure::Failure;
+use crate::sanitize::one_line;
 
-/// The answers to every form a server may send. It is told that forms can be filled in, and that no URL is visited.
+/// The answers to every form a server may send. A URL is refused: only a person can visit it.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     answers: OrderedMap<Raw>,
     refused: Refused,
+}
+
+/// What servers are told can be asked of us: the same always, so that what they list does not depend on a terminal.
+pub(crate) const DECLARED: Abilities = Abilities::none().with_forms().with_urls();
+
+/// Nobody is there to ask: every question is refused, with the reason.
+#[derive(Debug)]
+pub(crate) struct Nobody(pub(crate) Refused);
+
+impl Answers for Nobody {
+    fn abilities(&self) -> Abilities {
+        DECLARED
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        _: &'a Asker,
+    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        let why = match &request {
+            ElicitParams::Url(url) => format!(
+                "the server asks you to visit {}, but there is no terminal to agree at",
+                one_line(&url.url)
+            ),
+            ElicitParams::Form(form) => {
+                let fields: Vec<String> = form.requested_schema.properties.keys().map(one_line).collect();
+                format!("the server asks for input ({}), but there is no terminal to answer at", fields.join(", "))
+            }
+            _ => "the server asks for input, but there is no terminal to answer at".to_owned(),
+        };
+        _ = self.0.0.set(why.clone());
+        Box::pin(ready(Err(Refusal::new(why))))
+    }
 }
 
 /// Why a question got no answer. A server may tell that in its own words, and these are the better ones.
@@ -40,16 +74,16 @@ impl Scripted {
         let text = if given.trim_start().starts_with('{') {
             given.to_owned()
         } else {
-            std::fs::read_to_string(given).map_err(|error| wrong(format!("cannot read {given}: {error}")))?
+            std::fs::read_to_string(given).map_err(|error| wrong(format!("cannot read the answers from {given}: {error}")))?
         };
         let answers = Raw::parse(text).and_then(|raw| raw.decode());
-        let answers = answers.map_err(|error| wrong(format!("the answers are no JSON object: {error}")))?;
+        let answers = answers.map_err(|error| wrong(format!("--answers must be a JSON object: {error}")))?;
         Ok(Self { answers, refused })
     }
 
     fn answer(&self, asked: &ElicitParams) -> Result<ElicitResult, Refusal> {
         let ElicitParams::Form(form) = asked else {
-            return Err(Refusal::new("a URL can only be agreed to at a terminal"));
+            return Err(Refusal::new("the server asks to visit a URL, which only a person at a terminal can agree to"));
         };
         let schema = &form.requested_schema;
         let mut content = OrderedMap::new();
@@ -57,7 +91,7 @@ impl Scripted {
             let value = match self.answers.get(name) {
                 Some(value) => Some(field::scripted(field, value).map_err(|why| {
                     Refusal::new(format!(
-                        "the answer for `{name}` does not fit ({}): {why}",
+                        "--answers: `{name}` is not valid (expected {}): {why}",
                         field::kind(field)
                     ))
                 })?),
@@ -67,7 +101,7 @@ impl Scripted {
                 Some(value) => _ = content.insert(name, value),
                 None if schema.required.iter().any(|needed| needed == name) => {
                     return Err(Refusal::new(format!(
-                        "the server asks for `{name}`, and the answers do not have it"
+                        "the server asks for `{name}`, which --answers does not have"
                     )));
                 }
                 None => {}
@@ -79,7 +113,7 @@ impl Scripted {
 
 impl Answers for Scripted {
     fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+        DECLARED
     }
 
     fn elicit<'a>(

@@ -13,6 +13,7 @@ use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
 
 use crate::ask::field;
 use crate::ask::keyboard::Keyboard;
+use crate::ask::scripted::DECLARED;
 use crate::output::{Screen, wrap};
 use crate::sanitize::{self, one_line, sanitize};
 
@@ -142,6 +143,31 @@ impl AtTerminal {
         }
     }
 
+    /// Asks the user to visit a page before a call can be made, and waits until that is done: until Enter is pressed,
+    /// or until `completed` is.
+    ///
+    /// Returns whether the user agreed.
+    pub(crate) async fn visit(&self, page: &UrlParams, who: &str, completed: impl Future<Output = ()>) -> bool {
+        let _turn = self.turn.lock().await;
+        match self.url(page, &sanitize::name(who)).await {
+            Ok(answer) if answer.action == ElicitAction::Accept => {}
+            _ => return false,
+        }
+        self.screen.write("Press Enter when you are done there. ");
+        tokio::select! {
+            line = self.keyboard.line() => {
+                if line.is_none() {
+                    self.screen.say("");
+                }
+                line.is_some()
+            }
+            () = completed => {
+                self.screen.say("done");
+                true
+            }
+        }
+    }
+
     async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, Gone> {
         let paper = &self.screen.paper;
         self.screen.say(&format!("\n{} asks you to visit a page:", paper.bold(who)));
@@ -166,7 +192,7 @@ impl AtTerminal {
 
 impl Answers for AtTerminal {
     fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_urls()
+        DECLARED
     }
 
     fn elicit<'a>(

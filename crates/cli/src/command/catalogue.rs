@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::HostError;
-use switchboard::host::{Gathered, Of};
+use switchboard::host::{Gathered, Listed, Of};
+use switchboard::protocol::Tool;
 
-use crate::args::Target;
-use crate::command::lists::count;
-use crate::command::tools::{describe, encode};
+use crate::args::{Target, ToolsArgs};
+use crate::command::lists::{count, is_missing};
+use crate::command::tools::{Found, brief, describe, encode, in_full, select};
 use crate::command::{prompts, resources};
-use crate::configured::{Hosted, NONE, Wanted, Which, with_host};
+use crate::configured::{Files, Hosted, NONE, Wanted, Which, server_and_rest, with_host};
 use crate::failure::Failure;
 use crate::output::{Signature, Table, listed, show_json};
 use crate::sanitize::one_line;
@@ -36,9 +37,27 @@ async fn with_servers(
     .await
 }
 
-pub(crate) async fn tools(target: &Target) -> Result<(), Failure> {
-    with_servers(target, async |hosted, _, errors| {
-        let tools = hosted.host.all_tools();
+pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
+    let (server, query) = meant(args)?;
+    let target = Target { server, ..args.target.clone() };
+    with_servers(&target, async |hosted, _, errors| {
+        let mut tools = hosted.host.all_tools();
+        let mut is_one = false;
+        if let Some(query) = &query {
+            // A name a model has for a tool counts as its name.
+            if let Some(found) = tools.iter().position(|tool| tool.name() == query) {
+                tools = vec![tools.swap_remove(found)];
+                is_one = true;
+            } else {
+                let all: Vec<&Tool> = tools.iter().map(|tool| tool.tool()).collect();
+                let found = select(&all, query)?;
+                is_one = matches!(found, Found::One(_));
+                let is_found: Vec<bool> =
+                    all.iter().map(|tool| found.tools().iter().any(|found| found.name == tool.name)).collect();
+                let mut is_found = is_found.into_iter();
+                tools.retain(|_| is_found.next().unwrap_or(false));
+            }
+        }
         if hosted.json {
             let all: Vec<Value> = tools
                 .iter()
@@ -47,7 +66,21 @@ pub(crate) async fn tools(target: &Target) -> Result<(), Failure> {
             return show_json(&hosted.paper, &encode(&json!({ "tools": all, "errors": errors }))?);
         }
         let paper = &hosted.paper;
+        if is_one {
+            let called = |tool: &Listed| format!("{}/{}", tool.server(), tool.tool().name);
+            let all: Vec<String> =
+                tools.iter().map(|tool| in_full(tool.tool(), &called(tool), paper)).collect();
+            return paper.print(&all.join("\n"));
+        }
         let mut text = paper.dim(&format!("{}\n", count(tools.len(), "tool")));
+        if args.brief {
+            text.push('\n');
+            for tool in &tools {
+                let called = format!("{}/{}", tool.server(), tool.tool().name);
+                text += &brief(tool.tool(), &called, paper);
+            }
+            return paper.print(&text);
+        }
         let mut last = None;
         for tool in &tools {
             if last != Some(tool.server()) {
@@ -62,6 +95,22 @@ pub(crate) async fn tools(target: &Target) -> Result<(), Failure> {
         paper.print(&text)
     })
     .await
+}
+
+/// The server and the tool or text that are meant: `server`, `server/tool`, or text to search for.
+fn meant(args: &ToolsArgs) -> Result<(Option<String>, Option<String>), Failure> {
+    let (Some(query), None) = (&args.query, &args.target.server) else {
+        return Ok((args.target.server.clone(), args.query.clone()));
+    };
+    let files = Files::read()?;
+    if files.resolved.server(query).is_some() {
+        return Ok((Some(query.clone()), None));
+    }
+    let names = files.resolved.servers.iter().map(|server| server.name.as_str());
+    Ok(match server_and_rest(names, query) {
+        Some((server, tool)) => (Some(server.to_owned()), Some(tool.to_owned())),
+        None => (None, Some(query.clone())),
+    })
 }
 
 pub(crate) async fn resources(target: &Target) -> Result<(), Failure> {
@@ -124,10 +173,7 @@ pub(crate) async fn prompts(target: &Target) -> Result<(), Failure> {
 /// What was gathered; of servers that did not answer it is said why. One that has no such list is no failure.
 fn told<T>(hosted: &Hosted, gathered: Gathered<T>, errors: &mut Errors) -> Vec<Of<T>> {
     for (server, error) in &gathered.errors {
-        let has_none = matches!(
-            error,
-            HostError::Session { error, .. } if matches!(**error, switchboard::CallError::Unsupported { .. })
-        );
+        let has_none = matches!(error, HostError::Session { error, .. } if is_missing(error));
         if !has_none {
             hosted.screen.warn(&one_line(&error.to_string()));
             errors.insert(server.to_string(), error.to_string());

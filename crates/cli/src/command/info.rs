@@ -1,7 +1,7 @@
 //! `switchboard info`: who a server is, what it speaks, what it offers.
 
-use switchboard::protocol::{ServerCapabilities, Settings};
-use switchboard::{Terms, json};
+use switchboard::Terms;
+use switchboard::protocol::{OrderedMap, ServerCapabilities, Settings};
 
 use crate::command::tools::encode;
 use crate::connect::Connected;
@@ -14,7 +14,18 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     if connected.json {
         let opening = match connected.opening() {
             Some(opening) => opening,
-            None => encode(&json!({ "capabilities": terms.capabilities, "serverInfo": terms.server }))?,
+            None => {
+                let mut opening = OrderedMap::new();
+                opening.insert("protocolVersion", encode(&terms.revision.as_str())?);
+                opening.insert("capabilities", encode(&terms.capabilities)?);
+                if let Some(server) = &terms.server {
+                    opening.insert("serverInfo", encode(server)?);
+                }
+                if let Some(instructions) = &terms.instructions {
+                    opening.insert("instructions", encode(instructions)?);
+                }
+                encode(&opening)?
+            }
         };
         return show_json(&connected.paper, &opening);
     }

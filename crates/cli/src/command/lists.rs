@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard::protocol::OrderedMap;
 use switchboard::session::client::Entry;
-use switchboard::{CallError, Listing, Phase, Raw};
+use switchboard::{CallError, ErrorCode, Listing, Phase, Raw};
 
 use crate::connect::Connected;
 use crate::failure::Failure;
@@ -32,7 +32,43 @@ pub(crate) async fn raw(
     }
 }
 
-async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<OrderedMap<Raw>>, Failure> {
+/// As [`raw`]; nothing where the server does not know the method.
+///
+/// # Errors
+/// When the server or the connection fails otherwise.
+pub(crate) async fn raw_optional(
+    connected: &Connected,
+    method: &str,
+    field: &str,
+) -> Result<Option<OrderedMap<Raw>>, Failure> {
+    match tokio::time::timeout(TIME, pages(connected, method, field)).await {
+        Ok(pages) => Ok(optional(pages)?.map(|pages| merge(pages, field))),
+        Err(_) => Err(CallError::TimedOut { phase: Phase::List, after: TIME, hint: None }.into()),
+    }
+}
+
+/// A list that a server need not have: nothing where it does not know the method.
+///
+/// # Errors
+/// Any other failure.
+pub(crate) fn optional<T>(listed: Result<T, CallError>) -> Result<Option<T>, Failure> {
+    match listed {
+        Ok(listed) => Ok(Some(listed)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a server says that it has no such list.
+pub(crate) fn is_missing(error: &CallError) -> bool {
+    match error {
+        CallError::Unsupported { .. } => true,
+        CallError::Remote(error) => error.code == ErrorCode::METHOD_NOT_FOUND,
+        _ => false,
+    }
+}
+
+async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<OrderedMap<Raw>>, CallError> {
     let (mut pages, mut cursors, mut entries) = (Vec::new(), HashSet::new(), 0);
     let mut params = Raw::empty_object();
     loop {
@@ -49,6 +85,12 @@ async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<O
         }
         params = Raw::from(switchboard::json!({ "cursor": cursor }));
     }
+}
+
+/// The entries of a list, after a warning about each that was left out.
+pub(crate) fn entries<'a, T: Entry>(connected: &Connected, listing: &'a Listing<T>) -> &'a [T] {
+    tell_faults(connected, listing);
+    listing
 }
 
 /// Says what of a list is missing, and why.

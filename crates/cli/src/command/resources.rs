@@ -1,7 +1,7 @@
 //! `switchboard resources`: what can be read, and the templates of what can be read.
 
 use switchboard::protocol::OrderedMap;
-use switchboard::{Raw, Resource, ResourceTemplate};
+use switchboard::{CallError, Raw, Resource, ResourceTemplate};
 
 use crate::command::lists::{self, count};
 use crate::command::tools::encode;
@@ -15,10 +15,13 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     if connected.json {
         return show_json(paper, &encode(&raw(connected).await?)?);
     }
-    let resources = connected.session.list_resources().await?;
-    lists::tell_faults(connected, &resources);
-    let templates = connected.session.list_resource_templates().await?;
-    lists::tell_faults(connected, &templates);
+    let resources = lists::optional(connected.session.list_resources().await)?;
+    let templates = lists::optional(connected.session.list_resource_templates().await)?;
+    if resources.is_none() && templates.is_none() {
+        return Err(CallError::Unsupported { what: "resources" }.into());
+    }
+    let resources = resources.as_deref().map_or(&[][..], |list| lists::entries(connected, list));
+    let templates = templates.as_deref().map_or(&[][..], |list| lists::entries(connected, list));
     let mut text = paper.dim(&format!("{}\n", count(resources.len(), "resource")));
     if !resources.is_empty() {
         let mut table = Table::new(&["URI", "NAME", "TYPE", "SIZE", "ABOUT"]);
@@ -37,15 +40,18 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
 /// Both lists in one object: each member as the specification has it.
 async fn raw(connected: &Connected) -> Result<OrderedMap<Raw>, Failure> {
     const NONE: &str = "[]";
+    let none = || Raw::parse(NONE).unwrap_or_else(|_| Raw::null());
     if connected.terms()?.capabilities.resources.is_none() {
-        let none = || Raw::parse(NONE).unwrap_or_else(|_| Raw::null());
         return Ok(OrderedMap::from_iter([("resources", none()), ("resourceTemplates", none())]));
     }
-    let mut whole = lists::raw(connected, "resources/list", "resources").await?;
-    let mut templates = lists::raw(connected, "resources/templates/list", "resourceTemplates").await?;
-    if let Some(list) = templates.remove("resourceTemplates") {
-        whole.insert("resourceTemplates", list);
+    let listed = lists::raw_optional(connected, "resources/list", "resources").await?;
+    let templates = lists::raw_optional(connected, "resources/templates/list", "resourceTemplates").await?;
+    if listed.is_none() && templates.is_none() {
+        return Err(CallError::Unsupported { what: "resources" }.into());
     }
+    let mut whole = listed.unwrap_or_else(|| OrderedMap::from_iter([("resources", none())]));
+    let templates = templates.and_then(|mut templates| templates.remove("resourceTemplates"));
+    whole.insert("resourceTemplates", templates.unwrap_or_else(none));
     Ok(whole)
 }
 

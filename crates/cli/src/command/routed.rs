@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use switchboard::Raw;
-use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::{Gathered, Listed};
 use switchboard::protocol::OrderedMap;
+use switchboard::{HostError, Raw};
 
 use crate::args::{CallArgs, CompleteArgs, PromptArgs, ReadArgs, Target};
 use crate::arguments::{Pair, Schema, fill};
@@ -29,14 +28,35 @@ pub(crate) async fn call(args: &CallArgs, given: OrderedMap<Raw>, pairs: &[Pair]
         let found = find(hosted, server.as_deref(), &tool).await?;
         let schema = Schema::read(&found.tool().input_schema);
         let arguments = encode(&fill(given, pairs, &schema)?)?;
-        let screen = Arc::clone(&hosted.screen);
-        let called = hosted.host.call_tool(found.server(), &found.tool().name, arguments);
-        let called = called.within(&hosted.run).on_progress(move |told| screen.progress(&told)).raw().await;
-        hosted.screen.clear();
-        let answer = called.map_err(|error| hosted.explain(error))?;
-        call::show(hosted.json, &hosted.paper, found.name(), &answer)
+        let answer = made(hosted, &found, &arguments).await?;
+        let name = format!("{}/{}", found.server(), found.tool().name);
+        call::show(hosted.json, &hosted.paper, &hosted.screen, args, &name, &answer)
     })
     .await
+}
+
+/// Makes a call, again after the user has visited the pages the server asks for.
+async fn made(hosted: &Hosted, found: &Listed, arguments: &Raw) -> Result<Raw, Failure> {
+    for _ in 0..call::VISITS {
+        let changes = hosted.host.session(found.server()).await?.changes()?;
+        let screen = Arc::clone(&hosted.screen);
+        let called = hosted.host.call_tool(found.server(), &found.tool().name, arguments.clone());
+        let called = called.within(&hosted.run).on_progress(move |told| screen.progress(&told)).raw().await;
+        hosted.screen.clear();
+        let error = match called {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let pages = match &error {
+            HostError::Call { error, .. } => error.remote().map(call::pages).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        if pages.is_empty() {
+            return Err(hosted.explain(error));
+        }
+        call::visit(hosted.people.as_deref(), found.server(), &pages, changes).await?;
+    }
+    Err(call::still_asks())
 }
 
 /// A tool that is meant. A name that only one tool can have is found as soon as its server lists it.
@@ -64,7 +84,7 @@ async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<L
         let is_meant = |listed: &&Arc<Listed>| listed.server() == server && listed.tool().name == tool;
         return match tools.iter().find(is_meant) {
             Some(listed) => Ok(Arc::clone(listed)),
-            None => Err(missing(hosted, QualifiedName::of(server, tool, NameLimit::DEFAULT).as_str(), tool)),
+            None => Err(missing_in(hosted, server, tool)),
         };
     }
     match hosted.host.find_tool(tool) {
@@ -80,11 +100,22 @@ async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<L
     }
 }
 
+/// Why a server that is connected has no such tool.
+fn missing_in(hosted: &Hosted, server: &str, tool: &str) -> Failure {
+    let (said, near) = hosted.why_not(server, tool);
+    let failure = Failure::new(Status::Other, "unknown_tool", said);
+    let server = quoted(&one_line(server));
+    match near {
+        Some(near) => failure.hint(format!("did you mean {server}/{}?", one_line(&near))),
+        None => failure.hint(format!("`switchboard tools {server}` lists its tools")),
+    }
+}
+
 /// Why there is no such tool, in the words of the catalogue.
 fn missing(hosted: &Hosted, qualified: &str, tool: &str) -> Failure {
     let why = hosted.host.why(qualified).to_string();
-    Failure::new(Status::Other, "unknown_tool", format!("{} cannot be called: {why}", one_line(tool)))
-        .hint("`switchboard tools` lists what there is")
+    Failure::new(Status::Other, "unknown_tool", format!("no tool {:?}: {why}", one_line(tool)))
+        .hint("`switchboard tools` lists all tools")
 }
 
 pub(crate) async fn read(args: &ReadArgs) -> Result<(), Failure> {
@@ -105,7 +136,7 @@ pub(crate) async fn read(args: &ReadArgs) -> Result<(), Failure> {
             one("resource", &uri, all)
                 .map_err(|failure| failure.hint("no server lists it; name one with --server NAME"))
         },
-        async |connected| read::run(connected, &uri).await,
+        async |connected| read::run(connected, &uri, &args.save).await,
     )
     .await
 }

@@ -15,18 +15,40 @@ use crate::failure::Failure;
 /// Why it could not be done.
 pub(crate) async fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Info(target) if target.is_configured() => routed::on_named(&target, info::run).await,
-        Command::Info(target) => with(&target, info::run).await,
-        Command::Tools(target) if target.is_configured() => catalogue::tools(&target).await,
-        Command::Tools(target) => with(&target, tools::run).await,
-        Command::Resources(target) if target.is_configured() => catalogue::resources(&target).await,
-        Command::Resources(target) => with(&target, resources::run).await,
-        Command::Prompts(target) if target.is_configured() => catalogue::prompts(&target).await,
-        Command::Prompts(target) => with(&target, prompts::run).await,
+        Command::Info(args) => {
+            let target = args.into_target();
+            match target.is_configured() {
+                true => routed::on_named(&target, info::run).await,
+                false => with(&target, info::run).await,
+            }
+        }
+        Command::Tools(mut args) => {
+            if args.query.as_ref().is_some_and(|query| query.contains("://")) && args.target.is_configured() {
+                args.target.remote.url = args.query.take();
+            }
+            match args.target.is_configured() {
+                true => catalogue::tools(&args).await,
+                false => with(&args.target, async |connected| tools::run(connected, &args).await).await,
+            }
+        }
+        Command::Resources(args) => {
+            let target = args.into_target();
+            match target.is_configured() {
+                true => catalogue::resources(&target).await,
+                false => with(&target, resources::run).await,
+            }
+        }
+        Command::Prompts(args) => {
+            let target = args.into_target();
+            match target.is_configured() {
+                true => catalogue::prompts(&target).await,
+                false => with(&target, prompts::run).await,
+            }
+        }
         Command::Call(args) => call::run(args).await,
         Command::Read(args) if args.target.is_configured() => routed::read(&args).await,
         Command::Read(args) => {
-            with(&args.target, async |connected| read::run(connected, &args.uri).await).await
+            with(&args.target, async |connected| read::run(connected, &args.uri, &args.save).await).await
         }
         Command::Prompt(args) if args.target.is_configured() => routed::prompt(&args).await,
         Command::Prompt(args) => {
@@ -57,7 +79,7 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Reconnect(args) => status::reconnect(&args).await,
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
-        Command::Doctor(args) => doctor::run(&args).await,
+        Command::Doctor(args) => doctor::run(*args).await,
         Command::New(args) => new::run(&args),
         Command::Quickstart(args) => quickstart::run(&args).await,
         Command::Design(args) => design::run(&args).await,

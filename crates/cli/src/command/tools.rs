@@ -1,29 +1,186 @@
-//! `switchboard tools`: signatures, with what they do below.
+//! `switchboard tools`: signatures with their descriptions below; one line each; or one tool in full.
 
 use switchboard::Raw;
 use switchboard::protocol::{OrderedMap, Tool};
 
+use crate::args::ToolsArgs;
 use crate::command::lists;
 use crate::connect::Connected;
-use crate::failure::Failure;
-use crate::output::{Paper, Signature, listed, show_json};
+use crate::failure::{Failure, Status};
+use crate::output::{Paper, Signature, indented, listed, pretty, show_json, wrap};
+use crate::sanitize::{one_line, sanitize};
 
-pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
+pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), Failure> {
     let paper = &connected.paper;
+    let query = args.query.as_deref();
     if connected.json {
-        let whole = match connected.terms()?.capabilities.tools {
+        let mut whole = match connected.terms()?.capabilities.tools {
             Some(_) => lists::raw(connected, "tools/list", "tools").await?,
             None => OrderedMap::from_iter([("tools", Raw::from(switchboard::json!([])))]),
         };
+        if let Some(query) = query {
+            let all: Vec<Raw> = whole.get("tools").and_then(|list| list.decode().ok()).unwrap_or_default();
+            let tools: Vec<Tool> = all.iter().filter_map(|tool| tool.decode().ok()).collect();
+            let found = select(&tools.iter().collect::<Vec<_>>(), query)?;
+            let is_found = |raw: &&Raw| {
+                raw.decode::<Tool>().is_ok_and(|tool| found.tools().iter().any(|found| found.name == tool.name))
+            };
+            whole.insert("tools", encode(&all.iter().filter(is_found).collect::<Vec<_>>())?);
+        }
         return show_json(paper, &encode(&whole)?);
     }
     let tools = connected.session.list_tools().await?;
     lists::tell_faults(connected, &tools);
+    let all: Vec<&Tool> = tools.iter().collect();
+    let found = match query {
+        Some(query) => select(&all, query)?,
+        None => Found::Several(all),
+    };
+    let tools = match &found {
+        Found::One(tool) => return paper.print(&in_full(tool, &tool.name, paper)),
+        Found::Several(tools) => tools,
+    };
     let mut text = paper.dim(&format!("{}\n", lists::count(tools.len(), "tool")));
-    for tool in &*tools {
-        text += &format!("\n{}", describe(tool, connected.verbose > 0, paper));
+    if args.brief {
+        text.push('\n');
+    }
+    for tool in tools {
+        text += &match args.brief {
+            true => brief(tool, &tool.name, paper),
+            false => format!("\n{}", describe(tool, connected.verbose > 0, paper)),
+        };
     }
     paper.print(&text)
+}
+
+/// The tools a query is about.
+pub(crate) enum Found<'a> {
+    /// The one of this name.
+    One(&'a Tool),
+    /// Those with the text in their name, title or description.
+    Several(Vec<&'a Tool>),
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn tools(&self) -> &[&'a Tool] {
+        match self {
+            Self::One(tool) => std::slice::from_ref(tool),
+            Self::Several(tools) => tools,
+        }
+    }
+}
+
+/// The tool of this name, else every tool that mentions the text.
+///
+/// # Errors
+/// When there is none, with the nearest name.
+pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<Found<'a>, Failure> {
+    if let Some(tool) = tools.iter().find(|tool| tool.name == query) {
+        return Ok(Found::One(tool));
+    }
+    let wanted = query.to_lowercase();
+    let mentions = |tool: &&&Tool| {
+        let texts = [Some(tool.name.as_str()), title(tool), tool.description.as_deref()];
+        texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&wanted))
+    };
+    let found: Vec<&Tool> = tools.iter().filter(mentions).copied().collect();
+    if !found.is_empty() {
+        return Ok(Found::Several(found));
+    }
+    let failure =
+        Failure::new(Status::Other, "unknown_tool", format!("no tool matches {:?}", one_line(query)));
+    Err(match nearest(query, tools.iter().map(|tool| tool.name.as_str())) {
+        Some(name) => failure.hint(format!("did you mean `{}`?", one_line(name))),
+        None => failure.hint("`switchboard tools` lists all tools"),
+    })
+}
+
+/// The name that is the fewest letters away, if it is near enough to be a slip of the fingers.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (wanted.chars().count() / 3).clamp(1, 4);
+    let near = names.map(|name| (distance(wanted, name), name)).min()?;
+    (near.0 <= limit).then_some(near.1)
+}
+
+/// The edit distance of two names: letters changed, added or removed, and neighbors swapped.
+fn distance(from: &str, to: &str) -> usize {
+    let letters = |name: &str| name.chars().take(128).flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let (from, to) = (letters(from), letters(to));
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for (row, letter) in from.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, other) in to.iter().enumerate() {
+            let mut least = (rows[row][column] + usize::from(letter != other))
+                .min(rows[row][column + 1] + 1)
+                .min(next[column] + 1);
+            if row > 0 && column > 0 && *letter == to[column - 1] && from[row - 1] == *other {
+                least = least.min(rows[row - 1][column - 1] + 1);
+            }
+            next.push(least);
+        }
+        rows.push(next);
+    }
+    rows[from.len()][to.len()]
+}
+
+/// A tool on one line: `read [read-only]  Reads a file.`
+pub(crate) fn brief(tool: &Tool, called: &str, paper: &Paper) -> String {
+    let about = [title(tool), tool.description.as_deref()].into_iter().flatten().next_back();
+    let about = one_line(about.map(first_sentence).unwrap_or_default());
+    let tags = tags(tool);
+    let name = one_line(called);
+    let plain = format!("{name}{tags}");
+    let room = paper.width.saturating_sub(plain.chars().count() + 3);
+    let about = match paper.is_terminal {
+        true => wrap(&about, room.max(10)).first().cloned().map_or(String::new(), |line| match line.len() < about.len() {
+            true => format!("{line}…"),
+            false => line,
+        }),
+        false => about,
+    };
+    format!("{}{}  {about}", paper.bold(&name), paper.dim(&tags)).trim_end().to_owned() + "\n"
+}
+
+/// ` [read-only]`: the hints a tool gives about itself, in the words of its annotations.
+fn tags(tool: &Tool) -> String {
+    let Some(said) = &tool.annotations else { return String::new() };
+    let words = [
+        (said.read_only_hint, "read-only"),
+        (said.destructive_hint.filter(|_| !said.is_read_only()), "destructive"),
+        (said.idempotent_hint.filter(|_| !said.is_read_only()), "idempotent"),
+        (said.open_world_hint, "open-world"),
+    ];
+    words.iter().filter(|(hint, _)| *hint == Some(true)).map(|(_, word)| format!(" [{word}]")).collect()
+}
+
+fn first_sentence(text: &str) -> &str {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    line.find(". ").map_or(line, |end| &line[..=end])
+}
+
+/// Everything about one tool.
+pub(crate) fn in_full(tool: &Tool, called: &str, paper: &Paper) -> String {
+    let mut text = listed(&Signature::of_tool(tool), tool.description.as_deref(), true, paper);
+    if let Some(title) = title(tool) {
+        text = format!("{}\n{text}", paper.dim(&one_line(title)));
+    }
+    let tags = tags(tool);
+    if !tags.is_empty() {
+        text += &format!("\nhints:{tags}\n");
+    }
+    text += &format!("\ninput schema:\n{}", indented(&pretty(&tool.input_schema), "  ", paper.width));
+    if let Some(schema) = &tool.output_schema {
+        text += &format!("\noutput schema:\n{}", indented(&pretty(schema), "  ", paper.width));
+    }
+    let required = tool.input().unwrap_or_default();
+    let required: String = required
+        .properties
+        .iter()
+        .filter(|property| property.required)
+        .map(|property| format!(" {}=…", one_line(&property.name)))
+        .collect();
+    text + &format!("\ncall it: switchboard call {}{required}\n", sanitize(&one_line(called)))
 }
 
 /// A tool as its signature, with what it does below.
@@ -40,21 +197,26 @@ fn title(tool: &Tool) -> Option<&str> {
     Some(tool.display_name()).filter(|title| *title != tool.name)
 }
 
-/// What a tool says of its effects, where it says anything.
+/// The hints of a tool about itself, on a line of their own.
 fn hints(tool: &Tool) -> String {
-    let Some(said) = &tool.annotations else { return String::new() };
-    let words = [
-        (said.read_only_hint, "changes nothing"),
-        (said.destructive_hint.filter(|_| !said.is_read_only()), "may destroy"),
-        (said.idempotent_hint, "may be repeated"),
-        (said.open_world_hint, "reaches outside"),
-    ];
-    let said: Vec<&str> =
-        words.iter().filter(|(hint, _)| *hint == Some(true)).map(|(_, word)| *word).collect();
-    if said.is_empty() { String::new() } else { format!("      says of itself: {}\n", said.join(", ")) }
+    let tags = tags(tool);
+    if tags.is_empty() { String::new() } else { format!("      hints:{tags}\n") }
 }
 
 /// Writes what was read; it was JSON before, so it is again.
 pub(crate) fn encode(value: &impl serde::Serialize) -> Result<Raw, Failure> {
     Ok(Raw::encode(value).map_err(switchboard::CallError::from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c8_only_a_near_name_is_suggested() {
+        let names = ["echo", "add", "get-sum", "countdown"];
+        assert_eq!(nearest("ehco", names.into_iter()), Some("echo"));
+        assert_eq!(nearest("get_sum", names.into_iter()), Some("get-sum"));
+        assert_eq!(nearest("nope", names.into_iter()), None);
+    }
 }

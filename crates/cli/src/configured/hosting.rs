@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start};
+use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
+use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::{
-    Event, Events, Listed, OnDrift, Run, ServerSpec, ServerStatus, SetServers, Status as State,
+    Event, Events, Listed, OnDrift, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
 };
-use switchboard::{Abilities, Answers, CallError, Change, Host, HostError, Level};
+use switchboard::{CallError, Change, Host, HostError, Level};
 
 use crate::args::Options;
-use crate::ask::{self, Keyboard, Refused, Scripted};
+use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
 use crate::configured::files::Files;
 use crate::configured::pins::PinFile;
 use crate::configured::shown::quoted;
-use crate::connect::{CLOSING, Connected, PATIENCE, limits, log_line};
+use crate::command::nearest;
+use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
@@ -48,10 +50,10 @@ impl Wanted {
     /// What one server would be run by, if it can be run.
     fn desired(&self, server: &Configured) -> Result<ServerSpec, Fault> {
         let mut desired = ServerSpec::of(server)?;
-        let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut desired;
+        let Plan { start, restart, startup, call, .. } = &mut desired.plan;
         if let Some(time) = self.options.timeout {
-            *startup_timeout = time;
-            *call_timeout = Some(time);
+            *startup = time;
+            *call = Some(time);
         }
         if !self.stays {
             // What failed has failed: nobody waits for another attempt.
@@ -82,6 +84,8 @@ pub(crate) struct Hosted {
     gate: Arc<Gate>,
     unasked: Unasked,
     refused: Refused,
+    /// Whoever sits at the terminal, if there is somebody.
+    pub(crate) people: Option<Arc<ask::AtTerminal>>,
     /// Where definitions are kept, if they can be.
     pins: Option<PinFile>,
 }
@@ -89,15 +93,8 @@ pub(crate) struct Hosted {
 impl Hosted {
     /// Starts the servers that are wanted, and waits until each is ready or has failed.
     pub(crate) async fn start(&self) -> SetServers {
-        let mut starting = std::pin::pin!(self.follow(&self.files.resolved));
-        let done = tokio::select! {
-            done = &mut starting => done,
-            () = tokio::time::sleep(PATIENCE) => {
-                self.screen.waiting(&self.waited_for());
-                starting.await
-            }
-        };
-        self.screen.clear();
+        let starting = self.follow(&self.files.resolved);
+        let done = self.screen.while_waiting(|| self.waited_for(), starting).await;
         if self.verbose > 0 {
             self.hear_logs().await;
         }
@@ -109,7 +106,11 @@ impl Hosted {
         let is_starting = |name: &String| matches!(self.host.state(name), Ok(State::Starting { .. }));
         let names: Vec<String> =
             self.host.servers().iter().filter(|name| is_starting(name)).map(|name| one_line(name)).collect();
-        format!("waiting for {} to start…", names.join(", "))
+        let stderr = match &names[..] {
+            [name] => self.host.child(name).ok().flatten().map(|child| child.stderr_tail()).unwrap_or_default(),
+            _ => String::new(),
+        };
+        starting_text(&names.join(", "), &stderr)
     }
 
     /// Makes the servers what these files say.
@@ -147,6 +148,24 @@ impl Hosted {
         self.gate.decide(&self.gate.subject(tool.server(), tool.tool()))
     }
 
+    /// Why a server that was asked for a tool does not have it, and the nearest name it has.
+    pub(crate) fn why_not(&self, server: &str, tool: &str) -> (String, Option<String>) {
+        let name = QualifiedName::of(server, tool, NameLimit::DEFAULT);
+        match self.host.why(name.as_str()) {
+            Why::Unknown { .. } => {}
+            known => return (known.to_string(), None),
+        }
+        if let Ok(status) = self.host.state(server)
+            && status.terms().is_none()
+        {
+            return (format!("{server} is not connected: {status}"), None);
+        }
+        let tools = self.host.all_tools();
+        let names = tools.iter().filter(|listed| listed.server() == server).map(|listed| listed.tool().name.as_str());
+        let near = nearest(tool, names).map(str::to_owned);
+        (format!("{} has no tool {:?}", one_line(server), one_line(tool)), near)
+    }
+
     fn wants(&self, name: &str) -> bool {
         match &self.wanted.which {
             Which::All => true,
@@ -161,6 +180,7 @@ impl Hosted {
                 Event::Told { change: Change::Log(message), .. } if self.verbose > 0 => {
                     self.screen.say(&log_line(&message, &self.screen.paper));
                 }
+                Event::Told { change: Change::Task(task), .. } => self.screen.waiting(&task_line(&task)),
                 Event::Drift(drift) => {
                     let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
                     self.screen.warn(&format!(
@@ -212,7 +232,7 @@ impl Hosted {
         self.warn_of(&done);
         self.host.required().await?;
         for server in &self.files.resolved.servers {
-            if let Ok(ServerSpec { start: Start::Off(off), .. }) = &server.spec {
+            if let Ok(Plan { start: Start::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
                     Off::Disabled => ("is disabled", "enable"),
                     Off::Unapproved => ("is not approved", "approve"),
@@ -240,7 +260,7 @@ impl Hosted {
     /// Why not, and what to do.
     pub(crate) fn usable(&self, name: &str) -> Result<(), Failure> {
         let server = self.files.server(name)?;
-        if let Err(fault) = &server.spec {
+        if let Err(fault) = &server.plan {
             return Err(fault.clone().into());
         }
         let status = self.host.state(name)?;
@@ -326,7 +346,9 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     files.warn(&screen);
     let keyboard = Arc::new(Keyboard::default());
     let (unasked, refused) = (Unasked::default(), Refused::default());
-    let (run, abilities) = answering(options, &screen, &keyboard, refused.clone())?;
+    let people = is_somebody_here(&screen)
+        .then(|| Arc::new(ask::AtTerminal::new(Arc::clone(&screen), Arc::clone(&keyboard))));
+    let run = answering(options, people.as_ref(), refused.clone())?;
     let ledger = Ledger::open(&files.at.permissions).unwrap_or_else(|fault| {
         screen.warn(&format!("answers are not remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
@@ -345,7 +367,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     let host = Host::builder()
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
-        .with_abilities(abilities)
+        .with_abilities(ask::DECLARED)
         .with_permit(permit)
         .with_pins(pinned, OnDrift::Report)
         .without_resource_tools()
@@ -364,6 +386,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         gate,
         unasked,
         refused,
+        people,
         pins: pins.ok(),
     })
 }
@@ -388,19 +411,12 @@ fn check(options: &Options) -> Result<(), Failure> {
 
 fn answering(
     options: &Options,
-    screen: &Arc<Screen>,
-    keyboard: &Arc<Keyboard>,
+    people: Option<&Arc<ask::AtTerminal>>,
     refused: Refused,
-) -> Result<(Run, Abilities), Failure> {
-    fn of(answers: impl Answers) -> (Run, Abilities) {
-        let abilities = answers.abilities();
-        (Run::answering(answers), abilities)
-    }
-    Ok(match &options.answers {
-        Some(answers) => of(Scripted::read(answers, refused)?),
-        None if is_somebody_here(screen) => {
-            of(ask::AtTerminal::new(Arc::clone(screen), Arc::clone(keyboard)))
-        }
-        None => (Run::new(), Abilities::none()),
+) -> Result<Run, Failure> {
+    Ok(match (&options.answers, people) {
+        (Some(answers), _) => Run::answering(Scripted::read(answers, refused)?),
+        (None, Some(people)) => Run::answering(Arc::clone(people)),
+        (None, None) => Run::answering(Nobody(refused)),
     })
 }

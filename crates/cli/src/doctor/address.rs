@@ -1,52 +1,83 @@
 //! The steps of a server at an address: what the address is, what its name stands for, and whether somebody listens.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use switchboard::Http;
-use switchboard::http::Address;
-use switchboard::transport::http::client::EndpointError;
+use http::{HeaderName, HeaderValue};
+use switchboard::http::{Address, Secret};
+use switchboard::session::link::UnreachableKind;
+use switchboard::{Http, HttpWay};
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::configured::variable;
 use crate::doctor::report::{Report, Stop, Trouble};
-use crate::failure::Status;
+use crate::failure::{Status, unreachable_hint};
 use crate::sanitize::one_line;
 
-/// Checks the address, and whether somebody listens there.
+/// An address as a plan has it.
+pub(crate) struct Place<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) headers: &'a BTreeMap<String, Secret>,
+    pub(crate) sse: bool,
+    pub(crate) allow_plain: bool,
+}
+
+impl Place<'_> {
+    /// The endpoint as the entry describes it.
+    ///
+    /// # Errors
+    /// The step that failed.
+    pub(crate) fn http(&self, report: &mut Report) -> Result<Http, Stop> {
+        let began = Instant::now();
+        let parsed = if self.allow_plain { Http::new_allowing_plain(self.url) } else { Http::new(self.url) };
+        let mut http = match parsed {
+            Ok(http) => http.with_way(if self.sse { HttpWay::Sse } else { HttpWay::Auto }),
+            Err(error) => {
+                let trouble = Trouble::new(Status::Other, error.to_string(), "correct the `url` of its entry");
+                return Err(report.failed("address", began, trouble));
+            }
+        };
+        for (name, value) in self.headers {
+            let parsed =
+                HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value.expose()).ok());
+            let Some((header, mut value)) = parsed else {
+                let said = format!("the header {:?} is not valid", one_line(name));
+                let trouble = Trouble::new(Status::Other, said, "correct the `headers` of its entry");
+                return Err(report.failed("address", began, trouble));
+            };
+            value.set_sensitive(true);
+            http = http.with_header(header, value);
+        }
+        Ok(http)
+    }
+}
+
+/// Checks that the host of an endpoint is known and that something listens there. `headers` are the names that are sent.
 ///
 /// # Errors
 /// The step that failed.
 pub(crate) async fn reach_address(
     report: &mut Report,
     http: &Http,
+    headers: &[String],
     patience: Duration,
-) -> Result<Address, Stop> {
+) -> Result<(), Stop> {
     let began = Instant::now();
-    let address = match http.check() {
-        Ok(address) => address,
-        Err(error) => {
-            let field = if matches!(error, EndpointError::Header { .. }) { "headers" } else { "url" };
-            let next = format!("correct the `{field}` of its entry");
-            let trouble = Trouble::new(Status::Other, one_line(&error.to_string()), next);
-            return Err(report.failed("address", began, trouble));
-        }
-    };
+    let address = http.address().clone();
     let how = if address.is_secure() { "https" } else { "plain http" };
-    let names: Vec<String> = http.headers().iter().map(|(name, _)| one_line(name)).collect();
-    let sent = if names.is_empty() { String::new() } else { format!(", sending {}", names.join(", ")) };
+    let sent = if headers.is_empty() { String::new() } else { format!(", with {}", headers.join(", ")) };
     _ = report.passed(
         "address",
         began.elapsed(),
         format!("{}, port {}, over {how}{sent}", one_line(address.host()), address.port()),
     );
     if is_proxied(&address) {
-        _ = report.passed("proxy", began.elapsed(), "it is reached through the proxy of the environment");
-        return Ok(address);
+        _ = report.passed("proxy", began.elapsed(), "connects through the proxy of the environment");
+        return Ok(());
     }
     let found = resolve(report, &address, patience).await?;
-    connect(report, &address, &found, patience).await?;
-    Ok(address)
+    connect(report, &address, &found, patience).await
 }
 
 async fn resolve(
@@ -63,7 +94,7 @@ async fn resolve(
         Err(_) => return Err(unknown(report, began, &host, "no name server answered in time")),
     };
     if found.is_empty() {
-        return Err(unknown(report, began, &host, "the name stands for no address"));
+        return Err(unknown(report, began, &host, "the name has no address"));
     }
     let shown: Vec<String> = found.iter().take(4).map(|address| address.ip().to_string()).collect();
     _ = report.passed("name", began.elapsed(), format!("{} is {}", one_line(&host), shown.join(", ")));
@@ -71,9 +102,8 @@ async fn resolve(
 }
 
 fn unknown(report: &mut Report, began: Instant, host: &str, why: &str) -> Stop {
-    let said = format!("{} cannot be found: {why}", one_line(host));
-    let next =
-        "check the spelling of the host, and whether this machine is on the network (or the VPN) it needs";
+    let said = format!("cannot resolve {}: {why}", one_line(host));
+    let next = unreachable_hint(UnreachableKind::Dns);
     report.failed("name", began, Trouble::new(Status::Unreachable, said, next))
 }
 
@@ -87,16 +117,16 @@ async fn connect(
     let why = match tokio::time::timeout(patience, TcpStream::connect(found)).await {
         Ok(Ok(stream)) => {
             let peer = stream.peer_addr().map(|peer| peer.to_string()).unwrap_or_default();
-            _ = report.passed("connection", began.elapsed(), format!("{peer} accepts connections"));
+            _ = report.passed("connection", began.elapsed(), format!("connected to {peer}"));
             return Ok(());
         }
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("no answer in {} s", patience.as_secs_f32()),
     };
-    let said = format!("nobody answers at port {}: {why}", address.port());
+    let said = format!("cannot connect to {}:{}: {why}", one_line(address.host()), address.port());
     let next = match address.is_loopback() {
         true => "start the server: nothing listens on this port of this machine",
-        false => "check the port, whether the server is up, and whether a firewall stands between",
+        false => "check the port, whether the server runs, and whether a firewall is in between",
     };
     Err(report.failed("connection", began, Trouble::new(Status::Unreachable, said, next)))
 }

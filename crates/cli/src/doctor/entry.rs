@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard::host::ServerSpec;
-use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
+use switchboard::host::config::{Approval, Configured, Off, Plan, Problem, ServerConfig, Start};
 
 use crate::configured::{Files, NONE, quoted, reach, variable};
 use crate::doctor::report::{Report, Stop, Trouble};
@@ -14,15 +13,15 @@ use crate::sanitize::one_line;
 ///
 /// # Errors
 /// The step that is not.
-pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<ServerSpec, Stop> {
+pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<Plan, Stop> {
     let (server, entry) = written(report, files, name)?;
     approved(report, server)?;
-    let spec = filled_in(report, server, entry)?;
-    if spec.start == Start::Off(Off::Disabled) {
+    let plan = filled_in(report, server, entry)?;
+    if plan.start == Start::Off(Off::Disabled) {
         let next = format!("switchboard enable {}", quoted(&one_line(name)));
         return Err(wrong(report, "enabled", "its entry says that it is disabled", next));
     }
-    Ok(spec)
+    Ok(plan)
 }
 
 fn written<'a>(
@@ -41,7 +40,7 @@ fn written<'a>(
         return Err(wrong(report, "entry", format!("no file has a server {:?}", one_line(name)), next));
     };
     let Some(entry) = &server.entry else {
-        let fault = server.spec.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
         return Err(wrong(report, "entry", fault, "mend its entry"));
     };
     let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
@@ -70,10 +69,10 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
     Ok(())
 }
 
-fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<ServerSpec, Stop> {
+fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<Plan, Stop> {
     let began = Instant::now();
-    let spec = match &server.spec {
-        Ok(spec) => spec.clone(),
+    let plan = match &server.plan {
+        Ok(plan) => plan.clone(),
         Err(fault) => {
             let (step, next) = match fault.problem() {
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
@@ -91,7 +90,7 @@ fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> 
         let said = names.iter().map(state).collect::<Vec<_>>().join(", ");
         _ = report.passed("variables", began.elapsed(), said);
     }
-    Ok(spec)
+    Ok(plan)
 }
 
 /// Something that the user has to put right.

@@ -3,11 +3,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use switchboard::session::link::UnreachableKind;
 use switchboard::{CallError, Client, ClientSession, Dial, Limits, LinkError};
 
+use crate::command::count;
 use crate::connect::introduce;
 use crate::doctor::report::{Report, Stop, Trouble};
-use crate::failure::{Failure, NO_ENDPOINT, Status};
+use crate::failure::{Failure, NO_ENDPOINT, Status, refused_hint, unreachable_hint};
 
 /// When a program was first written to: it runs from then on, as far as can be told.
 #[derive(Clone, Debug, Default)]
@@ -20,15 +22,18 @@ impl Moments {
     }
 }
 
-/// How a server is met.
+/// How a server is connected to.
 #[derive(Debug)]
 pub(crate) enum Way {
-    /// It is a program; this says when it was first written to.
-    Program(Moments),
-    /// Over plain HTTP.
-    Plain,
-    /// Over HTTPS.
-    Secure,
+    /// It is a program.
+    Program {
+        /// When it was first written to.
+        moments: Moments,
+        /// The first line of its stdout that is not a message.
+        junk: Arc<OnceLock<String>>,
+    },
+    /// Over HTTP.
+    Http,
 }
 
 /// Opens a session and lists the tools. The session is to be closed by whoever gets it.
@@ -48,10 +53,10 @@ pub(crate) async fn meet(
     let opened = client.connect(dial).await;
     let mut asked = began;
     let has_started = !matches!(&opened, Err(CallError::Link(LinkError::NotStarted(_))));
-    if let (Way::Program(moments), true) = (way, has_started) {
+    if let (Way::Program { moments, .. }, true) = (way, has_started) {
         // One that ended at once may never have been written to.
         asked = moments.0.get().copied().unwrap_or(began);
-        _ = report.passed("start", asked.duration_since(began), "the program runs");
+        _ = report.passed("start", asked.duration_since(began), "started");
     }
     let session = match opened {
         Ok(session) => session,
@@ -74,16 +79,16 @@ pub(crate) async fn meet(
 async fn list(report: &mut Report, session: &ClientSession, way: &Way) -> Result<(), Stop> {
     let began = Instant::now();
     if session.terms().is_ok_and(|terms| terms.capabilities.tools.is_none()) {
-        _ = report.passed("tools", began.elapsed(), "it offers none");
+        _ = report.passed("tools", began.elapsed(), "the server has no tools");
         return Ok(());
     }
     match session.list_tools().await {
         Ok(tools) => {
             let left_out = match tools.rejected.len() {
                 0 => String::new(),
-                count => format!(", and {count} that are not valid and left out"),
+                count => format!(", {count} more are not valid and left out"),
             };
-            _ = report.passed("tools", began.elapsed(), format!("it lists {}{left_out}", tools.len()));
+            _ = report.passed("tools", began.elapsed(), format!("{}{left_out}", count(tools.len(), "tool")));
             Ok(())
         }
         Err(error) => {
@@ -96,43 +101,52 @@ async fn list(report: &mut Report, session: &ClientSession, way: &Way) -> Result
 /// Which step an error belongs to, and what to do about it.
 fn explain(failure: Failure, way: &Way) -> (&'static str, Trouble) {
     let Failure::Told(told) = failure else {
-        return ("handshake", Trouble::new(Status::Other, "it was interrupted", "try again"));
+        return ("handshake", Trouble::new(Status::Other, "interrupted", "try again"));
     };
-    let is_program = matches!(way, Way::Program(_));
-    let (step, next) = match told.kind() {
-        "not_started" => ("start", "run the command by itself to see what is wrong"),
-        "exited" => (
+    let junk = match way {
+        Way::Program { junk, .. } => junk.get(),
+        Way::Http => None,
+    };
+    let is_program = matches!(way, Way::Program { .. });
+    let (step, next) = match (told.kind(), told.unreachable(), told.http_status()) {
+        ("not_started", ..) => ("start", "run the command by itself to see what is wrong"),
+        (..) if junk.is_some() => (
             "handshake",
-            "the program ended before it said anything: run its command by itself, and read what it wrote to stderr",
+            "only messages belong on stdout: send logs to stderr, or start the program in its stdio mode",
         ),
-        "timed_out" if is_program => (
+        ("exited", ..) => {
+            ("handshake", "the program exited before it answered: run its command by itself, and read its stderr")
+        }
+        ("timed_out", ..) if is_program => (
             "handshake",
-            "the program runs and does not answer: is it an MCP server on stdin and stdout? does it still install \
+            "the program runs but does not answer: is it an MCP server on stdin and stdout? does it still download \
              something, or wait for a login? `startupTimeout` in its entry gives it longer",
         ),
-        "timed_out" => ("handshake", "somebody listens there and does not answer: its log may say why"),
-        "unreachable" if matches!(way, Way::Plain) => {
-            ("http", "somebody listens there, and it is no web server")
-        }
-        "unreachable" => (
-            "tls",
-            "check that the server speaks https there, and its certificate; SSL_CERT_FILE=FILE.pem trusts one of \
-             your own",
+        ("timed_out", ..) => ("handshake", "the server accepts connections but does not answer: read its log"),
+        (_, Some(kind), _) => (
+            match kind {
+                UnreachableKind::Dns => "name",
+                UnreachableKind::Refused | UnreachableKind::Network => "connection",
+                UnreachableKind::Proxy => "proxy",
+                UnreachableKind::Tls => "tls",
+                _ => "http",
+            },
+            unreachable_hint(kind),
         ),
-        "authentication" => (
+        ("authentication", ..) => (
             "login",
-            "give its entry a header: \"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}, or correct the one it has",
+            "add a header to its entry: \"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}, or correct the one it has",
         ),
-        "refused" | "remote" if !is_program => ("http", NO_ENDPOINT),
-        "rate_limited" => ("http", "wait, then try again"),
-        "no_common_revision" => ("handshake", "update the server or this program"),
-        _ => (
-            "handshake",
-            "this is a fault of the server; `switchboard tools --trace -- CMD` shows what it sends",
-        ),
+        ("refused", _, Some(status)) => ("http", refused_hint(status)),
+        ("remote", ..) if !is_program => ("http", NO_ENDPOINT),
+        ("rate_limited", ..) => ("http", "wait, then try again"),
+        ("lost", ..) if !is_program => ("http", "the connection broke: is this a web server? its log may say more"),
+        ("no_common_revision", ..) => ("handshake", "update the server or this program"),
+        _ => ("handshake", "the server violates the protocol; `switchboard tools --trace …` shows its messages"),
     };
+    let junk = junk.map(|line| format!("; its first line on stdout is not a message: {line:?}"));
     let trouble = Trouble {
-        said: told.message().to_owned(),
+        said: format!("{}{}", told.message(), junk.unwrap_or_default()),
         next: next.to_owned(),
         status: told.exit_status(),
         stderr: told.stderr().map(str::to_owned),

@@ -13,12 +13,12 @@ impl From<HostError> for Failure {
         let (text, next) = (error.to_string(), error.next_step());
         match error {
             HostError::NotConnected { .. } => Self::new(Other, "not_configured", text)
-                .hint("`switchboard list` shows the servers that are remembered"),
+                .hint("`switchboard list` shows the remembered servers"),
             HostError::Connect { server, failure } => lost(&server, &failure),
             HostError::NeedsAuth { server, challenge } => login(&server, &challenge),
             HostError::NotReady { server, status } => Self::not_ready(&server, *status),
             HostError::UnknownTool { .. } => {
-                Self::new(Other, "unknown_tool", text).hint("`switchboard tools` lists what there is")
+                Self::new(Other, "unknown_tool", text).hint("`switchboard tools` lists all tools")
             }
             HostError::Withheld { .. } => Self::new(Other, "withheld", text).hint(next),
             HostError::Refused { .. } => Self::new(Other, "not_permitted", text).hint(next),
@@ -45,9 +45,9 @@ impl Failure {
             State::AwaitingApproval => Self::new(
                 Status::Other,
                 "not_approved",
-                format!("{name} comes from the project's file, and you have not approved it"),
+                format!("{name} is configured by the project's file and not approved yet"),
             )
-            .hint(format!("see what it would run, and approve it: switchboard approve {name}")),
+            .hint(format!("look at what it would run, and approve it: switchboard approve {name}")),
             State::Disabled => Self::new(Status::Other, "disabled", format!("{name} is disabled"))
                 .hint(format!("switchboard enable {name}")),
             State::NeedsAuth(challenge) => login(server, &challenge),
@@ -67,11 +67,11 @@ impl Failure {
 
 /// A server that wants a login.
 fn login(server: &str, challenge: &Challenge) -> Failure {
-    let wants = challenge.scope.as_deref().map(|scope| format!("; it wants the scope {scope}"));
+    let wants = challenge.scope.as_deref().map(|scope| format!("; required scope: {scope}"));
     let where_from = challenge.resource_metadata.as_deref();
-    let where_from = where_from.map(|metadata| format!("; {metadata} says where to get one"));
+    let where_from = where_from.map(|metadata| format!("; how to get one: {metadata}"));
     challenged(challenge).of(server).hint(format!(
-        "give its entry a header: \"headers\": {{\"Authorization\": \"Bearer ${{TOKEN}}\"}}{}{}",
+        "add a header to its entry: \"headers\": {{\"Authorization\": \"Bearer ${{TOKEN}}\"}}{}{}",
         wants.unwrap_or_default(),
         where_from.unwrap_or_default(),
     ))
@@ -87,6 +87,6 @@ fn lost(server: &str, failure: &host::Failure) -> Failure {
         other => Failure::new(Status::Unreachable, "unreachable", other.to_string()),
     };
     let hint =
-        format!("{}; `switchboard doctor {}` goes step by step", failure.next_step(), one_line(server));
+        format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));
     told.of(server).hint(hint)
 }

@@ -1,21 +1,34 @@
-//! Content blocks and resources, for people.
+//! Content blocks and resources: for people at a terminal, and byte for byte for whatever reads a pipe.
 
 use switchboard::protocol::{Content, MediaContent, ResourceBody, ResourceContents};
 use switchboard::{CallToolResult, Raw};
 
 use crate::output::{Paper, pretty};
-use crate::sanitize::{one_line, sanitize};
+use crate::sanitize::one_line;
 
-/// What a tool answered.
+/// The result of a tool: its blocks, and its structured content where no block is text.
 pub(crate) fn result(result: &CallToolResult, paper: &Paper) -> String {
-    let Some(structured) = &result.structured_content else { return blocks(&result.content, paper) };
-    // Servers repeat their data as text for older clients: once is enough.
-    let same = |block: &&Content| !block.as_text().is_some_and(|text| is_same(text, structured));
-    let rest: Vec<Content> = result.content.iter().filter(same).cloned().collect();
-    let mut text = blocks(&rest, paper);
-    text += &pretty(structured);
-    text.push('\n');
-    text
+    let texts: Vec<&str> = result.content.iter().filter_map(Content::as_text).collect();
+    match (&result.structured_content, &texts[..]) {
+        (None, _) => blocks(&result.content, paper),
+        (Some(structured), []) => blocks(&result.content, paper) + &structured_text(structured, paper),
+        // The same data twice, for clients of either kind. Indented, it reads better.
+        (Some(structured), [text]) if paper.is_terminal && is_same(text, structured) => {
+            let rest: Vec<Content> =
+                result.content.iter().filter(|block| block.as_text().is_none()).cloned().collect();
+            structured_text(structured, paper) + &blocks(&rest, paper)
+        }
+        (Some(_), _) => blocks(&result.content, paper),
+    }
+}
+
+/// Structured content on lines of its own.
+pub(crate) fn structured_text(structured: &Raw, paper: &Paper) -> String {
+    format!("{}\n", pretty_on(structured, paper))
+}
+
+fn pretty_on(value: &Raw, paper: &Paper) -> String {
+    if paper.is_terminal { pretty(value) } else { crate::output::indent_json(value) }
 }
 
 fn is_same(text: &str, structured: &Raw) -> bool {
@@ -28,7 +41,7 @@ pub(crate) fn blocks(blocks: &[Content], paper: &Paper) -> String {
     blocks.iter().map(|content| line_end(block(content, paper))).collect()
 }
 
-/// What a resource holds; with names where there are several.
+/// The contents of a resource for a terminal; with names where there are several.
 pub(crate) fn contents(contents: &[ResourceContents], paper: &Paper) -> String {
     let one = |part: &ResourceContents| {
         let name =
@@ -47,7 +60,7 @@ fn line_end(mut text: String) -> String {
 
 fn block(content: &Content, paper: &Paper) -> String {
     match content {
-        Content::Text(text) => sanitize(&text.text).into_owned(),
+        Content::Text(text) => paper.text(&text.text).into_owned(),
         Content::Image(media) => paper.yellow(&format!("[image {}]", media_text(media))),
         Content::Audio(media) => paper.yellow(&format!("[audio {}]", media_text(media))),
         Content::ResourceLink(resource) => {
@@ -59,22 +72,25 @@ fn block(content: &Content, paper: &Paper) -> String {
             let uri = paper.dim(&format!("[resource {}]", one_line(&embedded.resource.uri)));
             format!("{uri}\n{}", body(&embedded.resource, paper))
         }
-        other => Raw::encode(other).map(|raw| pretty(&raw)).unwrap_or_default(),
+        other => Raw::encode(other).map(|raw| pretty_on(&raw, paper)).unwrap_or_default(),
     }
 }
 
 fn body(part: &ResourceContents, paper: &Paper) -> String {
     match &part.body {
-        ResourceBody::Text(text) => sanitize(text).into_owned(),
+        ResourceBody::Text(text) => paper.text(text).into_owned(),
         ResourceBody::Blob(base64) => {
-            let kind = one_line(part.mime_type.as_deref().unwrap_or("data of no named type"));
-            paper.yellow(&format!("[{kind}, {}; --json has it as base64]", size(decoded_len(base64))))
+            let kind = one_line(part.mime_type.as_deref().unwrap_or("binary data"));
+            paper.yellow(&format!("[{kind}, {}; {SAVE}]", size(decoded_len(base64))))
         }
     }
 }
 
+/// What to do with data that is not text.
+const SAVE: &str = "--save-dir DIR saves it";
+
 fn media_text(media: &MediaContent) -> String {
-    format!("{}, {}; --json has it as base64", one_line(&media.mime_type), size(decoded_len(&media.data)))
+    format!("{}, {}; {SAVE}", one_line(&media.mime_type), size(decoded_len(&media.data)))
 }
 
 fn decoded_len(base64: &str) -> u64 {
@@ -94,7 +110,11 @@ pub(crate) fn size(bytes: u64) -> String {
         value /= 1024.0;
         unit = next;
     }
-    if unit == "bytes" { format!("{bytes} {unit}") } else { format!("{value:.1} {unit}") }
+    match (unit, bytes) {
+        ("bytes", 1) => "1 byte".to_owned(),
+        ("bytes", _) => format!("{bytes} {unit}"),
+        _ => format!("{value:.1} {unit}"),
+    }
 }
 
 #[cfg(test)]
@@ -105,17 +125,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_that_is_also_text_is_shown_once() {
+    fn c2_a_result_is_shown_once() {
         let paper = Paper::plain(80);
         let answer =
             CallToolResult::new([Content::text("{\"sum\": 3}")]).with_structured_content(json!({"sum": 3}));
         assert_eq!(result(&answer, &paper), "{\"sum\": 3}\n");
         let answer = CallToolResult::new([Content::text("three")]).with_structured_content(json!({"sum": 3}));
-        assert_eq!(result(&answer, &paper), "three\n{\"sum\": 3}\n");
+        assert_eq!(result(&answer, &paper), "three\n");
+        let answer = CallToolResult::new([]).with_structured_content(json!({"sum": 3}));
+        assert_eq!(result(&answer, &paper), "{\"sum\": 3}\n");
     }
 
     #[test]
-    fn what_is_no_text_is_described() {
+    fn blocks_that_are_not_text_are_described() {
         let paper = Paper::plain(80);
         let all = [
             Content::image("AAAA", "image/png"),
@@ -124,8 +146,8 @@ mod tests {
         ];
         assert_eq!(
             blocks(&all, &paper),
-            "[image image/png, 3 bytes; --json has it as base64]\n→ A <demo://\\x1ba>\n[resource demo://b]\n\
-             [data of no named type, 3.0 KiB; --json has it as base64]\n"
+            "[image image/png, 3 bytes; --save-dir DIR saves it]\n→ A <demo://\\x1ba>\n[resource demo://b]\n\
+             [binary data, 3.0 KiB; --save-dir DIR saves it]\n"
         );
     }
 }

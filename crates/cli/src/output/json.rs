@@ -19,12 +19,18 @@ pub(crate) fn show_json(paper: &Paper, text: &Raw) -> Result<(), Failure> {
     if paper.is_terminal { paper.print(&sanitize::json(text.as_str())) } else { paper.print(text.as_str()) }
 }
 
-/// Indented, with its members in their order, safe to show. Text that is too much to be read stays as it is.
+/// Indented, with its members in their order, safe to show at a terminal.
 pub(crate) fn pretty(value: &Raw) -> String {
+    sanitize::json(&indent_json(value)).into_owned()
+}
+
+/// Indented, with its members in their order and its strings as they are. JSON that is too deep to be read stays as it
+/// is.
+pub(crate) fn indent_json(value: &Raw) -> String {
     let mut text = String::new();
     match lay_out(value, 0, &mut text) {
-        Some(()) => sanitize::json(&text).into_owned(),
-        None => sanitize::json(value.as_str()).into_owned(),
+        Some(()) => text,
+        None => value.as_str().to_owned(),
     }
 }
 

@@ -3,14 +3,16 @@
 mod content;
 mod json;
 mod paper;
+mod save;
 mod screen;
 mod signature;
 mod table;
 mod wrap;
 
-pub(crate) use content::{blocks, contents, result, size};
-pub(crate) use json::{merge, pretty, show_json};
+pub(crate) use content::{blocks, contents, result, size, structured_text};
+pub(crate) use json::{indent_json, merge, pretty, show_json};
 pub(crate) use paper::Paper;
+pub(crate) use save::{parts_of, result_parts, save_all, save_one};
 pub(crate) use screen::Screen;
 pub(crate) use signature::{Signature, listed};
 pub(crate) use table::Table;

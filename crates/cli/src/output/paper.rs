@@ -1,10 +1,12 @@
 //! One output stream as something to lay text out on: how wide it is, whether it has colour, and writing to it.
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
 use crate::failure::Failure;
+use crate::sanitize::printable;
 
 /// How wide text is laid out where nothing says otherwise.
 const WIDTH: usize = 80;
@@ -98,6 +100,21 @@ impl Paper {
             if body.is_empty() { end.to_owned() } else { format!("\x1b[{colour}m{body}\x1b[0m{end}") }
         };
         text.split_inclusive('\n').map(paint).collect()
+    }
+
+    /// Text of a result: as it is for a pipe, with control and bidirectional characters made visible for a terminal.
+    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.is_terminal { printable(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// Writes bytes to standard output as they are, and nothing else.
+    ///
+    /// # Errors
+    /// When nobody reads any more.
+    pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        Ok(out.flush()?)
     }
 
     /// Writes to standard output, and to a terminal no more than a person could read.

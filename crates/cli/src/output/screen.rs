@@ -4,11 +4,18 @@
 
 use std::io::{self, Write};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use switchboard::protocol::ProgressParams;
+use tokio::time::Instant;
 
 use crate::output::{Paper, wrap};
 use crate::sanitize::{self, one_line};
+
+/// How long something may take before a spinner is shown.
+const SPINNER_DELAY: Duration = Duration::from_millis(300);
+const SPINNER_PERIOD: Duration = Duration::from_millis(100);
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// Standard error.
 #[derive(Debug)]
@@ -59,6 +66,33 @@ impl Screen {
     pub(crate) fn waiting(&self, what: &str) {
         if self.paper.is_terminal {
             self.put(&self.paper.dim(&fit(what, self.paper.width - 1)), true);
+        }
+    }
+
+    /// Does some work; at a terminal, a spinner shows what is waited for after [`SPINNER_DELAY`].
+    pub(crate) async fn while_waiting<T>(
+        &self,
+        what: impl Fn() -> String,
+        work: impl Future<Output = T>,
+    ) -> T {
+        if !self.paper.is_terminal {
+            return work.await;
+        }
+        let mut work = std::pin::pin!(work);
+        let mut ticks = tokio::time::interval_at(Instant::now() + SPINNER_DELAY, SPINNER_PERIOD);
+        let mut frames = SPINNER.iter().cycle();
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    self.clear();
+                    return done;
+                }
+                _ = ticks.tick() => {
+                    let frame = frames.next().copied().unwrap_or_default();
+                    self.waiting(&format!("{frame} {}", what()));
+                }
+            }
         }
     }
 

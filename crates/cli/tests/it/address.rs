@@ -153,7 +153,7 @@ fn a_header_helper_that_fails_says_so_and_nothing_is_asked() {
         ("echo no ticket >&2; echo hunter2; exit 3", "exit status: 3"),
         ("echo hunter2", "no JSON object"),
         (r#"echo '{"X": 4711}'"#, "no text"),
-        (r#"echo '{"Host": "hunter2"}'"#, "host is written for each message"),
+        (r#"echo '{"Host": "hunter2"}'"#, "host is set by the transport"),
         ("exec /nonexistent/helper", "exit status: 127"),
     ] {
         let ran = fake.run(&["tools", "--header-helper", helper]);
@@ -197,27 +197,27 @@ fn a_login_that_is_wanted_is_3() {
         assert_eq!(ran.code, 3, "{way} {}", ran.err);
         assert!(ran.err.contains("wants a login (status 401): the token has expired\n"), "{way} {}", ran.err);
         assert!(ran.err.contains("hint: send credentials: --bearer-env"), "{}", ran.err);
-        assert!(ran.err.contains("the scope tools; https://login.example/meta"), "{}", ran.err);
+        assert!(ran.err.contains("required scope: tools; how to get them: https://login.example/meta"), "{}", ran.err);
         let json = fake.run(&["tools", "--json", "--transport", way]).error();
         assert_eq!((&json["kind"], &json["status"]), (&"authentication".into(), &401.into()));
     }
     let ran = Fake::answering("403 Forbidden", "").run(&["tools"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("hint: the server knows who asks"), "{}", ran.err);
+    assert!(ran.err.contains("hint: the credentials are not sufficient"), "{}", ran.err);
 }
 
 #[test]
 fn an_address_that_is_no_endpoint_is_4_with_what_to_try() {
     for (head, body, kind, hint) in [
-        ("404 Not Found", "nothing here", "refused", "is the path right? most servers use /mcp"),
-        ("405 Method Not Allowed", "", "refused", "no messages are taken there"),
-        ("200 OK\r\ncontent-type: text/html", "<html>", "refused", "this is no MCP server"),
-        ("302 Found\r\nlocation: https://login.example/", "", "refused", "give the address it points to"),
+        ("404 Not Found", "nothing here", "refused", "check the URL path: most servers use /mcp"),
+        ("405 Method Not Allowed", "", "refused", "check the URL path"),
+        ("200 OK\r\ncontent-type: text/html", "<html>", "refused", "check the URL path"),
+        ("302 Found\r\nlocation: https://login.example/", "", "refused", "use the URL it redirects to"),
         (
             "429 Too Many Requests\r\nretry-after: 0",
             "",
             "rate_limited",
-            "nothing was carried out; try again later",
+            "nothing was executed; try again later",
         ),
     ] {
         let fake = Fake::answering(head, body);
@@ -230,7 +230,7 @@ fn an_address_that_is_no_endpoint_is_4_with_what_to_try() {
     let web = Web::start(&[]);
     let ran = run(&["tools", "--url", &web.url.replace("/mcp", "/other")]);
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("hint: is the path right?"), "{}", ran.err);
+    assert!(ran.err.contains("hint: check the URL path"), "{}", ran.err);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_server_that_cannot_be_reached_is_4() {
         let ran = run(&["tools", "--transport", way, "--url", &format!("http://{free}/mcp")]);
         assert_eq!(ran.code, 4, "{way} {}", ran.err);
         assert!(
-            ran.err.contains("connection refused\nhint: is the server running there?"),
+            ran.err.contains("connection refused\nhint: start the server, or check the port"),
             "{way} {}",
             ran.err
         );
@@ -251,7 +251,7 @@ fn a_server_that_cannot_be_reached_is_4() {
     let plain = Fake::answering("200 OK", "");
     let ran = run(&["tools", "--url", &plain.url.replace("http://", "https://")]);
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("does it speak https?"), "{}", ran.err);
+    assert!(ran.err.contains("check that the server speaks https"), "{}", ran.err);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn plain_http_beyond_this_machine_must_be_allowed() {
     let ran = run(&["tools", "--url", "http://mcp.example/mcp"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("would send everything in the open"), "{}", ran.err);
-    assert!(ran.err.contains("hint: use https, or give --allow-http"), "{}", ran.err);
+    assert!(ran.err.contains("hint: use https, or pass --allow-http"), "{}", ran.err);
     // An address of this machine that does not count as such; whether anything is reached does not matter.
     let free = TcpListener::bind("0.0.0.0:0").unwrap().local_addr().unwrap();
     let ran = run(&["tools", "--allow-http", "--url", &format!("http://{free}/mcp"), "--timeout", "1"]);

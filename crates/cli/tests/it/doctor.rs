@@ -27,7 +27,7 @@ fn a_program_that_connects_passes_every_step() {
     {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);
     }
-    assert!(ran.out.contains("it is given") && ran.out.contains("TOKEN"), "{}", ran.out);
+    assert!(ran.out.contains("passes") && ran.out.contains("TOKEN"), "{}", ran.out);
     assert!(ran.out.trim_end().ends_with("good connects"), "{}", ran.out);
     assert!(!ran.out.contains("hunter2") && !ran.err.contains("hunter2"), "{}", ran.out);
     let report = home.done(&["doctor", "good", "--json"]).json();
@@ -76,7 +76,7 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         ("gone", 4, "connection", "start the server"),
         ("plain", 4, "tls", "certificate"),
         ("locked", 3, "login", "Authorization"),
-        ("lost", 4, "http", "is the path right?"),
+        ("lost", 4, "http", "check the URL path"),
         ("broken", 1, "entry", "mend its entry"),
         ("nowhere", 4, "program", "cwd"),
         ("inside", 1, "reach", "application"),

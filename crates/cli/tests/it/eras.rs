@@ -20,7 +20,7 @@ pub(crate) fn works(revision: &str, on_server: impl Fn(&[&str]) -> Ran) {
     assert!(with(&["resources"]).out.starts_with("7 resources\n"), "{revision}");
     assert!(with(&["prompts"]).out.starts_with("2 prompts\n"), "{revision}");
     assert_eq!(with(&["call", "echo", "text=x"]).out, "x\n", "{revision}");
-    assert_eq!(with(&["read", "demo://menu"]).out, "Pizza.\nPizza, spicy.\n", "{revision}");
+    assert_eq!(with(&["read", "demo://menu"]).out, "Pizza.\nPizza, spicy.", "{revision}");
     assert!(with(&["prompt", "introduce"]).out.contains("Who are you"), "{revision}");
     assert_eq!(with(&["complete", "--prompt", "translate", "language", "j"]).out, "japanese\n", "{revision}");
     let heard = with(&["listen", "--resource", "demo://clock", "--count", "1"]);

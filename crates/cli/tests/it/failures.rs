@@ -37,7 +37,7 @@ fn a_value_that_does_not_fit_its_type_is_2() {
     assert_eq!(ran.code, 2);
     assert_eq!(
         ran.err,
-        "error: `a` takes number, and `one` is none\nhint: a:=… sends any JSON as it stands\n"
+        "error: `a` must be a number; got \"one\"\nhint: a:=JSON sends any JSON as it is\n"
     );
 }
 
@@ -58,7 +58,7 @@ fn what_the_server_refuses_is_1() {
 fn a_tool_that_says_it_failed_is_5() {
     let ran = demo(&["call", "fail", "reason=out of olives"]);
     assert_eq!((ran.code, ran.out.as_str()), (5, "out of olives\n"));
-    assert_eq!(ran.err, "error: the tool fail says that it failed\n");
+    assert_eq!(ran.err, "error: tool `fail` reported an error\n");
     let wrong = demo(&["call", "add", "a=1"]);
     assert_eq!(wrong.code, 5);
     assert!(wrong.out.contains("missing field `b`"), "{}", wrong.out);
@@ -101,7 +101,7 @@ fn a_server_that_dies_during_a_call_or_while_listening_is_4() {
     );
     let ran = later.run(&["listen", "--resource", "any:thing"]);
     assert_eq!(ran.code, 4);
-    assert!(ran.err.contains("ended by signal 14"), "{}", ran.err);
+    assert!(ran.err.contains("killed by signal 14"), "{}", ran.err);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_server_that_says_nothing_is_4_in_time() {
     assert!(ran.err.contains("no answer within 500ms (while starting)"), "{}", ran.err);
     let slow = demo(&["call", "countdown", "from=1", "interval_ms=60000", "--timeout", "1"]);
     assert_eq!(slow.code, 4, "{}", slow.err);
-    assert!(slow.err.contains("--timeout gives it longer"), "{}", slow.err);
+    assert!(slow.err.contains("--timeout SECS waits longer"), "{}", slow.err);
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn without_a_terminal_nobody_can_be_asked() {
     let modern = demo(&["call", "order_pizza"]);
     assert_eq!(modern.code, 1);
     assert!(
-        modern.err.starts_with("error: the server wants to ask the user, and nobody is here"),
+        modern.err.starts_with("error: the server asks for input (size,"),
         "{}",
         modern.err
     );
-    assert!(modern.err.contains("hint: run it at a terminal, or give --answers"), "{}", modern.err);
+    assert!(modern.err.contains("hint: run it at a terminal, or pass --answers"), "{}", modern.err);
     let legacy = demo(&["call", "order_pizza", "--revision", "2025-11-25"]);
-    assert_eq!(legacy.code, 5);
-    assert!(legacy.out.contains("must ask the user first"), "{}", legacy.out);
+    assert_eq!(legacy.code, 1);
+    assert!(legacy.err.contains("there is no terminal to answer at"), "{}", legacy.err);
 }
 
 #[test]
@@ -180,6 +180,6 @@ fn answers_that_do_not_fit_are_1_and_say_which() {
         assert!(missing.err.contains("asks for `size`"), "{revision}: {}", missing.err);
         let wrong = demo(&["call", "order_pizza", "--answers", r#"{"size":"huge"}"#, "--revision", revision]);
         assert_eq!(wrong.code, 1);
-        assert!(wrong.err.contains("the answer for `size` does not fit"), "{revision}: {}", wrong.err);
+        assert!(wrong.err.contains("--answers: `size` is not valid"), "{revision}: {}", wrong.err);
     }
 }

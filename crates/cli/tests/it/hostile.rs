@@ -66,23 +66,32 @@ fn assert_harmless(shown: &str, ours: &[&str]) {
     for sequence in ours {
         text = text.replace(sequence, "");
     }
+    assert_inert(&text, shown);
+    let hidden = text.chars().find(|char| matches!(char, '\u{200b}' | '\u{feff}' | '\u{e0041}'));
+    assert_eq!(hidden, None, "{shown:?}");
+}
+
+/// Asserts that a result has no control and no bidirectional character left; others are part of its text.
+fn assert_inert_result(shown: &str) {
+    assert_inert(&shown.replace("\r\n", "\n").replace("\r\u{1b}[K", ""), shown);
+}
+
+fn assert_inert(text: &str, shown: &str) {
     for char in text.chars() {
         let is_control = char.is_control() && !matches!(char, '\n' | '\t');
-        let hides = matches!(char, '\u{202e}' | '\u{2066}' | '\u{200b}' | '\u{feff}' | '\u{e0041}');
-        assert!(!is_control && !hides, "{char:?} in {shown:?}");
+        let is_bidi = matches!(char, '\u{202e}' | '\u{2066}');
+        assert!(!is_control && !is_bidi, "{char:?} in {shown:?}");
     }
 }
 
 #[test]
 fn no_command_lets_a_server_write_at_the_terminal() {
     let script = server();
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 12] = [
         &["tools", "-v"],
         &["resources"],
         &["prompts"],
         &["info"],
-        &["read", "u:x"],
-        &["prompt", "p"],
         &["complete", "--prompt", "p", "a", "v"],
         &["call", "refuse"],
         &["call", "refuse", "--json"],
@@ -98,9 +107,11 @@ fn no_command_lets_a_server_write_at_the_terminal() {
         // The line of progress is ours.
         assert_harmless(&shown, &["\r\u{1b}[K"]);
     }
+    for args in [&["read", "u:x"][..], &["prompt", "p"], &["call", "x"]] {
+        assert_inert_result(&script.at_terminal(args).end().1);
+    }
     let (code, shown) = script.at_terminal(&["call", "x"]).end();
     assert_eq!(code, 0);
-    assert_harmless(&shown, &["\r\u{1b}[K"]);
     assert!(shown.contains("x\\x1b[2J\\x1b]52;c;ZXZpbA==\\x07\\x9b31m\\x7f\\u{202e}"), "{shown:?}");
 }
 
@@ -109,7 +120,7 @@ fn colour_is_ours_alone() {
     let script = server();
     let (_, shown) = Terminal::start(switchboard(script.behind(&["tools"])), 80).end();
     assert!(shown.contains("\u{1b}[1m"), "{shown:?}");
-    assert_harmless(&shown, &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[36m"]);
+    assert_harmless(&shown, &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[36m", "\r\u{1b}[K"]);
 }
 
 #[test]
@@ -123,19 +134,20 @@ fn a_hostile_question_is_only_a_question() {
     terminal.enter("");
     let (code, shown) = terminal.end();
     assert_eq!(code, 0, "{shown}");
-    assert_harmless(&shown, &[]);
+    assert_harmless(&shown, &["\r\u{1b}[K"]);
     let mut terminal = script.at_terminal(&["call", "visit"]);
     terminal.see("Will you visit it?");
     terminal.enter("");
     let (_, shown) = terminal.end();
-    assert_harmless(&shown, &[]);
+    assert_harmless(&shown, &["\r\u{1b}[K"]);
     assert!(shown.contains("https://x.example/\\x1b[2J"), "{shown}");
 }
 
 #[test]
-fn a_pipe_gets_the_same_care() {
-    let ran = server().run(&["call", "x"]);
-    assert_harmless(&ran.out, &[]);
+fn lists_in_a_pipe_get_the_same_care() {
+    for args in [&["tools", "-v"][..], &["resources"], &["prompts"], &["info"]] {
+        assert_harmless(&server().run(args).out, &[]);
+    }
 }
 
 #[test]
@@ -199,5 +211,5 @@ fn remembered_servers_and_their_files_cannot_write_at_the_terminal_either() {
     let mut terminal = Terminal::start(command, 120);
     terminal.see("Call it? [y/N/always]");
     terminal.enter("y");
-    assert_harmless(&terminal.end().1, &["\r\u{1b}[K"]);
+    assert_inert_result(&terminal.end().1);
 }

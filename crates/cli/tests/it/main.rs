@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod address;
+mod asking;
 mod configuration;
 mod doctor;
 mod eras;
@@ -11,6 +12,7 @@ mod home;
 mod hostile;
 mod json;
 mod people;
+mod results;
 mod routed;
 mod serve;
 mod services;

@@ -58,7 +58,7 @@ fn prompts_info_read_and_complete_are_readable() {
     assert!(info.out.starts_with("Switchboard Demo "), "{}", info.out);
     assert!(info.out.contains("protocol  2026-07-28\n"), "{}", info.out);
     assert!(info.out.contains("tools (tells of changes), resources (tells of updates)"), "{}", info.out);
-    assert_eq!(demo(&["read", "demo://notes/1"]).out, "Buy olives.\n");
+    assert_eq!(demo(&["read", "demo://notes/1"]).out, "Buy olives.");
     let prompt = demo(&["prompt", "translate", "language=French", "text=hello = hi"]);
     assert_eq!(prompt.out, "user:\n  Translate this into French:\n  \n  hello = hi\n");
     assert_eq!(demo(&["complete", "--prompt", "translate", "language", "fr"]).out, "french\nfrisian\n");
@@ -72,8 +72,8 @@ fn arguments_take_the_types_of_the_schema() {
     let cases: [(&[&str], &str); 7] = [
         (&["echo", "text=12"], "12\n"),
         (&["echo", "text=hi", "loud=true"], "HI\n"),
-        (&["add", "a=1", "b=2"], "{\"sum\": 3}\n"),
-        (&["add", "a:=1.5", "b=2"], "{\"sum\": 3.5}\n"),
+        (&["add", "a=1", "b=2"], "{\"sum\":3}\n"),
+        (&["add", "a:=1.5", "b=2"], "{\"sum\":3.5}\n"),
         (&["tag", "words=a", "words=b"], "#a #b\n"),
         (&["tag", "words:=[\"a\",\"b\"]"], "#a #b\n"),
         (&["weather", "city=rome", "days=2"], "day 1: sunny, 24°C\nday 2: windy, 25°C\n"),
@@ -99,7 +99,7 @@ fn all_arguments_may_come_as_one_object() {
 #[test]
 fn pictures_and_links_are_described() {
     let ran = demo(&["call", "postcard"]);
-    let expected = "Greetings!\n[image image/png, 70 bytes; --json has it as base64]\n→ Rome <demo://city/rome> (text/plain)\n";
+    let expected = "Greetings!\n[image image/png, 70 bytes; --save-dir DIR saves it]\n→ Rome <demo://city/rome> (text/plain)\n";
     assert_eq!(ran.out, expected);
 }
 
@@ -147,12 +147,12 @@ fn the_demo_shows_three_servers_a_toggle_a_kill_and_a_denial() {
         "web     connected  2",
         "inside  connected  2",
         "mcp__child__add(a: number, b: number)",
-        "{\"sum\": 42}",
+        "{\"sum\":42}",
         "no process, no socket",
         "4 tools left; its server \"web\" is disabled",
         "6 tools again, after 0 restarts of its connection",
         "is gone, process",
-        "{\"sum\": 3}",
+        "{\"sum\":3}",
         "the rule \"echo\" denies it",
         "1 server reconnected",
     ] {
@@ -171,7 +171,7 @@ fn the_demo_with_one_server_speaks_the_revision_that_is_wanted() {
         "protocol 2025-06-18",
         "echo(text: string",
         "10 tools, 7 resources",
-        "{\"sum\": 42}",
+        "{\"sum\":42}",
         "Lift-off!",
     ] {
         assert!(ran.out.contains(word), "{word}: {}", ran.out);

@@ -20,22 +20,28 @@ const LOADERS: [&str; 8] = [
 ];
 
 impl ServerConfig {
-    /// What somebody who starts this server should know; no reason not to.
+    /// What somebody who adds or approves this server should know; no reason not to.
     pub fn cautions(&self, scope: Scope) -> Vec<Warning> {
+        let mut cautions = self.misuses(scope);
+        if let Kind::Stdio { command, args, .. } = &self.kind
+            && let Some(package) = unpinned(command, args)
+        {
+            let text = format!("`{package}` has no version, so what runs may change any day; pin it");
+            cautions.push(Warning::new("args", text));
+        }
+        cautions
+    }
+
+    /// What does not mean what it seems to, whenever the entry is read.
+    pub(crate) fn misuses(&self, scope: Scope) -> Vec<Warning> {
         let mut cautions = Vec::new();
         let mut say = |field: String, text: String| cautions.push(Warning::new(field, text));
         if self.settings.trust && scope == Scope::Project {
             say("trust".into(), "a project cannot say that it is trusted; say so in your own file".into());
         }
-        if let Kind::Stdio { command, args, env, .. } = &self.kind {
+        if let Kind::Stdio { command, env, .. } = &self.kind {
             if command.contains("${") {
                 say("command".into(), "variables are never filled in here; write the program out".into());
-            }
-            if let Some(package) = unpinned(command, args) {
-                say(
-                    "args".into(),
-                    format!("`{package}` has no version, so what runs may change any day; pin it"),
-                );
             }
             for name in env.keys().filter(|name| LOADERS.contains(&name.as_str())) {
                 say(format!("env.{name}"), "this makes the program load other code".into());

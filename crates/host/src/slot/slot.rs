@@ -14,13 +14,11 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answers::Desk;
-use crate::config::{Off, Start};
+use crate::config::{Off, Plan, Reach, Start};
 use crate::registry::Switch;
-use crate::server_spec::ServerSpec;
 use crate::slot::turns::Turns;
 use crate::slot::{Sight, Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
-use crate::transport::Transport;
 
 /// Calls that run on a server at a time: here, and elsewhere.
 const LOCAL_CALLS: usize = 256;
@@ -34,7 +32,7 @@ pub(crate) struct Slot {
     /// Never used again: a later server of the same name has another.
     pub(crate) id: u64,
     pub(crate) name: Arc<str>,
-    pub(crate) spec: ServerSpec,
+    pub(crate) plan: Plan,
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
@@ -107,30 +105,30 @@ impl Trouble {
 /// What a slot starts out with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outset {
-    /// As its description says.
+    /// As its plan says.
     Fresh,
     /// Its tools are known already, so that it may sleep.
     Remembered,
 }
 
 impl Slot {
-    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, desk: Desk) -> Self {
+    pub(crate) fn new(name: Arc<str>, plan: Plan, desk: Desk) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let is_off = spec.start == Start::Off(Off::Disabled);
-        let status = match spec.start {
+        let is_off = plan.start == Start::Off(Off::Disabled);
+        let status = match plan.start {
             Start::Off(Off::Disabled) => Status::Disabled,
             Start::Off(Off::Unapproved) => Status::AwaitingApproval,
             // Not begun, but about to be: whoever needs it waits.
             Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
         };
-        let most_calls = match spec.transport {
-            Transport::Http(_) | Transport::Proxy { .. } => REMOTE_CALLS,
-            _ => LOCAL_CALLS,
+        let most_calls = match plan.reach {
+            Reach::Http { .. } | Reach::Proxy { .. } => REMOTE_CALLS,
+            Reach::Stdio { .. } | Reach::InProcess { .. } => LOCAL_CALLS,
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
-            spec,
+            plan,
             desk: Arc::new(desk),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
@@ -160,9 +158,9 @@ impl Slot {
         self.is_off.store(switch == Switch::Off, Ordering::Release);
     }
 
-    /// Begins, as its description says.
+    /// Begins, as the plan says.
     pub(crate) fn begin(&self, outset: Outset) -> u64 {
-        self.want(match (self.spec.start, outset) {
+        self.want(match (self.plan.start, outset) {
             (Start::Off(off), _) => Run::Off(off),
             (Start::WhenUsed, Outset::Remembered) => Run::Asleep,
             // Nothing is known of it, so it has to be asked once.
@@ -193,7 +191,7 @@ impl Slot {
         self.wanted.borrow().round
     }
 
-    /// Whether nobody has started it since its description said not to.
+    /// Whether nobody has started it since its plan said not to.
     pub(crate) fn is_unstarted(&self) -> bool {
         matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
     }
@@ -279,7 +277,7 @@ impl Slot {
             Word::Pending => false,
             Word::Failed | Word::NeedsAuth | Word::Disabled => true,
         });
-        let in_time = tokio::time::timeout(self.spec.startup_timeout, another).await;
+        let in_time = tokio::time::timeout(self.plan.startup, another).await;
         in_time.ok()?.ok()?;
         self.current().filter(|_| self.opened() > opened)
     }

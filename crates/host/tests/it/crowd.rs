@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use switchboard_host::config::Restart;
-use switchboard_host::{Host, ServerSpec, Status, Word};
+use switchboard_host::config::{Plan, Restart};
+use switchboard_host::{Host, Status, Word};
 
 use crate::stage::{
-    child, descriptors, http, in_process, lives, names, no_task_is_left, reopened, sh, until,
+    child, descriptors, http, in_process, lives, names, no_task_is_left, plan, reopened, sh, until,
 };
 use crate::toy::{self, Toy};
 use crate::web::Web;
@@ -25,23 +25,23 @@ async fn fifty_servers_of_which_five_are_broken() {
     let guarded = Web::open(&Toy::full().server("toy")).await;
     *guarded.token.lock() = Some("secret".to_owned());
     let host = Host::builder().without_resource_tools().build();
-    let mut servers: Vec<(String, ServerSpec)> = Vec::new();
+    let mut servers: Vec<(String, Plan)> = Vec::new();
     for n in 0..45 {
-        let spec = if n % 3 == 0 { child("toy") } else { http(&format!("{}/mcp", web.url)) };
-        servers.push((format!("good{n}"), spec));
+        let plan = if n % 3 == 0 { child("toy") } else { http(&format!("{}/mcp", web.url)) };
+        servers.push((format!("good{n}"), plan));
     }
     let broken = [
-        ("missing", crate::checklist::missing()),
+        ("missing", plan(crate::checklist::missing())),
         ("exits", sh("exit 1")),
         ("junk", sh("while echo junk; do sleep 0.1; done")),
         ("hangs", sh("cat >/dev/null")),
         ("login", http(&format!("{}/mcp", guarded.url))),
     ];
-    for (name, mut spec) in broken {
-        spec.restart = Restart::Never;
-        spec.startup_timeout = Duration::from_secs(8);
+    for (name, mut plan) in broken {
+        plan.restart = Restart::Never;
+        plan.startup = Duration::from_secs(8);
         // In between, so that nothing depends on who comes first.
-        servers.insert(servers.len() / 2, (name.to_owned(), spec));
+        servers.insert(servers.len() / 2, (name.to_owned(), plan));
     }
     let began = Instant::now();
     let setting = host.set_servers(servers);
@@ -163,9 +163,9 @@ async fn a_remote_server_that_goes_away_is_reached_again() {
     let server = Toy::full().server("toy");
     let web = Web::open(&server).await;
     let host = Host::builder().build();
-    let mut spec = http(&format!("{}/mcp", web.url));
-    spec.restart = Restart::WithBackoff { most: 50 };
-    host.connect("web", spec).await.unwrap();
+    let mut plan = http(&format!("{}/mcp", web.url));
+    plan.restart = Restart::WithBackoff { most: 50 };
+    host.connect("web", plan).await.unwrap();
     let address = web.url.strip_prefix("http://").unwrap().to_owned();
     drop(web);
     let error = loop {
@@ -202,7 +202,7 @@ async fn replacing_a_server_waits_for_the_old_one_to_end() {
     let host = Host::builder().build();
     host.connect("locked", crate::stage::child_with("locked", &env)).await.unwrap();
     let mut other = crate::stage::child_with("locked", &env);
-    other.call_timeout = Some(Duration::from_secs(9));
+    other.call = Some(Duration::from_secs(9));
     let done = host.set_servers([("locked", other)]).await;
     assert!(done.errors.is_empty(), "{:?}", done.errors);
     host.close().await;

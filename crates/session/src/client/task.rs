@@ -9,6 +9,7 @@ use switchboard_protocol::{
 };
 
 use crate::client::call::Call;
+use crate::client::changes::Change;
 use crate::client::clock::{Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};
@@ -78,9 +79,17 @@ impl Live {
     async fn follow_core(&self, ticket: &TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
         let mut interval = ticket.poll_interval_ms;
+        let mut last_message = None;
         loop {
             self.pause(interval, watch).await?;
-            let state: LegacyTaskState = self.ask("tasks/get", &ticket.id, &id).await?;
+            let raw: Raw = self.ask("tasks/get", &ticket.id, &id).await?;
+            let state =
+                LegacyTaskState::from_raw(&raw).map_err(|error| CallError::protocol("tasks/get", error))?;
+            // A server need not notify of a new message, so what polling finds is told like a notification.
+            if state.task.status_message.is_some() && state.task.status_message != last_message {
+                last_message.clone_from(&state.task.status_message);
+                self.changes.tell(Change::Task(raw));
+            }
             interval = state.task.poll_interval.or(interval);
             if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
                 break;

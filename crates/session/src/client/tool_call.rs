@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytestring::ByteString;
 use switchboard_protocol::{
     CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, RpcError, TaskParams,
+    TaskSupport, Tool,
 };
 
 use crate::client::Answers;
@@ -117,10 +118,14 @@ impl CallTool {
             return Err(CallError::Parameters("the arguments of a tool are a JSON object".into()));
         }
         let arguments = Some(&arguments).filter(|arguments| arguments.is_object());
-        let params = body(&self.name, arguments, self.task.as_ref())?;
         let known = live.tools.last();
-        let schema =
-            known.as_ref().and_then(|tools| tools.by_name(&self.name)).map(|tool| &tool.input_schema);
+        let tool = known.as_ref().and_then(|tools| tools.by_name(&self.name));
+        // Such a tool refuses every other call (2025-11-25).
+        if tool.is_some_and(runs_only_as_task) && live.terms.capabilities.tasks.is_some() {
+            self.task.get_or_insert_with(TaskParams::new);
+        }
+        let params = body(&self.name, arguments, self.task.as_ref())?;
+        let schema = tool.map(|tool| &tool.input_schema);
         let mut call = Call {
             meta: self.meta.as_ref(),
             name: Some(&self.name),
@@ -157,6 +162,10 @@ async fn once_more(
         return Err(CallError::Remote(refused));
     };
     live.call(Call { marked: Some(&tool.input_schema).zip(arguments), ..call }).await
+}
+
+fn runs_only_as_task(tool: &Tool) -> bool {
+    tool.execution.as_ref().is_some_and(|execution| execution.task_support == Some(TaskSupport::Required))
 }
 
 /// What is written besides the name and the arguments, what every request says of itself included where it does.

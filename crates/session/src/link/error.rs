@@ -34,11 +34,8 @@ pub enum LinkError {
     Unreachable {
         /// What stood in the way.
         reason: String,
-    },
-    /// The description of the server cannot be used: its address or one of its headers is not valid. Nothing was sent.
-    Misconfigured {
-        /// What is not valid.
-        reason: String,
+        /// The step that failed.
+        kind: UnreachableKind,
     },
     /// The server wants a login, or another one.
     Challenged(Arc<Challenge>),
@@ -78,10 +75,7 @@ impl fmt::Display for LinkError {
                 "a message is larger than the limit of {limit} bytes; raise the limit for this server if it is trusted"
             ),
             Self::Malformed(what) => write!(f, "the answer is damaged: {what}"),
-            Self::Unreachable { reason } => write!(f, "the server cannot be reached: {reason}"),
-            Self::Misconfigured { reason } => {
-                write!(f, "the server's address or headers cannot be used: {reason}")
-            }
+            Self::Unreachable { reason, .. } => write!(f, "the server cannot be reached: {reason}"),
             Self::Challenged(challenge) => fmt::Display::fmt(challenge, f),
             Self::Refused { status, text } => {
                 write!(f, "the server refused the request with status {status}")?;
@@ -112,6 +106,24 @@ impl Error for LinkError {
             _ => None,
         }
     }
+}
+
+/// The step at which a server could not be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UnreachableKind {
+    /// Its name could not be resolved.
+    Dns,
+    /// Nothing listens at its port.
+    Refused,
+    /// Nothing answered in time, or there is no route to it.
+    Network,
+    /// The proxy did not connect.
+    Proxy,
+    /// TLS could not be agreed on.
+    Tls,
+    /// Something else; the reason says.
+    Other,
 }
 
 impl LinkError {
@@ -235,6 +247,7 @@ impl fmt::Display for NotStarted {
         match self.fault {
             StartFault::NotFound => write!(f, "the program {program:?} was not found")?,
             StartFault::NotExecutable => write!(f, "{program:?} is there but cannot be executed")?,
+            StartFault::Directory => write!(f, "{program:?} is a directory, not a program")?,
             StartFault::BadDirectory => write!(f, "the working directory for {program:?} cannot be entered")?,
             StartFault::OutOfResources => write!(f, "no room to start {program:?}")?,
             StartFault::Other => write!(f, "{program:?} could not be started")?,
@@ -263,6 +276,8 @@ pub enum StartFault {
     NotFound,
     /// There, but not executable, or not a program.
     NotExecutable,
+    /// There, but a directory.
+    Directory,
     /// The working directory does not exist or cannot be entered.
     BadDirectory,
     /// No descriptors, processes or memory left.

@@ -20,7 +20,7 @@ mod queue;
 pub use dial::{Dial, Once, Rung};
 #[cfg(feature = "server")]
 pub use direct::InProcess;
-pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault};
+pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
 pub(crate) use link::Lane;
 pub use link::{
     Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward, Life,

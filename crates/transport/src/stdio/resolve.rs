@@ -40,6 +40,7 @@ pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, 
     let name = program.to_string_lossy();
     let searched = places.iter().map(|place| place.display().to_string()).collect();
     Err(match refused {
+        Some((file, Errno::ISDIR)) => NotStarted::new(file.display().to_string(), StartFault::Directory),
         Some((file, errno)) => NotStarted::new(file.display().to_string(), StartFault::NotExecutable)
             .with_source(errno.into())
             .with_searched(searched),
@@ -68,8 +69,10 @@ fn base(command: &Stdio) -> Result<PathBuf, NotStarted> {
 
 fn executable(file: &Path) -> Result<(), Errno> {
     let stat = rustix::fs::stat(file)?;
-    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() {
-        return Err(Errno::ACCESS);
+    match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
+        kind if kind.is_file() => {}
+        kind if kind.is_dir() => return Err(Errno::ISDIR),
+        _ => return Err(Errno::ACCESS),
     }
     access(file, Access::EXEC_OK)
 }

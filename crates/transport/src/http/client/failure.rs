@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
-use switchboard_http::{AuthorizeError, Challenge as HttpChallenge, HttpError, Response};
+use switchboard_http::{
+    AuthorizeError, Challenge as HttpChallenge, ConnectKind, HttpError, Phase, Response, TlsReason,
+};
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
-use switchboard_session::link::{Challenge, LinkError};
+use switchboard_session::link::{Challenge, LinkError, UnreachableKind};
 
 /// The shortest and the longest wait that a server may ask for.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
@@ -26,8 +28,34 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Authorize(AuthorizeError::NeedsLogin) => {
             LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
         }
-        _ if error.not_sent() => LinkError::Unreachable { reason: error.to_string() },
+        _ if error.not_sent() => LinkError::Unreachable { reason: reason(error), kind: unreachable_kind(error) },
         _ => LinkError::lost(error.to_string()),
+    }
+}
+
+/// The error, with its cause where its own words do not name it.
+fn reason(error: &HttpError) -> String {
+    match error {
+        HttpError::Tls { reason: TlsReason::Other | TlsReason::BadCertificate, source: Some(source), .. }
+        | HttpError::Connect { kind: ConnectKind::Other, source: Some(source), .. } => {
+            format!("{error}: {source}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn unreachable_kind(error: &HttpError) -> UnreachableKind {
+    match error {
+        HttpError::Connect { kind, .. } => match kind {
+            ConnectKind::Dns => UnreachableKind::Dns,
+            ConnectKind::Refused => UnreachableKind::Refused,
+            ConnectKind::Timeout | ConnectKind::Unreachable => UnreachableKind::Network,
+            ConnectKind::ProxyCredentials | ConnectKind::Proxy | ConnectKind::ProxyKind => UnreachableKind::Proxy,
+            _ => UnreachableKind::Other,
+        },
+        HttpError::Tls { .. } | HttpError::Roots { .. } => UnreachableKind::Tls,
+        HttpError::Timeout { phase: Phase::Tls, .. } => UnreachableKind::Tls,
+        _ => UnreachableKind::Other,
     }
 }
 
