@@ -482,7 +482,8 @@ fn refuse(error: &clap::Error) -> ExitCode {
     }
     let text = error.to_string();
     // What is missing stands on lines of its own below the first.
-    let said = text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
+    let said =
+        text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ");
     Failure::usage(said.trim_start_matches("error: ")).hint("see `switchboard --help`").tell(ErrorStyle::Json)
 }
 
@@ -500,8 +501,7 @@ fn byte_count(text: &str) -> Result<usize, String> {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 =
-        text.parse().map_err(|_| "expected a number of seconds, like 30 or 0.5".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds, like 30 or 0.5".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => Err("a timeout must be longer than 0 seconds".to_owned()),

@@ -123,8 +123,11 @@ pub(crate) fn fill(
             ([Pair::File { bytes, .. }], false) => property.contents(key, bytes)?,
             (many, true) => list(key, many, &property)?,
             _ => {
-                return Err(Failure::usage(format!("`{key}` is given {} times, but it is not a list", given.len()))
-                    .hint(format!("to send a list anyway, write JSON: {key}:='[1, 2]'")));
+                return Err(Failure::usage(format!(
+                    "`{key}` is given {} times, but it is not a list",
+                    given.len()
+                ))
+                .hint(format!("to send a list anyway, write JSON: {key}:='[1, 2]'")));
             }
         };
         arguments.insert(key, value);
@@ -328,7 +331,11 @@ mod tests {
     fn c16_messages_name_the_key_the_type_and_the_value() {
         let said = |pair: &str| format!("{:?}", filled(&[pair]).unwrap_err());
         assert!(said("x=abc").contains(r#"`x` must be a number; got \"abc\""#), "{}", said("x=abc"));
-        assert!(said("hello").contains(r#"expected key=value, got \"hello\" (or use --args JSON)"#), "{}", said("hello"));
+        assert!(
+            said("hello").contains(r#"expected key=value, got \"hello\" (or use --args JSON)"#),
+            "{}",
+            said("hello")
+        );
     }
 
     #[test]

@@ -11,7 +11,8 @@ use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
-    CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Offer, Raw, Stdio, Tap, Terms, Way,
+    CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Offer, Raw, Stdio, Tap, Terms,
+    Way,
 };
 
 use crate::args::{Options, Target, Transport};
@@ -146,7 +147,10 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
         if terms.capabilities.logging.is_some() {
             let level = if options.verbose > 1 { Level::Debug } else { Level::Info };
             if let Err(error) = session.set_log_level(level).await {
-                screen.warn(&format!("the server refused to send log messages: {}", one_line(&error.to_string())));
+                screen.warn(&format!(
+                    "the server refused to send log messages: {}",
+                    one_line(&error.to_string())
+                ));
             }
         }
     }
@@ -230,18 +234,22 @@ enum Server {
 
 impl Server {
     async fn read(target: &Target) -> Result<Self, Failure> {
-        const HOW: &str = "give its command after --, its URL with --url, or a remembered server with --server NAME";
+        const HOW: &str =
+            "give its command after --, its URL with --url, or a remembered server with --server NAME";
         check(target)?;
         match (&target.remote.url, target.command.split_first()) {
-            (Some(url), None) => Ok(Self::Remote(Box::new(remote::endpoint(&target.remote, url, target.options.max_message).await?))),
+            (Some(url), None) => Ok(Self::Remote(Box::new(
+                remote::endpoint(&target.remote, url, target.options.max_message).await?,
+            ))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
                 let command = Box::new(command(&target.options, Stdio::new(program).args(args)));
                 Ok(Self::Program { name, command, child: Arc::default() })
             }
             (None, None) => Err(Failure::usage("no server given").hint(HOW)),
-            (Some(_), Some(_)) => Err(Failure::usage("both a URL and a command are given")
-                .hint("leave one of them out")),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage("both a URL and a command are given").hint("leave one of them out"))
+            }
         }
     }
 
@@ -353,11 +361,7 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
     })
 }
 
-fn client(
-    options: &Options,
-    people: Option<&Arc<AtTerminal>>,
-    refused: Refused,
-) -> Result<Client, Failure> {
+fn client(options: &Options, people: Option<&Arc<AtTerminal>>, refused: Refused) -> Result<Client, Failure> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
         client = client.with_offer(Offer::Only(revision));

@@ -72,8 +72,7 @@ pub(crate) enum Status {
 }
 
 /// What to do when an address leads to a server but not to its endpoint.
-pub(crate) const NO_ENDPOINT: &str =
-    "check the URL path: most servers use /mcp, and those of 2024 use /sse";
+pub(crate) const NO_ENDPOINT: &str = "check the URL path: most servers use /mcp, and those of 2024 use /sse";
 
 /// Whom a failure is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -389,11 +388,15 @@ fn not_started(why: &NotStarted) -> Failure {
 /// What to do about a program that does not start.
 pub(crate) fn start_hint(fault: StartFault) -> &'static str {
     match fault {
-        StartFault::NotFound => "check the spelling, install it, or give its full path (`which NAME` prints it)",
+        StartFault::NotFound => {
+            "check the spelling, install it, or give its full path (`which NAME` prints it)"
+        }
         StartFault::NotExecutable => {
             "make it executable (chmod +x), or name its interpreter: -- python3 server.py"
         }
-        StartFault::Directory => "name a program inside it, or the command that runs it: -- node DIR/index.js",
+        StartFault::Directory => {
+            "name a program inside it, or the command that runs it: -- node DIR/index.js"
+        }
         StartFault::BadDirectory => "check the working directory (`cwd`)",
         StartFault::OutOfResources => "end other programs, or raise the limits (ulimit)",
         _ => "run the command by itself to see what is wrong",

@@ -42,7 +42,10 @@ impl Answers for Nobody {
             ),
             ElicitParams::Form(form) => {
                 let fields: Vec<String> = form.requested_schema.properties.keys().map(one_line).collect();
-                format!("the server asks for input ({}), but there is no terminal to answer at", fields.join(", "))
+                format!(
+                    "the server asks for input ({}), but there is no terminal to answer at",
+                    fields.join(", ")
+                )
             }
             _ => "the server asks for input, but there is no terminal to answer at".to_owned(),
         };
@@ -74,7 +77,8 @@ impl Scripted {
         let text = if given.trim_start().starts_with('{') {
             given.to_owned()
         } else {
-            std::fs::read_to_string(given).map_err(|error| wrong(format!("cannot read the answers from {given}: {error}")))?
+            std::fs::read_to_string(given)
+                .map_err(|error| wrong(format!("cannot read the answers from {given}: {error}")))?
         };
         let answers = Raw::parse(text).and_then(|raw| raw.decode());
         let answers = answers.map_err(|error| wrong(format!("--answers must be a JSON object: {error}")))?;
@@ -83,7 +87,9 @@ impl Scripted {
 
     fn answer(&self, asked: &ElicitParams) -> Result<ElicitResult, Refusal> {
         let ElicitParams::Form(form) = asked else {
-            return Err(Refusal::new("the server asks to visit a URL, which only a person at a terminal can agree to"));
+            return Err(Refusal::new(
+                "the server asks to visit a URL, which only a person at a terminal can agree to",
+            ));
         };
         let schema = &form.requested_schema;
         let mut content = OrderedMap::new();

@@ -147,7 +147,12 @@ impl AtTerminal {
     /// or until `completed` is.
     ///
     /// Returns whether the user agreed.
-    pub(crate) async fn visit(&self, page: &UrlParams, who: &str, completed: impl Future<Output = ()>) -> bool {
+    pub(crate) async fn visit(
+        &self,
+        page: &UrlParams,
+        who: &str,
+        completed: impl Future<Output = ()>,
+    ) -> bool {
         let _turn = self.turn.lock().await;
         match self.url(page, &sanitize::name(who)).await {
             Ok(answer) if answer.action == ElicitAction::Accept => {}

@@ -38,7 +38,9 @@ fn arguments(args: &CallArgs) -> Result<(OrderedMap<Raw>, Vec<Pair>), Failure> {
     let is_whole = |word: &&String| *word == "-" || word.trim_start().starts_with('{');
     let whole: Vec<&String> = args.pairs.iter().filter(is_whole).chain(&args.args).collect();
     if whole.len() > 1 {
-        return Err(Failure::usage("the arguments are given as JSON more than once").hint("leave one of them out"));
+        return Err(
+            Failure::usage("the arguments are given as JSON more than once").hint("leave one of them out")
+        );
     }
     let given = whole.first().map(|given| base(given)).transpose()?.unwrap_or_default();
     let pairs = args.pairs.iter().filter(|word| !is_whole(word)).map(|pair| Pair::read(pair));
@@ -85,7 +87,8 @@ pub(crate) async fn call(connected: &Connected, tool: &str, arguments: &Raw) -> 
 
 /// A server that asks for another visit each time.
 pub(crate) fn still_asks() -> Failure {
-    Failure::new(Status::Other, "input_needed", "the server still asks for a visit to a page").hint("run the command again")
+    Failure::new(Status::Other, "input_needed", "the server still asks for a visit to a page")
+        .hint("run the command again")
 }
 
 /// The pages a server wants visited before it makes a call (`-32042`).
@@ -113,8 +116,10 @@ pub(crate) async fn visit(
     mut changes: Changes,
 ) -> Result<(), Failure> {
     let Some(people) = people else {
-        let list: Vec<String> =
-            pages.iter().map(|page| format!("{} ({})", one_line(&page.url), one_line(&page.message))).collect();
+        let list: Vec<String> = pages
+            .iter()
+            .map(|page| format!("{} ({})", one_line(&page.url), one_line(&page.message)))
+            .collect();
         let said = format!("the server asks you to visit a page first: {}", list.join("; "));
         return Err(Failure::new(Status::Other, "input_needed", said)
             .hint("visit it if you trust its host, then run the command again"));
@@ -122,7 +127,8 @@ pub(crate) async fn visit(
     for page in pages {
         let completed = async {
             while let Some(change) = changes.next().await {
-                if matches!(&change, Change::ElicitationDone { id } if Some(id) == page.elicitation_id.as_ref()) {
+                if matches!(&change, Change::ElicitationDone { id } if Some(id) == page.elicitation_id.as_ref())
+                {
                     return;
                 }
             }
@@ -154,8 +160,12 @@ pub(crate) fn show(
         (Some(file), _) if !said.is_error => save_one(&result_parts(&said)?, file, screen)?,
         (_, Some(structured)) if args.structured => paper.print(&structured_text(structured, paper))?,
         (_, None) if args.structured && !said.is_error => {
-            return Err(Failure::new(Status::Other, "not_structured", "the result has no structured content")
-                .hint("leave out --structured to see its text"));
+            return Err(Failure::new(
+                Status::Other,
+                "not_structured",
+                "the result has no structured content",
+            )
+            .hint("leave out --structured to see its text"));
         }
         _ => match &result_parts(&said)?[..] {
             // An image or a file alone is what a redirection wants.
@@ -171,7 +181,11 @@ pub(crate) fn show(
     if said.is_error {
         let text = one_line(&said.text());
         let text = if is_json && !text.is_empty() { format!(": {text}") } else { String::new() };
-        return Err(Failure::new(Status::Tool, "tool", format!("tool `{}` reported an error{text}", one_line(tool))));
+        return Err(Failure::new(
+            Status::Tool,
+            "tool",
+            format!("tool `{}` reported an error{text}", one_line(tool)),
+        ));
     }
     Ok(())
 }

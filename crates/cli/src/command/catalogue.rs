@@ -52,8 +52,10 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
                 let all: Vec<&Tool> = tools.iter().map(|tool| tool.tool()).collect();
                 let found = select(&all, query)?;
                 is_one = matches!(found, Found::One(_));
-                let is_found: Vec<bool> =
-                    all.iter().map(|tool| found.tools().iter().any(|found| found.name == tool.name)).collect();
+                let is_found: Vec<bool> = all
+                    .iter()
+                    .map(|tool| found.tools().iter().any(|found| found.name == tool.name))
+                    .collect();
                 let mut is_found = is_found.into_iter();
                 tools.retain(|_| is_found.next().unwrap_or(false));
             }

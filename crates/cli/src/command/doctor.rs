@@ -53,10 +53,13 @@ async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> 
         }
         (None, None, Some((program, rest))) => {
             let text = |word: &OsString| {
-                word.to_str().map(str::to_owned).ok_or_else(|| Failure::usage("the command is not UTF-8 text"))
+                word.to_str()
+                    .map(str::to_owned)
+                    .ok_or_else(|| Failure::usage("the command is not UTF-8 text"))
             };
             let (command, rest) = (text(program)?, rest.iter().map(text).collect::<Result<Vec<_>, _>>()?);
-            let env = args.env.iter().map(|(name, value)| (name.clone(), Secret::new(value.as_str()))).collect();
+            let env =
+                args.env.iter().map(|(name, value)| (name.clone(), Secret::new(value.as_str()))).collect();
             let program = Program {
                 command: &command,
                 args: &rest,

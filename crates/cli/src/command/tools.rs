@@ -23,7 +23,8 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
             let tools: Vec<Tool> = all.iter().filter_map(|tool| tool.decode().ok()).collect();
             let found = select(&tools.iter().collect::<Vec<_>>(), query)?;
             let is_found = |raw: &&Raw| {
-                raw.decode::<Tool>().is_ok_and(|tool| found.tools().iter().any(|found| found.name == tool.name))
+                raw.decode::<Tool>()
+                    .is_ok_and(|tool| found.tools().iter().any(|found| found.name == tool.name))
             };
             whole.insert("tools", encode(&all.iter().filter(is_found).collect::<Vec<_>>())?);
         }
@@ -132,9 +133,11 @@ pub(crate) fn brief(tool: &Tool, called: &str, paper: &Paper) -> String {
     let plain = format!("{name}{tags}");
     let room = paper.width.saturating_sub(plain.chars().count() + 3);
     let about = match paper.is_terminal {
-        true => wrap(&about, room.max(10)).first().cloned().map_or(String::new(), |line| match line.len() < about.len() {
-            true => format!("{line}…"),
-            false => line,
+        true => wrap(&about, room.max(10)).first().cloned().map_or(String::new(), |line| {
+            match line.len() < about.len() {
+                true => format!("{line}…"),
+                false => line,
+            }
         }),
         false => about,
     };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
-use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::name::{NameLimit, QualifiedName};
+use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::{
     Event, Events, Listed, OnDrift, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
 };
@@ -12,11 +12,11 @@ use switchboard::{CallError, Change, Host, HostError, Level};
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
+use crate::command::nearest;
 use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
 use crate::configured::files::Files;
 use crate::configured::pins::PinFile;
 use crate::configured::shown::quoted;
-use crate::command::nearest;
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
@@ -107,7 +107,9 @@ impl Hosted {
         let names: Vec<String> =
             self.host.servers().iter().filter(|name| is_starting(name)).map(|name| one_line(name)).collect();
         let stderr = match &names[..] {
-            [name] => self.host.child(name).ok().flatten().map(|child| child.stderr_tail()).unwrap_or_default(),
+            [name] => {
+                self.host.child(name).ok().flatten().map(|child| child.stderr_tail()).unwrap_or_default()
+            }
             _ => String::new(),
         };
         starting_text(&names.join(", "), &stderr)
@@ -161,7 +163,8 @@ impl Hosted {
             return (format!("{server} is not connected: {status}"), None);
         }
         let tools = self.host.all_tools();
-        let names = tools.iter().filter(|listed| listed.server() == server).map(|listed| listed.tool().name.as_str());
+        let names =
+            tools.iter().filter(|listed| listed.server() == server).map(|listed| listed.tool().name.as_str());
         let near = nearest(tool, names).map(str::to_owned);
         (format!("{} has no tool {:?}", one_line(server), one_line(tool)), near)
     }

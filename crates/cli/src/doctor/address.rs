@@ -34,7 +34,8 @@ impl Place<'_> {
         let mut http = match parsed {
             Ok(http) => http.with_way(if self.sse { HttpWay::Sse } else { HttpWay::Auto }),
             Err(error) => {
-                let trouble = Trouble::new(Status::Other, error.to_string(), "correct the `url` of its entry");
+                let trouble =
+                    Trouble::new(Status::Other, error.to_string(), "correct the `url` of its entry");
                 return Err(report.failed("address", began, trouble));
             }
         };

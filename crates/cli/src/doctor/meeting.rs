@@ -114,15 +114,18 @@ fn explain(failure: Failure, way: &Way) -> (&'static str, Trouble) {
             "handshake",
             "only messages belong on stdout: send logs to stderr, or start the program in its stdio mode",
         ),
-        ("exited", ..) => {
-            ("handshake", "the program exited before it answered: run its command by itself, and read its stderr")
-        }
+        ("exited", ..) => (
+            "handshake",
+            "the program exited before it answered: run its command by itself, and read its stderr",
+        ),
         ("timed_out", ..) if is_program => (
             "handshake",
             "the program runs but does not answer: is it an MCP server on stdin and stdout? does it still download \
              something, or wait for a login? `startupTimeout` in its entry gives it longer",
         ),
-        ("timed_out", ..) => ("handshake", "the server accepts connections but does not answer: read its log"),
+        ("timed_out", ..) => {
+            ("handshake", "the server accepts connections but does not answer: read its log")
+        }
         (_, Some(kind), _) => (
             match kind {
                 UnreachableKind::Dns => "name",
@@ -140,9 +143,14 @@ fn explain(failure: Failure, way: &Way) -> (&'static str, Trouble) {
         ("refused", _, Some(status)) => ("http", refused_hint(status)),
         ("remote", ..) if !is_program => ("http", NO_ENDPOINT),
         ("rate_limited", ..) => ("http", "wait, then try again"),
-        ("lost", ..) if !is_program => ("http", "the connection broke: is this a web server? its log may say more"),
+        ("lost", ..) if !is_program => {
+            ("http", "the connection broke: is this a web server? its log may say more")
+        }
         ("no_common_revision", ..) => ("handshake", "update the server or this program"),
-        _ => ("handshake", "the server violates the protocol; `switchboard tools --trace …` shows its messages"),
+        _ => (
+            "handshake",
+            "the server violates the protocol; `switchboard tools --trace …` shows its messages",
+        ),
     };
     let junk = junk.map(|line| format!("; its first line on stdout is not a message: {line:?}"));
     let trouble = Trouble {

@@ -86,7 +86,6 @@ fn lost(server: &str, failure: &host::Failure) -> Failure {
         host::Failure::Session(error) => Failure::from(error.clone()),
         other => Failure::new(Status::Unreachable, "unreachable", other.to_string()),
     };
-    let hint =
-        format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));
+    let hint = format!("{}; `switchboard doctor {}` shows every step", failure.next_step(), one_line(server));
     told.of(server).hint(hint)
 }

@@ -83,8 +83,11 @@ pub(crate) fn save_one(parts: &[Part], file: &Path, screen: &Screen) -> Result<(
         [part] => &part.bytes,
         [] => return Err(Failure::new(Status::Other, "empty", "the result is empty: nothing to write")),
         several => {
-            return Err(Failure::usage(format!("the result has {} parts, and --output takes one", several.len()))
-                .hint("--save-dir DIR writes each part to a file of its own"));
+            return Err(Failure::usage(format!(
+                "the result has {} parts, and --output takes one",
+                several.len()
+            ))
+            .hint("--save-dir DIR writes each part to a file of its own"));
         }
     };
     fs::write(file, bytes).map_err(|error| unwritable(file, &error))?;

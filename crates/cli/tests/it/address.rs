@@ -197,7 +197,11 @@ fn a_login_that_is_wanted_is_3() {
         assert_eq!(ran.code, 3, "{way} {}", ran.err);
         assert!(ran.err.contains("wants a login (status 401): the token has expired\n"), "{way} {}", ran.err);
         assert!(ran.err.contains("hint: send credentials: --bearer-env"), "{}", ran.err);
-        assert!(ran.err.contains("required scope: tools; how to get them: https://login.example/meta"), "{}", ran.err);
+        assert!(
+            ran.err.contains("required scope: tools; how to get them: https://login.example/meta"),
+            "{}",
+            ran.err
+        );
         let json = fake.run(&["tools", "--json", "--transport", way]).error();
         assert_eq!((&json["kind"], &json["status"]), (&"authentication".into(), &401.into()));
     }

@@ -35,10 +35,7 @@ fn a_wrong_command_line_is_2_and_starts_nothing() {
 fn a_value_that_does_not_fit_its_type_is_2() {
     let ran = demo(&["call", "add", "a=one", "b=2"]);
     assert_eq!(ran.code, 2);
-    assert_eq!(
-        ran.err,
-        "error: `a` must be a number; got \"one\"\nhint: a:=JSON sends any JSON as it is\n"
-    );
+    assert_eq!(ran.err, "error: `a` must be a number; got \"one\"\nhint: a:=JSON sends any JSON as it is\n");
 }
 
 #[test]
@@ -161,11 +158,7 @@ fn a_list_that_never_ends_is_cut_short() {
 fn without_a_terminal_nobody_can_be_asked() {
     let modern = demo(&["call", "order_pizza"]);
     assert_eq!(modern.code, 1);
-    assert!(
-        modern.err.starts_with("error: the server asks for input (size,"),
-        "{}",
-        modern.err
-    );
+    assert!(modern.err.starts_with("error: the server asks for input (size,"), "{}", modern.err);
     assert!(modern.err.contains("hint: run it at a terminal, or pass --answers"), "{}", modern.err);
     let legacy = demo(&["call", "order_pizza", "--revision", "2025-11-25"]);
     assert_eq!(legacy.code, 1);

@@ -5,7 +5,8 @@ use std::process::Command;
 use crate::stage::{Ran, Script, demo, on_demo, switchboard};
 
 /// Every kind of character that a terminal would treat specially, with an emoji family and no final newline.
-const PYTHON_TEXT: &str = r"'\ufeffone\r\ntwo\x1b[31m\x0c\u202e \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\tend'";
+const PYTHON_TEXT: &str =
+    r"'\ufeffone\r\ntwo\x1b[31m\x0c\u202e \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\tend'";
 const TEXT: &str = "\u{feff}one\r\ntwo\u{1b}[31m\u{c}\u{202e} \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{2764}\u{fe0f}\tend";
 
 fn server() -> Script {

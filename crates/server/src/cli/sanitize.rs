@@ -87,7 +87,10 @@ fn scan(text: &str, mut give: impl FnMut(char, bool)) {
             // The line ending of half the world's files; what it does is what a newline does.
             '\r' if rest.peek() == Some(&'\n') => continue,
             '\u{200c}' | '\u{200d}' => {
-                give(char, before.is_some_and(is_joinable) && rest.peek().is_some_and(|next| is_joinable(*next)));
+                give(
+                    char,
+                    before.is_some_and(is_joinable) && rest.peek().is_some_and(|next| is_joinable(*next)),
+                );
             }
             '\u{e0100}'..='\u{e01ef}' => give(char, before.is_some_and(is_ideograph)),
             BLACK_FLAG => {
@@ -108,7 +111,8 @@ const LAST_TAG: char = '\u{e007f}';
 /// How many tags belong to the flag before them: at most six for a region and the last one, or none.
 fn flag_tags(rest: &Peekable<Chars<'_>>) -> usize {
     let mut ahead = rest.clone();
-    let region = ahead.by_ref().take_while(|tag| matches!(tag, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}'));
+    let region =
+        ahead.by_ref().take_while(|tag| matches!(tag, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}'));
     let count = region.take(7).count();
     // What ended the region was taken too, so it is looked at by its place.
     match rest.clone().nth(count) {

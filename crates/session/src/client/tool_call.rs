@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use switchboard_protocol::{
-    CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, RpcError, TaskParams,
-    TaskSupport, Tool,
+    CallToolResult, EncodeError, ErrorCode, Meta, ProgressParams, Raw, RpcError, TaskParams, TaskSupport,
+    Tool,
 };
 
 use crate::client::Answers;

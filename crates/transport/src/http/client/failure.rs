@@ -28,7 +28,9 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Authorize(AuthorizeError::NeedsLogin) => {
             LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
         }
-        _ if error.not_sent() => LinkError::Unreachable { reason: reason(error), kind: unreachable_kind(error) },
+        _ if error.not_sent() => {
+            LinkError::Unreachable { reason: reason(error), kind: unreachable_kind(error) }
+        }
         _ => LinkError::lost(error.to_string()),
     }
 }
@@ -36,7 +38,9 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
 /// The error, with its cause where its own words do not name it.
 fn reason(error: &HttpError) -> String {
     match error {
-        HttpError::Tls { reason: TlsReason::Other | TlsReason::BadCertificate, source: Some(source), .. }
+        HttpError::Tls {
+            reason: TlsReason::Other | TlsReason::BadCertificate, source: Some(source), ..
+        }
         | HttpError::Connect { kind: ConnectKind::Other, source: Some(source), .. } => {
             format!("{error}: {source}")
         }
@@ -50,7 +54,9 @@ fn unreachable_kind(error: &HttpError) -> UnreachableKind {
             ConnectKind::Dns => UnreachableKind::Dns,
             ConnectKind::Refused => UnreachableKind::Refused,
             ConnectKind::Timeout | ConnectKind::Unreachable => UnreachableKind::Network,
-            ConnectKind::ProxyCredentials | ConnectKind::Proxy | ConnectKind::ProxyKind => UnreachableKind::Proxy,
+            ConnectKind::ProxyCredentials | ConnectKind::Proxy | ConnectKind::ProxyKind => {
+                UnreachableKind::Proxy
+            }
             _ => UnreachableKind::Other,
         },
         HttpError::Tls { .. } | HttpError::Roots { .. } => UnreachableKind::Tls,
