@@ -34,7 +34,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 /// use switchboard_design::Error;
 ///
-/// let error = Error::tool("not_found", "No such city");
+/// let error = Error::not_found("No such city");
 /// assert!(!error.is_retryable());
 /// assert!(Error::invalid_params("Missing required field: city").is_retryable());
 /// ```
@@ -51,6 +51,8 @@ pub enum Error {
         kind: ItemKind,
         /// Its name, or the URI of a resource.
         name: String,
+        /// The code it was received with.
+        rpc: Option<ErrorCode>,
     },
     /// The peer has no such method.
     MethodNotFound {
@@ -117,12 +119,31 @@ pub struct ToolError {
     /// More, in a shape the code defines. Survives the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+    /// The code it was received with, when it was told as a JSON-RPC error.
+    #[serde(skip)]
+    pub rpc: Option<ErrorCode>,
 }
+
+/// The name of a service's own error that is told as arguments that do not fit.
+pub(crate) const INVALID_PARAMS: &str = "invalid_params";
+/// The name of a service's own error that is told as a method that does not exist.
+pub(crate) const METHOD_NOT_FOUND: &str = "method_not_found";
+/// The name of a service's own error that says that there is no such thing: see [`Error::not_found`].
+pub(crate) const NOT_FOUND: &str = "not_found";
 
 impl ToolError {
     /// An error without data.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), data: None }
+        Self { code: code.into(), message: message.into(), data: None, rpc: None }
+    }
+
+    /// The code it has as a JSON-RPC error: the one it was received with, or the one of its name.
+    pub(crate) fn rpc_code(&self) -> ErrorCode {
+        self.rpc.unwrap_or(match self.code.as_str() {
+            INVALID_PARAMS => ErrorCode::INVALID_PARAMS,
+            METHOD_NOT_FOUND => ErrorCode::METHOD_NOT_FOUND,
+            _ => ErrorCode::INTERNAL_ERROR,
+        })
     }
 
     /// The same error with data.
@@ -168,7 +189,19 @@ impl Error {
     ///
     /// Clients are told with the code that the specification has for it, which differs between revisions.
     pub fn no_resource(uri: impl Into<String>) -> Self {
-        Self::Unknown { kind: ItemKind::Resource, name: uri.into() }
+        Self::unknown(ItemKind::Resource, uri)
+    }
+
+    /// There is nothing of this name.
+    pub fn unknown(kind: ItemKind, name: impl Into<String>) -> Self {
+        Self::Unknown { kind, name: name.into(), rpc: None }
+    }
+
+    /// What the method was asked for does not exist. The same as [`Self::tool`] with the code `not_found`, which means
+    /// the right thing in each place: the resource that was read does not exist (the specification's code for that, with
+    /// its URI), the prompt has nothing for these arguments (-32602), the tool failed (a result the model reads).
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::tool(NOT_FOUND, message)
     }
 
     /// Our fault.
@@ -176,16 +209,17 @@ impl Error {
         Self::Internal(source.into())
     }
 
-    /// The code it has when it is told as a JSON-RPC error, by the specification.
+    /// The code it has as a JSON-RPC error: the one it was received with, else the specification's.
     pub fn code(&self) -> ErrorCode {
         match self {
+            Self::Unknown { rpc: Some(code), .. } => *code,
             Self::InvalidParams(_) | Self::Unknown { .. } | Self::Denied { .. } => ErrorCode::INVALID_PARAMS,
             Self::MethodNotFound { .. } | Self::Unmapped { .. } => ErrorCode::METHOD_NOT_FOUND,
             Self::Unauthorised { .. } => ErrorCode::INVALID_REQUEST,
             Self::MissingCapability(_) => ErrorCode::MISSING_CLIENT_CAPABILITY,
             Self::Rpc(error) => error.code,
-            Self::Tool(_)
-            | Self::Transport(_)
+            Self::Tool(own) => own.rpc_code(),
+            Self::Transport(_)
             | Self::Timeout
             | Self::Cancelled
             | Self::Malformed(_)

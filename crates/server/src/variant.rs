@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use switchboard_design::{Error, ToolError};
+use switchboard_design::{Error, ItemKind, ToolError};
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
 /// The fields of one variant, by name; those without names have their numbers.
@@ -50,6 +50,15 @@ impl Variant {
         match error {
             Error::Tool(told) if told.code == code => Self::of(told.data.as_ref()),
             _ => None,
+        }
+    }
+
+    /// The fields of an error that says that something does not exist. A resource that the server does not have is one
+    /// without fields.
+    pub fn of_missing(error: &Error) -> Option<Self> {
+        match error {
+            Error::Unknown { kind: ItemKind::Resource, .. } => Some(Self::new()),
+            other => Self::of_tool(other, "not_found"),
         }
     }
 

@@ -6,8 +6,10 @@
 //! | arguments of anything else | -32602 | -32602 |
 //! | unknown tool, prompt, resource | -32602 | -32601 |
 //! | unknown method | -32601 | -32601 |
-//! | the service's own error, in a tool | failed result | -32602 for `invalid_params`, -32601 for `method_not_found`, else -32603 |
-//! | the service's own error, elsewhere | -32603 | as above |
+//! | the service's own error, in a tool | failed result | by its name: -32602 for `invalid_params`, -32601 for `method_not_found`, else -32603 |
+//! | the service's own error, elsewhere | by its name | by its name |
+//! | `not_found`, in a resource | -32002, which newer revisions tell as -32602 | the same |
+//! | `not_found`, in a prompt | -32602 | -32602 |
 //! | denied resource | -32602 | -32602 |
 //! | missing scopes | -32600 | -32600 |
 //! | what a peer said | as it was said | as it was said |
@@ -21,7 +23,9 @@ use serde::Serialize;
 use serde_json::json;
 use switchboard_protocol::{CallToolResult, ErrorCode, Meta, Raw, RpcError};
 
-use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, ToolError};
+use super::{
+    ERROR_KEY, Error, INVALID_PARAMS, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError,
+};
 use crate::check::ItemKind;
 
 /// Who is told what.
@@ -71,6 +75,10 @@ pub enum Details {
 pub enum Asked {
     /// To call a tool, whose result can say that it failed.
     Tool,
+    /// To read a resource.
+    Resource,
+    /// To fill in a prompt.
+    Prompt,
     /// Anything else.
     Other,
 }
@@ -109,24 +117,20 @@ impl ErrorRules {
     pub fn answer(self, error: &Error, asked: Asked) -> Answer {
         match (error, self.policy) {
             (Error::InvalidParams(invalid), _) => self.invalid(invalid, asked),
-            (Error::Tool(own), ErrorPolicy::Specification) => match (own.code.as_str(), asked) {
-                ("invalid_params", _) => self.invalid(&InvalidParams::new(own.message.clone()), asked),
-                (_, Asked::Tool) => Answer::Result(failed(own)),
-                (_, Asked::Other) => Answer::Rpc(coded(ErrorCode::INTERNAL_ERROR, own)),
+            (Error::Tool(own), policy) => match (own.code.as_str(), asked, policy) {
+                (INVALID_PARAMS, _, ErrorPolicy::Specification) => {
+                    self.invalid(&InvalidParams::new(own.message.clone()), asked)
+                }
+                (_, Asked::Tool, ErrorPolicy::Specification) => Answer::Result(failed(own)),
+                (NOT_FOUND, Asked::Resource, _) => Answer::Rpc(coded(ErrorCode::RESOURCE_NOT_FOUND, own)),
+                (NOT_FOUND, Asked::Prompt, _) => Answer::Rpc(coded(ErrorCode::INVALID_PARAMS, own)),
+                _ => Answer::Rpc(coded(own.rpc_code(), own)),
             },
-            (Error::Tool(own), ErrorPolicy::Codes) => {
-                let code = match own.code.as_str() {
-                    "invalid_params" => ErrorCode::INVALID_PARAMS,
-                    "method_not_found" => ErrorCode::METHOD_NOT_FOUND,
-                    _ => ErrorCode::INTERNAL_ERROR,
-                };
-                Answer::Rpc(coded(code, own))
-            }
             (Error::Unknown { .. }, ErrorPolicy::Codes) => {
                 Answer::Rpc(RpcError::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
             }
-            (Error::Unknown { kind: ItemKind::Resource, name }, ErrorPolicy::Specification) => {
-                Answer::Rpc(RpcError::new(error.code(), error.to_string()).with_data(json!({"uri": name})))
+            (Error::Unknown { kind: ItemKind::Resource, name, .. }, ErrorPolicy::Specification) => {
+                Answer::Rpc(RpcError::new(ErrorCode::INVALID_PARAMS, error.to_string()).with_data(json!({"uri": name})))
             }
             (Error::Unauthorised { scopes }, _) => Answer::Rpc(
                 RpcError::new(error.code(), error.to_string()).with_data(json!({"scopes": scopes})),

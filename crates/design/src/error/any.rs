@@ -16,7 +16,7 @@ impl fmt::Display for Error {
         match self {
             Self::InvalidParams(invalid) => invalid.fmt(f),
             Self::Tool(own) => own.fmt(f),
-            Self::Unknown { kind, name } => write!(f, "Unknown {kind}: {name}"),
+            Self::Unknown { kind, name, .. } => write!(f, "Unknown {kind}: {name}"),
             Self::MethodNotFound { method } => write!(f, "Method not found: {method}"),
             Self::Unmapped { method } => write!(f, "{method} has no role in MCP and needs a fallback client"),
             Self::Denied { uri } => write!(f, "Resource not allowed: {uri}"),

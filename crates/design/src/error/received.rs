@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use switchboard_protocol::{CallToolResult, ErrorCode, RpcError};
 
-use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, ToolError};
+use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError};
 use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
 
@@ -31,16 +31,17 @@ impl Error {
     /// What a JSON-RPC error means. `repair` is asked how to repair arguments that do not fit, given what is wrong.
     pub fn from_rpc(error: RpcError, repair: impl FnOnce(&str) -> Option<Repair>) -> Self {
         if let Some(uri) = unknown_resource(&error) {
-            return Self::Unknown { kind: ItemKind::Resource, name: uri };
+            return Self::Unknown { kind: ItemKind::Resource, name: uri, rpc: Some(error.code) };
         }
-        if error.code == ErrorCode::INVALID_PARAMS {
+        let own = error.data.as_ref().and_then(|data| data.decode::<ToolError>().ok());
+        let is_missing = own.as_ref().is_some_and(|own| own.code == NOT_FOUND);
+        if error.code == ErrorCode::INVALID_PARAMS && !is_missing {
             let issues =
                 error.data.as_ref().and_then(|data| data.decode::<Issues>().ok()).unwrap_or_default();
             return Self::invalid(error.message, issues.issues, repair);
         }
-        let own = error.data.as_ref().and_then(|data| data.decode::<ToolError>().ok());
         match own {
-            Some(own) => Self::Tool(ToolError { message: error.message, ..own }),
+            Some(own) => Self::Tool(ToolError { message: error.message, rpc: Some(error.code), ..own }),
             None => Self::Rpc(error),
         }
     }

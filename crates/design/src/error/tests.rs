@@ -1,7 +1,7 @@
 //! Every error under every rule, and back.
 
 use serde_json::json;
-use switchboard_protocol::{CallToolResult, Content};
+use switchboard_protocol::{CallToolResult, Content, Revision, lower_error};
 
 use super::*;
 use crate::repair::Operation;
@@ -24,7 +24,7 @@ fn told(error: &Error, asked: Asked) -> [String; 3] {
 
 #[test]
 fn the_table_holds() {
-    let unknown = |kind| Error::Unknown { kind, name: "x".into() };
+    let unknown = |kind| Error::unknown(kind, "x");
     let rows = [
         (Error::invalid_params("no"), Asked::Tool, ["failed", "-32602", "-32602"]),
         (Error::invalid_params("no"), Asked::Other, ["-32602", "-32602", "-32602"]),
@@ -38,6 +38,12 @@ fn the_table_holds() {
         (Error::tool("invalid_params", "no"), Asked::Tool, ["failed", "-32602", "-32602"]),
         (Error::tool("invalid_params", "no"), Asked::Other, ["-32602", "-32602", "-32602"]),
         (Error::tool("method_not_found", "no"), Asked::Tool, ["failed", "failed", "-32601"]),
+        (Error::tool("method_not_found", "no"), Asked::Resource, ["-32601", "-32601", "-32601"]),
+        (Error::tool("method_not_found", "no"), Asked::Prompt, ["-32601", "-32601", "-32601"]),
+        (Error::tool("invalid_params", "no"), Asked::Resource, ["-32602", "-32602", "-32602"]),
+        (Error::tool("busy", "no"), Asked::Resource, ["-32603", "-32603", "-32603"]),
+        (Error::not_found("no"), Asked::Resource, ["-32002", "-32002", "-32002"]),
+        (Error::not_found("no"), Asked::Prompt, ["-32602", "-32602", "-32602"]),
         (Error::Denied { uri: "doc://x".into() }, Asked::Other, ["-32602", "-32602", "-32602"]),
         (Error::Unauthorised { scopes: vec!["s".into()] }, Asked::Tool, ["-32600", "-32600", "-32600"]),
         (Error::Rpc(RpcError::new(ErrorCode(-7), "own")), Asked::Tool, ["-7", "-7", "-7"]),
@@ -57,7 +63,7 @@ fn an_unknown_resource_has_the_code_of_its_revision() {
     let Answer::Rpc(modern) = rules()[0].answer(&error, Asked::Other) else { panic!("an error") };
     assert_eq!(modern.message, "Unknown resource: doc://x");
     let mut legacy = modern.clone();
-    switchboard_protocol::lower_error(&mut legacy, switchboard_protocol::Revision::LATEST_LEGACY);
+    lower_error(&mut legacy, Revision::LATEST_LEGACY);
     assert_eq!(legacy.code, ErrorCode::RESOURCE_NOT_FOUND);
     assert_eq!(modern.code, ErrorCode::INVALID_PARAMS);
     for answer in [modern, legacy] {
@@ -113,7 +119,34 @@ fn a_services_own_error_comes_back_with_its_name_and_data() {
         let Error::Tool(error) = received(rules.answer(&Error::Tool(sent.clone()), Asked::Tool)) else {
             panic!("the service's own")
         };
-        assert_eq!(error, sent);
+        assert_eq!((error.code, error.message, error.data), (sent.code.clone(), sent.message.clone(), sent.data.clone()));
+    }
+}
+
+#[test]
+fn d6_a_received_error_has_the_code_it_was_told_with() {
+    for asked in [Asked::Resource, Asked::Prompt, Asked::Other] {
+        for sent in [
+            Error::tool("method_not_found", "no"),
+            Error::not_found("no"),
+            Error::tool("busy", "no"),
+            Error::no_resource("doc://x"),
+            Error::unknown(ItemKind::Prompt, "x"),
+            Error::MethodNotFound { method: "m".into() },
+            Error::internal("secret"),
+        ] {
+            for rules in rules() {
+                for revision in [Revision::LATEST, Revision::LATEST_LEGACY] {
+                    let Answer::Rpc(mut told) = rules.answer(&sent, asked) else { panic!("an error") };
+                    lower_error(&mut told, revision);
+                    let wire = told.code;
+                    let error = received(Answer::Rpc(told));
+                    assert_eq!(error.code(), wire, "{sent:?} {asked:?} {rules:?} {revision}");
+                    let named = |error: &Error| matches!(error, Error::Tool(_)).then(|| error.to_string());
+                    assert_eq!(named(&error), named(&sent), "{error:?}");
+                }
+            }
+        }
     }
 }
 

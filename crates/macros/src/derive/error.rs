@@ -13,6 +13,8 @@ use crate::ty;
 enum Told {
     /// For the model to read, under this name.
     Tool(LitStr),
+    /// As something that does not exist: a resource, wherever one is read.
+    Missing,
     /// As arguments that do not fit.
     Invalid,
     /// As an error of the protocol with this code.
@@ -47,6 +49,7 @@ pub(crate) fn service_error(input: &DeriveInput) -> TokenStream {
             Told::Tool(code) => Some(format!("the code `{}`", code.value())),
             Told::Rpc(code) => Some(format!("the code {code}")),
             Told::Invalid => Some("`#[invalid_params]`".to_owned()),
+            Told::Missing => Some("the code `not_found`".to_owned()),
             Told::Other => None,
         };
         if let Some(code) = code {
@@ -103,6 +106,11 @@ fn told(variant: &Variant, problems: &mut Problems) -> Option<Told> {
     for attr in &variant.attrs {
         let read = if attr.path().is_ident("tool_error") {
             tool_code(attr, problems).map(Told::Tool)
+        } else if attr.path().is_ident("not_found") {
+            if !matches!(attr.meta, Meta::Path(_)) {
+                problems.at(attr, "`#[not_found]` takes nothing");
+            }
+            Some(Told::Missing)
         } else if attr.path().is_ident("invalid_params") {
             check_invalid(variant, problems);
             Some(Told::Invalid)
@@ -135,8 +143,8 @@ fn told(variant: &Variant, problems: &mut Problems) -> Option<Told> {
         problems.at(
             &variant.ident,
             format_args!(
-                "say how `{}` is told: `#[tool_error(\"code\")]` for the model to read, `#[invalid_params]`, \
-                 `#[rpc(-32001)]`, or `#[other]` for the one that holds any other error",
+                "say how `{}` is told: `#[tool_error(\"code\")]` for the model to read, `#[not_found]`, \
+                 `#[invalid_params]`, `#[rpc(-32001)]`, or `#[other]` for the one that holds any other error",
                 variant.ident
             ),
         );
@@ -252,6 +260,7 @@ fn written(rt: &TokenStream, variant: &Variant, told: &Told, problems: &mut Prob
     let field = fields.first().map(|(_, bound)| bound);
     let made = match told {
         Told::Tool(code) => quote!(#gathered.tool(#code, #message)),
+        Told::Missing => quote!(#gathered.tool("not_found", #message)),
         Told::Rpc(code) => quote!(#gathered.rpc(#code, #message)),
         Told::Other => quote!(#field),
         Told::Invalid if is_whole(variant) => quote!(#rt::Error::InvalidParams(#field)),
@@ -279,6 +288,7 @@ fn read(rt: &TokenStream, variant: &Variant, told: &Told) -> Option<TokenStream>
     let found = match told {
         Told::Other => return None,
         Told::Tool(code) => quote!(#rt::Variant::of_tool(&error, #code)),
+        Told::Missing => quote!(#rt::Variant::of_missing(&error)),
         Told::Rpc(code) => quote!(#rt::Variant::of_rpc(&error, #code)),
         Told::Invalid if is_whole(variant) => {
             let bound = fields(variant).into_iter().map(|(_, bound)| bound);

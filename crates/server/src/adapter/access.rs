@@ -58,7 +58,7 @@ impl Core {
         Err(if self.options.reveal_scopes {
             Error::Unauthorised { scopes: scopes.to_vec() }
         } else {
-            Error::Unknown { kind, name: name.to_owned() }
+            Error::unknown(kind, name)
         })
     }
 }

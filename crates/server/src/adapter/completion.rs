@@ -72,7 +72,7 @@ impl Core {
                 Ok((CompletionOf::Prompt(name.clone()), &self.design.prompts[prompt].arguments))
             }
             Reference::Resource { uri } => {
-                let unknown = || Error::Unknown { kind: ItemKind::Resource, name: uri.clone() };
+                let unknown = || Error::unknown(ItemKind::Resource, uri.clone());
                 let of_template = |place: &usize| {
                     let pattern = self.resources.route(*place).pattern();
                     self.resources.policy().shows(pattern)

@@ -53,8 +53,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Other, &cx),
-                    other => self.refuse(&other, Asked::Other, &cx),
+                    Error::InvalidParams(_) => self.fail(error, Asked::Prompt, &cx),
+                    other => self.refuse(&other, Asked::Prompt, &cx),
                 };
                 if let Some(log) = log {
                     log.end(&reply);
@@ -80,7 +80,7 @@ impl Core {
                 result.description = result.description.or_else(|| Some(described()));
                 Ok(result.into())
             }
-            Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Other, &own),
+            Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Prompt, &own),
         })
         .within(self.options.timeout)
         .handled()
@@ -88,7 +88,7 @@ impl Core {
 
     /// The place of a prompt that the caller may use.
     pub(crate) fn find_prompt(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
-        let unknown = || Error::Unknown { kind: ItemKind::Prompt, name: name.to_owned() };
+        let unknown = || Error::unknown(ItemKind::Prompt, name.to_owned());
         let prompt = *self.prompts.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;
         Ok(prompt)

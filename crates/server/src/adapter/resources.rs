@@ -9,7 +9,7 @@ use switchboard_design::{
     UriPolicy,
 };
 use switchboard_protocol::{
-    CacheScope, Content, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents,
+    CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents,
     RpcError,
 };
 use switchboard_session::answering::{self, Caller, Handled, Reply};
@@ -68,8 +68,8 @@ impl Core {
             Ok(found) => found,
             Err(error) => {
                 let reply = match error {
-                    Error::InvalidParams(_) => self.fail(error, Asked::Other, &cx),
-                    other => self.refuse(&other, Asked::Other, &cx),
+                    Error::InvalidParams(_) => self.fail(error, Asked::Resource, &cx),
+                    other => self.refuse(&other, Asked::Resource, &cx),
                 };
                 if let Some(log) = log {
                     log.end(&reply);
@@ -84,7 +84,10 @@ impl Core {
         let core = Arc::clone(self);
         Running::new(work, log, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
-            Err(error) => core.fail(core.explain_resource(resource, error, &again), Asked::Other, &own),
+            Err(error) => {
+                let reply = core.fail(core.explain_resource(resource, error, &again), Asked::Resource, &own);
+                reply.map_err(|error| with_uri(error, &uri))
+            }
         })
         .within(self.options.timeout)
         .handled()
@@ -103,7 +106,7 @@ impl Core {
 
     /// The resource of a URI that the policy allows.
     fn permitted(&self, text: &str) -> Result<(usize, ResourceUri), Error> {
-        let unknown = || Error::Unknown { kind: ItemKind::Resource, name: text.to_owned() };
+        let unknown = || Error::unknown(ItemKind::Resource, text.to_owned());
         let uri: ResourceUri = text.parse().map_err(|_| unknown())?;
         if !self.resources.policy.allows(&uri) {
             return Err(Error::Denied { uri: text.to_owned() });
@@ -119,7 +122,7 @@ impl Core {
                 let invalid = InvalidParams::from_issues(issues).into();
                 Err(self.explain_resource(resource, invalid, &Raw::null()))
             }
-            None => Err(Error::Unknown { kind: ItemKind::Resource, name: uri.base().to_owned() }),
+            None => Err(Error::unknown(ItemKind::Resource, uri.base().to_owned())),
         }
     }
 
@@ -149,7 +152,7 @@ impl Core {
     /// Whether a resource may be subscribed to: the policy lets it be read, and it can be watched.
     pub(crate) fn may_subscribe(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let rules = self.options.rules;
-        let refused = |error: &Error| match rules.answer(error, Asked::Other) {
+        let refused = |error: &Error| match rules.answer(error, Asked::Resource) {
             switchboard_design::Answer::Rpc(error) => error,
             _ => RpcError::invalid_params(error.to_string()),
         };
@@ -161,6 +164,17 @@ impl Core {
         }
         Ok(())
     }
+}
+
+/// The error that a resource does not exist, with the URI that was asked for.
+fn with_uri(error: RpcError, uri: &str) -> RpcError {
+    if error.code != ErrorCode::RESOURCE_NOT_FOUND {
+        return error;
+    }
+    let data = error.data.as_ref().and_then(|data| data.decode::<serde_json::Map<String, Value>>().ok());
+    let mut data = data.unwrap_or_default();
+    data.entry("uri").or_insert_with(|| Value::from(uri));
+    error.with_data(Value::Object(data))
 }
 
 /// One block as what a resource holds, under the URI that was asked for.

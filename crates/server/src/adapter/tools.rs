@@ -138,7 +138,7 @@ impl Core {
 
     /// The place of a tool that the caller may use.
     pub(crate) fn find_tool(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
-        let unknown = || Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() };
+        let unknown = || Error::unknown(ItemKind::Tool, name.to_owned());
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
         Ok(tool)

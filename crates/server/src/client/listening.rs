@@ -143,7 +143,7 @@ pub(crate) fn check_known(design: &Design, name: &str) -> Result<(), Error> {
     if design.notifications.iter().any(|known| known.name == name) {
         return Ok(());
     }
-    Err(Error::Unknown { kind: ItemKind::Notification, name: name.to_owned() })
+    Err(Error::unknown(ItemKind::Notification, name.to_owned()))
 }
 
 /// Reads one event and no other.

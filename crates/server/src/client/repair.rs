@@ -48,7 +48,7 @@ impl Caller {
         events: Option<EventSink>,
     ) -> Result<CallToolResult, Error> {
         let tool = self.design.tools.iter().find(|tool| tool.name == name);
-        let tool = tool.ok_or_else(|| Error::Unknown { kind: ItemKind::Tool, name: name.to_owned() })?;
+        let tool = tool.ok_or_else(|| Error::unknown(ItemKind::Tool, name.to_owned()))?;
         let called = Called::Tool(name);
         let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;
         self.call_tool(tool, args, cx, events).await
@@ -60,7 +60,7 @@ impl Caller {
     /// As [`Self::call_raw`].
     pub async fn get_prompt_raw(&self, name: &str, args: Value) -> Result<Prompt, Error> {
         if !self.design.prompts.iter().any(|prompt| prompt.name == name) {
-            return Err(Error::Unknown { kind: ItemKind::Prompt, name: name.to_owned() });
+            return Err(Error::unknown(ItemKind::Prompt, name.to_owned()));
         }
         let called = Called::Prompt(name);
         let args = object(args, |message, args| called.repair(&self.design, message, Some(args)))?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use switchboard_design::{ArgumentErrors, ErrorPolicy};
 use switchboard_server::Error;
+use switchboard_session::CallError;
 
 use crate::stage::{ERAS, MODERN, OLDER, REVISIONS, Shop, ask, outcome, session};
 
@@ -23,6 +24,8 @@ async fn the_table_holds_in_every_revision() {
             ("fail", json!({"text": "invalid"}), misfit, "-32602"),
             ("none", json!({}), "-32602", "-32601"),
             ("fail", json!({"text": "tool"}), "failed", "-32603"),
+            ("fail", json!({"text": "missing"}), "failed", "-32603"),
+            ("fail", json!({"text": "unmapped"}), "failed", "-32601"),
             ("fail", json!({"text": "internal"}), "-32603", "-32603"),
             ("fail", json!({"text": "timeout"}), "-32603", "-32603"),
             ("fail", json!({"text": "rpc"}), "-7", "-7"),
@@ -35,6 +38,10 @@ async fn the_table_holds_in_every_revision() {
             ("resources/read", json!({"uri": "none://x"}), unknown_resource, -32601),
             ("resources/read", json!({"uri": "text://broken"}), -32603, -32603),
             ("resources/read", json!({"uri": "text://rude"}), -32603, -32603),
+            ("resources/read", json!({"uri": "text://unmapped"}), -32601, -32601),
+            ("resources/read", json!({"uri": "text://missing"}), unknown_resource, unknown_resource),
+            ("prompts/get", json!({"name": "advise", "arguments": {"topic": "unmapped"}}), -32601, -32601),
+            ("prompts/get", json!({"name": "advise", "arguments": {"topic": "missing"}}), -32602, -32602),
             ("resources/read", json!({"uri": "conversation://history?limit=x"}), -32602, -32602),
             ("prompts/get", json!({"name": "none"}), -32602, -32601),
             ("prompts/get", json!({"name": "advise"}), -32602, -32602),
@@ -47,6 +54,23 @@ async fn the_table_holds_in_every_revision() {
             );
             assert_eq!(ask(&seed, method, params).await.unwrap_err().0, coded, "{method} {revision}, codes");
         }
+    }
+}
+
+#[tokio::test]
+async fn v4_a_missing_resource_is_told_with_its_uri_and_its_name() {
+    let server = Shop::builder().build().unwrap();
+    for revision in REVISIONS {
+        let session = session(&server, revision).await;
+        let params = json!({"uri": "text://missing"});
+        let told = session.request_raw("resources/read", crate::stage::raw(params)).await;
+        let Err(CallError::Remote(error)) = told else { panic!("{told:?}") };
+        let data: serde_json::Value = error.data.as_ref().unwrap().decode().unwrap();
+        assert_eq!(data, json!({"uri": "text://missing", "name": "not_found"}), "{revision}");
+        let code = error.code;
+        let error = Error::from_rpc(error, |_| panic!("nothing to repair"));
+        assert_eq!(error.code(), code, "{revision}");
+        assert!(matches!(&error, Error::Tool(own) if own.code == "not_found"), "{error:?}");
     }
 }
 

@@ -261,6 +261,8 @@ fn failure(how: &str) -> Error {
         "internal" => Error::internal("the password is 1234"),
         "rpc" => Error::Rpc(RpcError::new(ErrorCode(-7), "own")),
         "timeout" => Error::Timeout,
+        "missing" => Error::not_found("There is none."),
+        "unmapped" => Error::tool("method_not_found", "Not here."),
         other => panic!("a method panicked on {other}"),
     }
 }
@@ -343,6 +345,7 @@ impl Dispatch for Shop {
                 match id.as_str() {
                     "broken" => rt::contents(Result::<String>::Err(failure("internal"))),
                     "rude" => rt::contents(Result::<String>::Err(failure("tool"))),
+                    "missing" | "unmapped" => rt::contents(Result::<String>::Err(failure(&id))),
                     _ => rt::contents(fine(id)),
                 }
             }),
@@ -361,6 +364,9 @@ impl Dispatch for Shop {
         match prompt {
             1 => Box::pin(async move {
                 let AdviseArgs { topic, color, times } = call.args()?;
+                if matches!(topic.as_str(), "missing" | "unmapped") {
+                    return Err(failure(&topic));
+                }
                 Ok(Prompt::user(format!("{topic} {color:?} {times:?}")))
             }),
             2 => Box::pin(async move { Ok(Prompt::user("psst")) }),

@@ -63,7 +63,7 @@ fn a_struct_is_the_form_that_its_fields_say() {
 
 #[derive(Debug, ServiceError)]
 enum MapError {
-    #[tool_error("not_found")]
+    #[not_found]
     NotFound { city: String, near: Option<String> },
     #[tool_error("closed")]
     #[message("Closed for {0} hours")]
@@ -150,6 +150,11 @@ async fn a_typed_client_gets_the_same_variant() {
     for way in WAYS {
         let expected = format!("{:?}", failure(way));
         assert_eq!(format!("{:?}", maps.fail(way.into()).await.unwrap_err()), expected);
+    }
+    for way in ["not_found", "unreadable", "quota", "away"] {
+        // V4: a resource fails with the same variants as a tool.
+        let expected = format!("{:?}", failure(way));
+        assert_eq!(format!("{:?}", maps.place(way.into()).await.unwrap_err()), expected);
     }
     let hidden = maps.fail("other".into()).await.unwrap_err();
     assert!(!format!("{hidden:?}").contains("secret"), "{hidden:?}");

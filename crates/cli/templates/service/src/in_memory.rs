@@ -38,7 +38,7 @@ impl __Trait__ for InMemory {
     async fn note(&self, id: u32) -> Result<Note> {
         let notes = self.notes();
         let note = notes.iter().find(|note| note.id == id).cloned();
-        note.ok_or_else(|| Error::tool("not_found", format!("There is no note {id}.")))
+        note.ok_or_else(|| Error::not_found(format!("There is no note {id}.")))
     }
 
     async fn summarize(&self, subject: String) -> Result<Prompt> {
