@@ -56,6 +56,8 @@ pub enum FlagKind {
     Number,
     /// Text.
     Text,
+    /// Bytes, which are base64 in JSON: `@FILE`, or base64 itself.
+    Bytes,
     /// One of these, each as it is written.
     Choice(Vec<String>),
     /// JSON.
@@ -120,6 +122,9 @@ impl FlagKind {
             Some("boolean") => Self::Boolean,
             Some("integer") => Self::Integer,
             Some("number") => Self::Number,
+            Some("string") if schema.get("contentEncoding").is_some_and(|encoding| encoding == "base64") => {
+                Self::Bytes
+            }
             Some("string") => Self::Text,
             Some(_) => Self::Json,
             None => Self::Any,
@@ -133,6 +138,7 @@ impl FlagKind {
             Self::Integer => "INT",
             Self::Number => "NUMBER",
             Self::Text | Self::Choice(_) => "TEXT",
+            Self::Bytes => "@FILE",
             Self::Json => "JSON",
             Self::Any => "VALUE",
         }

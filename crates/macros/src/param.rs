@@ -40,6 +40,29 @@ pub(crate) struct Arg {
     pub(crate) schema: Vec<Attribute>,
     pub(crate) default: Option<ArgDefault>,
     pub(crate) header: Option<LitStr>,
+    /// Whether its bytes are base64 on the wire.
+    pub(crate) base64: Option<Base64>,
+}
+
+/// Bytes that are base64 on the wire.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Base64 {
+    /// `Vec<u8>`.
+    Bytes,
+    /// `Option<Vec<u8>>`.
+    Optional,
+}
+
+impl Base64 {
+    fn of(ty: &Type) -> Option<Self> {
+        let word = ty::last_word(ty)?;
+        let inner = ty::argument(word)?;
+        match word.ident.to_string().as_str() {
+            "Vec" if ty::is_named(inner, "u8") => Some(Self::Bytes),
+            "Option" if Self::of(inner) == Some(Self::Bytes) => Some(Self::Optional),
+            _ => None,
+        }
+    }
 }
 
 /// What an argument is when it is not given.
@@ -74,6 +97,16 @@ impl Param {
         };
         let kind = kind(&ident, typed, problems)?;
         Some(Self { ident, ty: ty::ungroup(&typed.ty).clone(), kind })
+    }
+
+    /// The type that is read from the wire.
+    pub(crate) fn wire_type(&self, rt: &TokenStream) -> TokenStream {
+        let ty = &self.ty;
+        match self.arg().and_then(|arg| arg.base64) {
+            None => quote!(#ty),
+            Some(Base64::Bytes) => quote!(#rt::Bytes),
+            Some(Base64::Optional) => quote!(::core::option::Option<#rt::Bytes>),
+        }
     }
 
     /// The argument that this is.
@@ -133,7 +166,14 @@ fn arg(ident: &Ident, typed: &PatType, problems: &mut Problems) -> Option<ParamK
     // `_text` is the argument `text` of a body that does not look at it.
     let wire = ident.unraw().to_string();
     let wire = wire.trim_start_matches('_').to_owned();
-    let mut arg = Arg { wire, docs: Docs::of(&typed.attrs), schema: Vec::new(), default: None, header: None };
+    let mut arg = Arg {
+        wire,
+        docs: Docs::of(&typed.attrs),
+        schema: Vec::new(),
+        default: None,
+        header: None,
+        base64: None,
+    };
     let mut whole = false;
     for attr in typed.attrs.iter().filter(|attr| is_ours(attr)) {
         if attr.path().is_ident("args") {
@@ -153,7 +193,16 @@ fn arg(ident: &Ident, typed: &PatType, problems: &mut Problems) -> Option<ParamK
             if let Some(name) = options.literal("name", problems) {
                 arg.wire = name.value();
             }
-            options.finish("`#[arg]`", &["default", "name"], problems);
+            if options.flag("base64", problems) == Some(true) {
+                arg.base64 = Base64::of(&typed.ty);
+                if arg.base64.is_none() {
+                    problems.at(
+                        &typed.ty,
+                        "only `Vec<u8>` and `Option<Vec<u8>>` can be base64; elsewhere, use the type `Bytes`",
+                    );
+                }
+            }
+            options.finish("`#[arg]`", &["base64", "default", "name"], problems);
         } else if attr.path().is_ident("header") {
             header(attr, typed, &mut arg, problems);
         }

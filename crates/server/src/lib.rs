@@ -10,6 +10,7 @@
 mod adapter;
 mod args;
 mod builder;
+mod bytes;
 mod changes;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -40,6 +41,7 @@ pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
 pub use args::Argument;
+pub use bytes::{Base64Error, Bytes};
 pub use builder::{BuildError, ServiceBuilder};
 pub use changes::Changes;
 pub use compose::{Collision, Collisions};

@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use switchboard_design::{Error, OutputDef};
-use switchboard_protocol::{CallToolResult, Content, Raw};
+use switchboard_protocol::{CallToolResult, Content, Raw, ResourceContents};
 
+use crate::bytes::{is_base64, is_bytes};
 use crate::{Contents, StreamJson};
 
 /// What a tool without a result says.
@@ -102,9 +103,7 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
         let output = OutputDef::of::<T>();
         match output.schema().and_then(|schema| schema.get("type")).and_then(Value::as_str) {
             Some("null") => OutputDef::Nothing,
-            Some("string") if output.schema().is_some_and(|schema| schema.get("enum").is_none()) => {
-                OutputDef::Text
-            }
+            Some("string") if output.schema().is_some_and(is_plain_text) => OutputDef::Text,
             _ => output,
         }
     }
@@ -116,6 +115,10 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
     fn into_contents(self) -> Result<Contents, Error> {
         let json = Raw::encode(&self)?;
         Ok(match json.as_str().as_bytes().first() {
+            Some(b'"') if is_bytes::<T>() => {
+                let blob = ResourceContents::blob("", json.decode::<String>()?);
+                Contents::new([Content::resource(blob)])
+            }
             Some(b'"') => Contents::text(json.decode::<String>()?),
             _ => Contents::text(json.as_str()),
         })
@@ -124,6 +127,11 @@ impl<T: Serialize + JsonSchema + Send> IntoOutput for T {
     fn into_json(self) -> Result<Raw, Error> {
         Ok(Raw::encode(&self)?)
     }
+}
+
+/// Whether a schema of strings describes text that stands for itself.
+fn is_plain_text(schema: &Value) -> bool {
+    schema.get("enum").is_none() && !is_base64(schema)
 }
 
 impl IntoOutput for Contents {

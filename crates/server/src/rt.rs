@@ -14,6 +14,7 @@ use switchboard_design::{
 };
 use switchboard_protocol::{CallToolResult, Raw};
 
+pub use crate::Bytes;
 pub use crate::args::{Args, Argument, Given};
 #[cfg(feature = "cli")]
 pub use crate::cli::{command, run_cli};
@@ -208,7 +209,7 @@ fn resource_of(
     params: Vec<ParamDef>,
     output: OutputDef,
 ) -> ResourceDef {
-    let is_data = matches!(output, OutputDef::Structured { .. });
+    let is_data = matches!(&output, OutputDef::Structured { schema } if !crate::bytes::is_base64(schema));
     let resource = ResourceDef::new(rust_name, uri, description).with_params(params).with_output(output);
     if is_data { resource.with_mime("application/json") } else { resource }
 }

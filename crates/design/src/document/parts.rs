@@ -163,6 +163,7 @@ fn kind(flag: &Flag) -> String {
         FlagKind::Integer => "whole number".to_owned(),
         FlagKind::Number => "number".to_owned(),
         FlagKind::Text => "text".to_owned(),
+        FlagKind::Bytes => "bytes (base64)".to_owned(),
         FlagKind::Choice(values) => {
             let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
             format!("one of {}", values.join(", "))

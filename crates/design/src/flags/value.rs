@@ -13,7 +13,7 @@ impl Flag {
     /// What is wrong with it, in words for people.
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let value = match &self.kind {
-            FlagKind::Text => Value::String(text.to_owned()),
+            FlagKind::Text | FlagKind::Bytes => Value::String(text.to_owned()),
             FlagKind::Boolean => match text {
                 "true" | "yes" | "1" => Value::Bool(true),
                 "false" | "no" | "0" => Value::Bool(false),

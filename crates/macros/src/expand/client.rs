@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use super::contract::calls;
 use super::{declared, future, passed};
 use crate::method::Method;
-use crate::param::ParamKind;
+use crate::param::{Base64, ParamKind};
 use crate::role::Role;
 use crate::service::Service;
 use crate::ty::at;
@@ -121,7 +121,12 @@ pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
             ParamKind::Whole => return quote_spanned!(at(&param.ty)=> #rt::Arguments::whole(&#ident)),
             ParamKind::Arg(arg) => {
                 let wire = if is_completion && first { "value" } else { &arg.wire };
-                made.extend(quote_spanned!(at(&param.ty)=> .with(#wire, &#ident)));
+                let value = match arg.base64 {
+                    None => quote!(#ident),
+                    Some(Base64::Bytes) => quote!(#rt::Bytes::from(#ident)),
+                    Some(Base64::Optional) => quote!(#ident.map(#rt::Bytes::from)),
+                };
+                made.extend(quote_spanned!(at(&param.ty)=> .with(#wire, &#value)));
                 first = false;
             }
             ParamKind::Cx | ParamKind::Events(_) | ParamKind::Changes => {}

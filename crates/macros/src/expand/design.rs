@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::docs::Docs;
 use crate::method::Method;
-use crate::param::{Arg, ArgDefault, Param, ParamKind};
+use crate::param::{Arg, ArgDefault, Base64, Param, ParamKind};
 use crate::role::{Common, Role};
 use crate::service::Service;
 use crate::ty::at;
@@ -239,7 +239,7 @@ fn takes(rt: &TokenStream, method: &Method) -> TokenStream {
 }
 
 fn taken(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
-    let (wire, ty) = (&arg.wire, &param.ty);
+    let (wire, ty) = (&arg.wire, param.wire_type(rt));
     let description = arg.docs.as_ref().map_or_else(|| quote!(""), Docs::tokens);
     let default = arg.default.as_ref().map(|default| {
         let default = match default {
@@ -247,20 +247,25 @@ fn taken(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
             ArgDefault::From(path) => quote!(#path()),
             ArgDefault::Is(expr) => quote!(#expr),
         };
+        let default = match arg.base64.filter(|_| !matches!(arg.default, Some(ArgDefault::Own))) {
+            None => default,
+            Some(Base64::Bytes) => quote!(#rt::Bytes::new(#default)),
+            Some(Base64::Optional) => quote!((#default).map(#rt::Bytes::new)),
+        };
         quote!(#rt::default_json::<#ty>(&(#default)))
     });
     let header = arg.header.as_ref().map(|header| quote!(.header(#wire, #header)));
     let like = (!arg.schema.is_empty()).then(|| like(rt, param, arg));
     let made = match default {
-        None => quote_spanned!(at(&ty)=> .arg::<#ty>(#wire, #description)),
-        Some(default) => quote_spanned!(at(&ty)=> .arg_or::<#ty>(#wire, #description, #default)),
+        None => quote_spanned!(at(&param.ty)=> .arg::<#ty>(#wire, #description)),
+        Some(default) => quote_spanned!(at(&param.ty)=> .arg_or::<#ty>(#wire, #description, #default)),
     };
     quote!(#like #made #header)
 }
 
 /// The schema of a parameter that says more of it: that of a struct which has it as its one field.
 fn like(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
-    let (ident, ty, attrs) = (&param.ident, &param.ty, &arg.schema);
+    let (ident, ty, attrs) = (&param.ident, param.wire_type(rt), &arg.schema);
     let krate = quote!(#rt::schemars).to_string().replace(' ', "");
     quote! {
         .like({

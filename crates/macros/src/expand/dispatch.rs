@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
 use crate::method::Method;
-use crate::param::ParamKind;
+use crate::param::{Base64, ParamKind};
 use crate::role::Role;
 use crate::service::Service;
 use crate::ty::at;
@@ -118,12 +118,24 @@ fn called(service: &Service, method: &Method) -> TokenStream {
             ParamKind::Arg(arg) => {
                 // What was typed so far is the first, whatever it is called.
                 wires.push(if is_completion && wires.is_empty() { "value" } else { &arg.wire });
-                match &arg.default {
-                    None => quote_spanned!(at(&ty)=> given.take::<#ty>()?),
+                let wire = param.wire_type(&service.options.rt);
+                let taken = match &arg.default {
+                    None => quote_spanned!(at(&ty)=> given.take::<#wire>()?),
                     Some(default) => {
                         let maker = default.maker();
-                        quote_spanned!(at(&ty)=> given.take_or::<#ty>(#maker)?)
+                        match arg.base64 {
+                            Some(Base64::Bytes) => quote!(given.take_or::<#wire>(|| (#maker)().into())?),
+                            Some(Base64::Optional) => quote! {
+                                given.take_or::<#wire>(|| (#maker)().map(::core::convert::Into::into))?
+                            },
+                            None => quote_spanned!(at(&ty)=> given.take_or::<#wire>(#maker)?),
+                        }
                     }
+                };
+                match arg.base64 {
+                    Some(Base64::Bytes) => quote!(#taken.into_vec()),
+                    Some(Base64::Optional) => quote!(#taken.map(::core::convert::Into::into)),
+                    None => taken,
                 }
             }
         });

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use switchboard_design::{
-    Asked, Design, Error, InvalidParams, ItemKind, Operation, PatternError, Repair, ResourceUri, Route,
-    UriPolicy,
+    Asked, Design, Error, InvalidParams, ItemKind, Operation, OutputDef, PatternError, Repair, ResourceDef,
+    ResourceUri, Route, UriPolicy,
 };
 use switchboard_protocol::{
     CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents,
@@ -141,7 +141,7 @@ impl Core {
         let def = &self.design.resources[resource];
         let blocks = contents.blocks.into_iter();
         let contents: Vec<ResourceContents> =
-            blocks.map(|block| held(block, uri, def.mime.as_deref())).collect();
+            blocks.map(|block| held(block, uri, def)).collect();
         let mut result = ReadResourceResult::new(contents);
         // What not everybody may read is nobody's to share, whatever the server says of the rest.
         let private = (!def.scopes.is_empty()).then_some(CacheScope::Private);
@@ -177,8 +177,14 @@ fn with_uri(error: RpcError, uri: &str) -> RpcError {
     error.with_data(Value::Object(data))
 }
 
+/// Whether a resource is bytes and nothing else.
+fn is_bytes(output: &OutputDef) -> bool {
+    output.schema().is_some_and(crate::bytes::is_base64)
+}
+
 /// One block as what a resource holds, under the URI that was asked for.
-fn held(block: Content, uri: &str, mime: Option<&str>) -> ResourceContents {
+fn held(block: Content, uri: &str, def: &ResourceDef) -> ResourceContents {
+    let mime = def.mime.as_deref();
     let typed = |contents: ResourceContents, own: Option<&str>| match own.or(mime) {
         Some(mime) => contents.with_mime_type(mime.to_owned()),
         None => contents,
@@ -194,8 +200,9 @@ fn held(block: Content, uri: &str, mime: Option<&str>) -> ResourceContents {
             if own.uri.is_empty() {
                 uri.clone_into(&mut own.uri);
             }
-            let bytes = matches!(own.body, ResourceBody::Blob(_));
-            if own.mime_type.is_none() && !bytes {
+            // Bytes among the contents of another kind are not what the resource says of itself.
+            let is_other = matches!(own.body, ResourceBody::Blob(_)) && !is_bytes(&def.output);
+            if own.mime_type.is_none() && !is_other {
                 own.mime_type = mime.map(str::to_owned);
             }
             own

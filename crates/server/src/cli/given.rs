@@ -7,9 +7,10 @@ use std::io::Read;
 use clap::ArgMatches;
 use serde_json::{Map, Value, json};
 use switchboard_design::schema::misfits;
-use switchboard_design::{Flag, InvalidParams, Issue};
+use switchboard_design::{Flag, FlagKind, InvalidParams, Issue};
 
 use super::failure::Failure;
+use crate::Bytes;
 
 /// The id of `--args`.
 pub(super) const WHOLE: &str = "@args";
@@ -82,10 +83,26 @@ pub(super) fn schema_of(flags: &[Flag]) -> Value {
 fn value(matches: &ArgMatches, flag: &Flag) -> Result<Option<Value>, String> {
     let Ok(Some(mut texts)) = matches.try_get_many::<String>(&id(flag)) else { return Ok(None) };
     if flag.repeated {
-        let items: Result<Vec<Value>, String> = texts.map(|text| flag.read(text)).collect();
+        let items: Result<Vec<Value>, String> = texts.map(|text| one(flag, text)).collect();
         return items.map(|items| Some(Value::Array(items)));
     }
-    texts.next().map(|text| flag.read(text)).transpose()
+    texts.next().map(|text| one(flag, text)).transpose()
+}
+
+/// One value of a flag. Bytes are read from `@FILE` (`@-` is stdin) or given as base64.
+fn one(flag: &Flag, text: &str) -> Result<Value, String> {
+    if flag.kind != FlagKind::Bytes {
+        return flag.read(text);
+    }
+    let bytes = match text.strip_prefix('@') {
+        Some("-") => bounded_bytes(std::io::stdin().lock()).map(Bytes::new),
+        Some(path) => std::fs::File::open(path).and_then(bounded_bytes).map(Bytes::new),
+        None => return Bytes::from_base64(text).map(|bytes| Value::String(bytes.to_base64())).map_err(|error| {
+            format!("expected base64 or @FILE, got {text:?} ({error})")
+        }),
+    };
+    let bytes = bytes.map_err(|error| format!("cannot read {text}: {error}"))?;
+    flag.read(&bytes.to_base64())
 }
 
 /// Each thing that is wrong, on the flag it is about.
@@ -123,10 +140,14 @@ fn whole(text: &str) -> Result<Map<String, Value>, Failure> {
 }
 
 fn bounded(source: impl Read) -> std::io::Result<String> {
-    let mut text = String::new();
-    source.take(MOST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST {
+    String::from_utf8(bounded_bytes(source)?).map_err(std::io::Error::other)
+}
+
+fn bounded_bytes(source: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
         return Err(std::io::Error::other(format!("more than {} MiB", MOST >> 20)));
     }
-    Ok(text)
+    Ok(bytes)
 }

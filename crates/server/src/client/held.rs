@@ -6,8 +6,9 @@
 use serde_json::Value;
 use switchboard_design::schema::{is_object, misfits};
 use switchboard_design::{Design, Error, OutputDef};
-use switchboard_protocol::{CallToolResult, DecodeError, Raw, ReadResourceResult};
+use switchboard_protocol::{CallToolResult, Content, DecodeError, Raw, ReadResourceResult, ResourceBody};
 
+use crate::bytes::is_base64;
 use crate::events::held_text;
 use crate::{Contents, FromOutput};
 
@@ -64,8 +65,13 @@ pub(crate) fn from_resource<T: FromOutput>(
     result: ReadResourceResult,
     output: &OutputDef,
 ) -> Result<T, Error> {
-    let blocks: Vec<_> = result.contents.into_iter().map(switchboard_protocol::Content::resource).collect();
+    let blocks: Vec<_> = result.contents.into_iter().map(Content::resource).collect();
     let contents = Contents::new(blocks);
+    if output.schema().is_some_and(is_base64)
+        && let Some(blob) = contents.blocks.iter().find_map(held_blob)
+    {
+        return T::from_json(&Raw::encode(blob)?);
+    }
     let reads_text = match output {
         OutputDef::Text => true,
         OutputDef::Structured { schema } => is_text(schema),
@@ -82,10 +88,21 @@ pub(crate) fn from_resource<T: FromOutput>(
     T::from_json(&if is_none { Raw::null() } else { Raw::encode(text)? })
 }
 
+/// The base64 that an item holds.
+fn held_blob(item: &Content) -> Option<&str> {
+    match item {
+        Content::Resource(embedded) => match &embedded.resource.body {
+            ResourceBody::Blob(blob) => Some(blob),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use switchboard_protocol::{Content, ResourceContents};
+    use switchboard_protocol::ResourceContents;
 
     use super::*;
     use crate::StreamJson;
