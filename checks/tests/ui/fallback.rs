@@ -1,4 +1,4 @@
-//! A client without a way to call what has no role in MCP.
+//! A fallback that cannot call what has no role in MCP.
 
 use switchboard::prelude::*;
 
@@ -16,7 +16,8 @@ trait Indexes {
 fn use_it(_: impl Indexes) {}
 
 fn call(session: switchboard::ClientSession) {
-    use_it(IndexesClient::new(session));
+    use_it(IndexesClient::new(session.clone()));
+    use_it(IndexesClient::new(session).with_fallback("http://localhost/rpc"));
 }
 
 fn main() {}

@@ -86,7 +86,10 @@ pub fn form_choice(input: TokenStream) -> TokenStream {
 /// Each variant says how it is told: `#[tool_error("code")]` for the model to read, `#[not_found]` for what does not exist
 /// (in a resource, the specification's code for a missing one), `#[invalid_params]`, `#[rpc(-32001)]`; one, `#[other]`, holds any other error. What it says is `#[message("…")]`, or how the enum is
 /// displayed. Fields travel as JSON.
-#[proc_macro_derive(ServiceError, attributes(service_error, tool_error, not_found, invalid_params, rpc, other, message))]
+#[proc_macro_derive(
+    ServiceError,
+    attributes(service_error, tool_error, not_found, invalid_params, rpc, other, message)
+)]
 pub fn service_error(input: TokenStream) -> TokenStream {
     derived(input, derive::service_error)
 }

@@ -41,8 +41,8 @@ pub mod wire;
 
 pub use adapter::{AdapterEvent, EventKind};
 pub use args::Argument;
-pub use bytes::{Base64Error, Bytes};
 pub use builder::{BuildError, ServiceBuilder};
+pub use bytes::{Base64Error, Bytes};
 pub use changes::Changes;
 pub use compose::{Collision, Collisions};
 pub use contents::Contents;

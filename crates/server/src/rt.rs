@@ -322,6 +322,11 @@ pub fn plain<T, E: ServiceError>(returned: Result<T, E>) -> Result<T, Error> {
     returned.map_err(ServiceError::into_error)
 }
 
+/// The error of a method without a role in MCP, called over MCP alone.
+pub fn unmapped<E: ServiceError>(method: &str) -> E {
+    E::from_error(Error::Unmapped { method: method.to_owned() })
+}
+
 /// For a number that the design does not have: whoever serves a design asks for what is in it.
 pub fn no_such<T: Send + 'static>() -> Working<T> {
     Box::pin(async { Err(Error::internal("the design and its dispatch disagree")) })

@@ -29,6 +29,6 @@ pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 pub use switchboard_server::rt::schemars::JsonSchema;
 pub use switchboard_server::rt::serde::{Deserialize, Serialize};
 pub use switchboard_server::{
-    Answer, Bytes, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError, StreamJson,
-    ToolError,
+    Answer, Bytes, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError,
+    StreamJson, ToolError,
 };

@@ -23,9 +23,7 @@ use serde::Serialize;
 use serde_json::json;
 use switchboard_protocol::{CallToolResult, ErrorCode, Meta, Raw, RpcError};
 
-use super::{
-    ERROR_KEY, Error, INVALID_PARAMS, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError,
-};
+use super::{ERROR_KEY, Error, INVALID_PARAMS, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError};
 use crate::check::ItemKind;
 
 /// Who is told what.
@@ -130,7 +128,10 @@ impl ErrorRules {
                 Answer::Rpc(RpcError::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
             }
             (Error::Unknown { kind: ItemKind::Resource, name, .. }, ErrorPolicy::Specification) => {
-                Answer::Rpc(RpcError::new(ErrorCode::INVALID_PARAMS, error.to_string()).with_data(json!({"uri": name})))
+                Answer::Rpc(
+                    RpcError::new(ErrorCode::INVALID_PARAMS, error.to_string())
+                        .with_data(json!({"uri": name})),
+                )
             }
             (Error::Unauthorised { scopes }, _) => Answer::Rpc(
                 RpcError::new(error.code(), error.to_string()).with_data(json!({"scopes": scopes})),

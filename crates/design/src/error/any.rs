@@ -18,7 +18,9 @@ impl fmt::Display for Error {
             Self::Tool(own) => own.fmt(f),
             Self::Unknown { kind, name, .. } => write!(f, "Unknown {kind}: {name}"),
             Self::MethodNotFound { method } => write!(f, "Method not found: {method}"),
-            Self::Unmapped { method } => write!(f, "{method} has no role in MCP and needs a fallback client"),
+            Self::Unmapped { method } => {
+                write!(f, "`{method}` has no role in MCP: call it through a client `with_fallback`")
+            }
             Self::Denied { uri } => write!(f, "Resource not allowed: {uri}"),
             Self::Unauthorised { scopes } => write!(f, "needs the scopes {}", scopes.join(", ")),
             Self::Rpc(error) => error.fmt(f),

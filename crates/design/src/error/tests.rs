@@ -119,7 +119,10 @@ fn a_services_own_error_comes_back_with_its_name_and_data() {
         let Error::Tool(error) = received(rules.answer(&Error::Tool(sent.clone()), Asked::Tool)) else {
             panic!("the service's own")
         };
-        assert_eq!((error.code, error.message, error.data), (sent.code.clone(), sent.message.clone(), sent.data.clone()));
+        assert_eq!(
+            (error.code, error.message, error.data),
+            (sent.code.clone(), sent.message.clone(), sent.data.clone())
+        );
     }
 }
 

@@ -20,17 +20,17 @@ pub(super) fn open(service: &Service) -> TokenStream {
     let (vis, ident, rt) = (&service.vis, &service.ident, &service.options.rt);
     let (client, unmapped) = (format_ident!("{ident}Client"), format_ident!("{ident}Unmapped"));
     let docs = format!("Calls [`{ident}`] over MCP.");
-    let unmapped_docs = format!("What [`{client}`] needs for methods without a role in MCP.");
+    let unmapped_docs = format!("How [`{client}`] calls methods without a role in MCP.");
     let missing: Vec<String> =
         calls(service).filter(|method| is_unmapped(method)).map(Method::rust_name).collect();
     let told = (!missing.is_empty()).then(|| {
-        let message = format!("`{ident}` has methods that are not mapped to MCP");
+        let message = format!("`{{Self}}` cannot call the methods of `{ident}` that are not mapped to MCP");
         let which = format!("not exposed over MCP: {}", missing.join(", "));
         quote! {
             #[diagnostic::on_unimplemented(
                 message = #message,
                 note = #which,
-                note = "pass a client for the original transport with `.with_fallback(..)`",
+                note = "pass `.with_fallback(..)` a client for the original transport, or the service itself in an `Arc`",
             )]
         }
     });
@@ -76,7 +76,17 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             fn #name(&self, #(#declared),*) -> #future { <__S as #ident>::#own(self, #(#passed),*) }
         }
     });
-    let nothing = calls(service).all(|method| !is_unmapped(method)).then(|| quote!(impl #unmapped for () {}));
+    // Without a fallback only the methods that need one fail, and only when they are called.
+    let failing = calls(service).filter(|method| is_unmapped(method)).map(|method| {
+        let (name, own) = (unmapped_name(method), method.rust_name());
+        let (declared, passed, future) = (declared(method), passed(method), future(&method.returns));
+        quote! {
+            fn #name(&self, #(#declared),*) -> #future {
+                let _ = (#(#passed,)*);
+                async { ::core::result::Result::Err(#rt::unmapped(#own)) }
+            }
+        }
+    });
     let methods = methods(service);
     quote! {
         #rt::if_client! {
@@ -89,7 +99,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             }
 
             impl<F> #client<F> {
-                /// Calls methods without a role in MCP through this.
+                /// Calls methods without a role in MCP through this. Without a fallback they fail with `Error::Unmapped`.
                 #vis fn with_fallback<G>(self, fallback: G) -> #client<G> {
                     #client { caller: self.caller, fallback }
                 }
@@ -101,7 +111,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
                 #streams
             }
 
-            #nothing
+            impl #unmapped for () { #(#failing)* }
 
             impl<__S: #ident> #unmapped for ::std::sync::Arc<__S> { #(#shared)* }
 

@@ -9,8 +9,8 @@ use switchboard_design::{
     ResourceUri, Route, UriPolicy,
 };
 use switchboard_protocol::{
-    CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody, ResourceContents,
-    RpcError,
+    CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody,
+    ResourceContents, RpcError,
 };
 use switchboard_session::answering::{self, Caller, Handled, Reply};
 
@@ -140,8 +140,7 @@ impl Core {
     fn resource_reply(&self, resource: usize, uri: &str, contents: Contents) -> Reply {
         let def = &self.design.resources[resource];
         let blocks = contents.blocks.into_iter();
-        let contents: Vec<ResourceContents> =
-            blocks.map(|block| held(block, uri, def)).collect();
+        let contents: Vec<ResourceContents> = blocks.map(|block| held(block, uri, def)).collect();
         let mut result = ReadResourceResult::new(contents);
         // What not everybody may read is nobody's to share, whatever the server says of the rest.
         let private = (!def.scopes.is_empty()).then_some(CacheScope::Private);

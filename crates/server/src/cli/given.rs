@@ -97,9 +97,11 @@ fn one(flag: &Flag, text: &str) -> Result<Value, String> {
     let bytes = match text.strip_prefix('@') {
         Some("-") => bounded_bytes(std::io::stdin().lock()).map(Bytes::new),
         Some(path) => std::fs::File::open(path).and_then(bounded_bytes).map(Bytes::new),
-        None => return Bytes::from_base64(text).map(|bytes| Value::String(bytes.to_base64())).map_err(|error| {
-            format!("expected base64 or @FILE, got {text:?} ({error})")
-        }),
+        None => {
+            return Bytes::from_base64(text)
+                .map(|bytes| Value::String(bytes.to_base64()))
+                .map_err(|error| format!("expected base64 or @FILE, got {text:?} ({error})"));
+        }
     };
     let bytes = bytes.map_err(|error| format!("cannot read {text}: {error}"))?;
     flag.read(&bytes.to_base64())
@@ -150,4 +152,36 @@ fn bounded_bytes(source: impl Read) -> std::io::Result<Vec<u8>> {
         return Err(std::io::Error::other(format!("more than {} MiB", MOST >> 20)));
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Given {
+        data: Bytes,
+        more: Option<Bytes>,
+        each: Vec<Bytes>,
+    }
+
+    #[test]
+    fn d5_bytes_are_read_from_a_file_or_given_as_base64() {
+        let tool = crate::rt::tool::<Given, ()>("store", "Stores.", &["data", "more", "each"]);
+        let design = switchboard_design::Design::new("files", "1").with_tools([tool]);
+        let file = std::env::temp_dir().join(format!("switchboard-bytes-{}", std::process::id()));
+        std::fs::write(&file, b"\xff\x00\xfe").unwrap();
+        for flag in design.tool_flags(&design.tools[0]) {
+            assert_eq!(flag.kind, FlagKind::Bytes, "{}", flag.name);
+            assert_eq!(one(&flag, &format!("@{}", file.display())).unwrap(), "/wD+");
+            assert_eq!(one(&flag, "aGk").unwrap(), "aGk=");
+            let wrong = one(&flag, "not base64!").unwrap_err();
+            assert!(wrong.starts_with("expected base64 or @FILE, got \"not base64!\""), "{wrong}");
+            assert!(one(&flag, "@/no/such/file").unwrap_err().starts_with("cannot read @/no/such/file: "));
+        }
+        std::fs::remove_file(&file).unwrap();
+    }
 }

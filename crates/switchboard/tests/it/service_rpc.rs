@@ -25,6 +25,9 @@ pub trait Words {
     async fn poem(&self, about: String) -> Result<Prompt>;
     /// Forgets all words.
     async fn forget(&self, all: bool) -> Result<u64>;
+    /// The program's own.
+    #[internal]
+    async fn flush(&self) -> Result<()>;
 }
 
 struct Svc;
@@ -48,6 +51,22 @@ impl Words for Svc {
     }
     async fn forget(&self, all: bool) -> Result<u64> {
         Ok(u64::from(all))
+    }
+    async fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a2_a_client_without_a_fallback_calls_all_that_is_mapped() {
+    let words = WordsClient::new(WordsServer::builder(Svc).connect().await.unwrap());
+    assert_eq!(words.count("two words".into(), None).await.unwrap(), 2);
+    assert_eq!(words.word("x".into(), vec![]).await.unwrap(), "x[]");
+    for (method, error) in
+        [("forget", words.forget(true).await.unwrap_err()), ("flush", words.flush().await.unwrap_err())]
+    {
+        assert!(matches!(&error, Error::Unmapped { method: told } if told == method), "{error:?}");
+        assert!(error.to_string().contains("with_fallback"), "{error}");
     }
 }
 

@@ -312,3 +312,81 @@ mod aliases {
         assert_eq!(Svc.sort(vec!["b".into(), "a".into()], None).await.unwrap(), ["a", "b"]);
     }
 }
+
+/// Bytes as arguments, results and resources.
+mod bytes {
+    use switchboard::prelude::*;
+    use switchboard::{Client, InProcess, Offer};
+
+    /// Files.
+    #[service(version = "1.0.0")]
+    trait Files {
+        /// Stores bytes and gives them back, with a key and what else there is at the end.
+        #[tool]
+        async fn store(
+            &self,
+            /// What to store.
+            data: Bytes,
+            #[arg(base64)] key: Vec<u8>,
+            #[arg(base64)] more: Option<Vec<u8>>,
+            #[arg(base64, default = vec![7])] seven: Vec<u8>,
+        ) -> Result<Bytes>;
+        /// A picture.
+        #[resource(uri = "picture://{id}", mime = "image/png")]
+        async fn picture(&self, id: String) -> Result<Bytes>;
+    }
+
+    struct Disk;
+
+    impl Files for Disk {
+        async fn store(
+            &self,
+            data: Bytes,
+            key: Vec<u8>,
+            more: Option<Vec<u8>>,
+            seven: Vec<u8>,
+        ) -> Result<Bytes> {
+            Ok([data.into_vec(), key, more.unwrap_or_default(), seven].concat().into())
+        }
+        async fn picture(&self, id: String) -> Result<Bytes> {
+            Ok(id.as_str().into())
+        }
+    }
+
+    #[tokio::test]
+    async fn d5_bytes_are_base64_on_the_wire_and_bytes_on_both_sides() {
+        for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+            let server = FilesServer::builder(Disk).build().unwrap();
+            let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
+            let files = FilesClient::new(session.clone());
+            let all = |more: &[u8]| [&[0xff, 0xfe], b"key".as_slice(), more, &[7]].concat();
+            let stored = files.store(vec![0xff, 0xfe].into(), b"key".to_vec(), None, vec![7]).await.unwrap();
+            assert_eq!(&*stored, all(b""));
+            let more = Some(b"more".to_vec());
+            let stored = files.store(vec![0xff, 0xfe].into(), b"key".to_vec(), more, vec![7]).await.unwrap();
+            assert_eq!(&*stored, all(b"more"));
+            assert_eq!(&*files.picture("hi".into()).await.unwrap(), b"hi");
+
+            let tools = session.list_tools().await.unwrap();
+            let schema: serde_json::Value = tools.by_name("store").unwrap().input_schema.decode().unwrap();
+            for name in ["data", "key", "more", "seven"] {
+                let property = &schema["properties"][name];
+                assert_eq!(
+                    (&property["type"], &property["contentEncoding"]),
+                    (&json!("string"), &json!("base64")),
+                    "{property}"
+                );
+            }
+            assert_eq!(schema["properties"]["seven"]["default"], "Bw==");
+            assert_eq!(schema["required"], json!(["data", "key"]));
+
+            let result = session.call_tool("store", json!({"data": "aGk", "key": "//4="})).await.unwrap();
+            assert!(result.text().contains("aGn//gc="), "{}", result.text());
+            let wrong = session.call_tool("store", json!({"data": "?", "key": ""})).await.unwrap();
+            assert!(wrong.is_error && wrong.text().contains("base64"), "{}", wrong.text());
+            let read = session.read_resource("picture://hi").await.unwrap();
+            let read = serde_json::to_value(&read.contents).unwrap();
+            assert_eq!(read, json!([{"uri": "picture://hi", "mimeType": "image/png", "blob": "aGk="}]));
+        }
+    }
+}
