@@ -106,7 +106,7 @@ fn a_server_that_says_nothing_is_4_in_time() {
     let ran = run(&["tools", "--timeout", "0.5", "--", "sleep", "600"]);
     assert_eq!(ran.code, 4);
     assert!(ran.err.contains("no answer within 500ms (while starting)"), "{}", ran.err);
-    let slow = demo(&["call", "countdown", "from=1", "interval_ms=60000", "--timeout", "1"]);
+    let slow = demo(&["call", "countdown", "from=1", "interval_ms=60000", "--timeout", "5"]);
     assert_eq!(slow.code, 4, "{}", slow.err);
     assert!(slow.err.contains("--timeout SECS waits longer"), "{}", slow.err);
 }

@@ -139,7 +139,6 @@ fn the_trace_shows_both_ways_and_no_secret() {
 
 #[test]
 fn the_demo_shows_three_servers_a_toggle_a_kill_and_a_denial() {
-    let began = std::time::Instant::now();
     let ran = run(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     for word in [
@@ -158,8 +157,6 @@ fn the_demo_shows_three_servers_a_toggle_a_kill_and_a_denial() {
     ] {
         assert!(ran.out.contains(word), "{word}: {}", ran.out);
     }
-    // Quick, also on a machine that is busy.
-    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]

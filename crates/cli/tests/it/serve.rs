@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::stage::{PATIENCE, Running, Web, run, switchboard, wait};
 
@@ -83,7 +83,7 @@ fn it_stops_in_order_while_clients_listen() {
     }
     let began = Instant::now();
     assert_eq!(web.stop(), Some(0));
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     let [mut modern, legacy, mut sse] = <[Running; 3]>::try_from(listeners).ok().unwrap();
     assert_eq!(wait(&mut modern.child).code(), Some(4));
     assert_eq!(wait(&mut sse.child).code(), Some(4));

@@ -130,9 +130,12 @@ async fn f149_a_server_that_tells_of_a_change_with_every_list_is_not_followed_fo
         .offer(Offer::LegacyOnly)
         .build(Arc::clone(&handler));
     let host = host_of(&[("pong", &server)]).await;
+    let began = std::time::Instant::now();
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     let lists = handler.lists.load(Ordering::SeqCst);
-    assert!(lists <= 4, "{lists} lists in two and a half seconds");
+    // A busy machine may wake us late.
+    let most = 2 + usize::try_from(began.elapsed().as_secs()).unwrap();
+    assert!(lists <= most, "{lists} lists in {:?}", began.elapsed());
     assert_eq!(names(&host), ["mcp__pong__a"]);
     host.close().await;
 }

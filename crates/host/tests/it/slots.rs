@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use switchboard_host::config::{Off, Reach, Restart, Start};
 use switchboard_host::{Failure, Host, HostError, ServerSpec, Status, Word};
 
-use crate::stage::{child, gone, host_of, in_process, lives, names, plan, reopened, sh, until};
+use crate::stage::{LATE, child, gone, host_of, in_process, lives, names, plan, reopened, sh, until};
 use crate::toy::Toy;
 
 crate::trials![
@@ -106,7 +106,7 @@ async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
     plan.restart = Restart::Never;
     let began = Instant::now();
     let error = host.connect("hangs", plan).await.unwrap_err();
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
     assert!(error.to_string().contains("no answer within"), "{error}");
     assert!(error.to_string().contains("waiting for the database"), "{error}");
     host.close().await;
@@ -136,7 +136,7 @@ async fn status_does_not_wait_for_a_server_that_hangs() {
         let began = Instant::now();
         assert_eq!(host.server_status("hangs").unwrap().status, Word::Pending);
         assert_eq!(host.status().len(), 1);
-        assert!(began.elapsed() < Duration::from_millis(100));
+        assert!(began.elapsed() < LATE);
     };
     tokio::select! {
         biased;

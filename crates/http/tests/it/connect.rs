@@ -1,6 +1,6 @@
 //! No connection, or one on which nothing comes (F079, F080, F082, F083, F105).
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use switchboard_http::{ConnectKind, HttpClient, HttpError, HttpOptions, Phase};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,7 +22,7 @@ async fn nobody_listens_and_that_is_known_at_once() {
         matches!(&error, HttpError::Connect { host, kind: ConnectKind::Refused, source: Some(_) } if host == "127.0.0.1"),
         "{error:?}"
     );
-    assert!(error.not_sent() && begun.elapsed() < Duration::from_secs(1));
+    assert!(error.not_sent() && begun.elapsed() < LONG);
     assert_eq!(error.to_string(), "cannot connect to 127.0.0.1: connection refused");
 }
 

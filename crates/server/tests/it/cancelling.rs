@@ -13,7 +13,7 @@ async fn until(revision: At, what: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), waited)
+    tokio::time::timeout(Duration::from_secs(120), waited)
         .await
         .unwrap_or_else(|_| panic!("{revision}: in vain"));
 }

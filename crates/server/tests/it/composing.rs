@@ -108,6 +108,6 @@ async fn the_events_of_both_are_heard() {
     let mut watched = session.subscribe("text://a").await.unwrap();
     for events in [shop_events, note_events] {
         events.resource_changed("text://a");
-        tokio::time::timeout(std::time::Duration::from_secs(5), watched.next()).await.unwrap().unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(120), watched.next()).await.unwrap().unwrap();
     }
 }

@@ -30,7 +30,7 @@ fn listen(session: &ClientSession) -> (mpsc::UnboundedReceiver<Value>, tokio::ta
 
 /// Publishes until somebody hears: a listener is not there the moment it asks.
 async fn first(events: &EventsHandle, heard: &mut mpsc::UnboundedReceiver<Value>) -> Value {
-    for _ in 0..100 {
+    for _ in 0..6_000 {
         events.publish("sold", &Sum { sum: 0 });
         if let Ok(Some(event)) = tokio::time::timeout(Duration::from_millis(20), heard.recv()).await {
             return event;
@@ -70,7 +70,7 @@ async fn every_listener_hears_every_event_in_order_until_it_cancels() {
         while one.try_recv().is_ok() {}
         events.publish("sold", &Sum { sum: 9 });
         assert!(
-            tokio::time::timeout(Duration::from_millis(50), one.recv())
+            tokio::time::timeout(Duration::from_secs(120), one.recv())
                 .await
                 .is_ok_and(|event| event.is_none())
         );
@@ -101,7 +101,7 @@ async fn changes_are_told_to_whoever_listens_for_them() {
         let mut watched = session.subscribe("text://a?x=1").await.unwrap();
         events.resource_changed("text://b");
         events.resource_changed("TEXT://a");
-        let change = tokio::time::timeout(Duration::from_secs(5), watched.next()).await.unwrap().unwrap();
+        let change = tokio::time::timeout(Duration::from_secs(120), watched.next()).await.unwrap().unwrap();
         assert!(format!("{change:?}").contains("text://a?x=1"), "{revision}: {change:?}");
     }
 }
@@ -120,7 +120,7 @@ async fn clients_publish_only_when_that_is_allowed() {
         let own = session(&open, revision).await;
         let (mut heard, task) = listen(&own);
         let mut event = None;
-        for _ in 0..100 {
+        for _ in 0..6_000 {
             publishes(&open, revision).await.unwrap();
             if let Ok(heard) = tokio::time::timeout(Duration::from_millis(20), heard.recv()).await {
                 event = heard;
@@ -140,7 +140,7 @@ async fn clients_publish_only_when_that_is_allowed() {
     let own = session(&open, NEWEST_LEGACY).await;
     let (mut heard, task) = listen(&own);
     let mut told = false;
-    for _ in 0..100 {
+    for _ in 0..6_000 {
         match own.notify("notify_sold", Some(&raw(json!({"sum": 6})))) {
             Ok(()) => {}
             Err(CallError::Unsupported { .. }) | Err(_) => panic!("a notification can be sent"),
@@ -183,7 +183,7 @@ async fn a_slow_listener_loses_the_oldest_is_told_how_many_and_holds_nobody_up()
     assert_eq!(heard(&fast), (0..10).map(|sum: i64| (sum, sum.unsigned_abs(), 0)).collect::<Vec<_>>());
     assert_eq!(heard(&slow), []);
     slow.behind.store(false, Ordering::SeqCst);
-    for _ in 0..500 {
+    for _ in 0..60_000 {
         if slow.notes.lock().len() == 3 {
             break;
         }

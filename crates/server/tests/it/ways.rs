@@ -34,7 +34,7 @@ async fn over_http_alone_until_it_is_dropped() {
     let serving = tokio::spawn(async move { Shop::builder().serve_http(address).await.is_ok() });
     let url = format!("http://{address}/mcp");
     let mut session = Client::new().connect(Http::new(&url).unwrap()).await;
-    for _ in 0..100 {
+    for _ in 0..12_000 {
         if session.is_ok() {
             break;
         }

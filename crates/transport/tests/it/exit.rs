@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use switchboard_session::link::{Ended, Link, LinkError};
 
-use crate::stage::{ask, end_of, group, link, sh, token, until_alive};
+use crate::stage::{LATE, ask, end_of, group, link, sh, token, until_alive};
 
 crate::trials![
     an_exit_is_seen_at_once_with_its_last_words,
@@ -17,19 +17,17 @@ crate::trials![
     a_flood_on_stderr_blocks_nobody,
 ];
 
-const SOON: Duration = Duration::from_millis(400);
-
 /// F002, F003.
 async fn an_exit_is_seen_at_once_with_its_last_words() {
     for command in [sh("echo hint >&2; exit 3"), group("echo hint >&2; exit 3")] {
         let start = Instant::now();
         let (link, child) = link(&command);
         let error = end_of(&link).await;
-        assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
         let exit = error.exit().unwrap_or_else(|| panic!("{error}"));
         assert_eq!((exit.code, exit.signal, exit.stderr_tail.as_str()), (Some(3), None, "hint\n"));
         assert_eq!(&child.exited().await, exit);
-        assert!(matches!(link.close(Duration::from_secs(5)).await, Ended::Exited(left) if left == *exit));
+        assert!(matches!(link.close(4 * LATE).await, Ended::Exited(left) if left == *exit));
     }
 }
 
@@ -53,7 +51,7 @@ async fn a_crash_is_seen_with_its_signal() {
         for error in [first.unwrap_err(), second.unwrap_err()] {
             assert_eq!(error.exit().unwrap().signal, Some(11), "{error}");
         }
-        assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
     }
 }
 
@@ -64,18 +62,18 @@ async fn a_grandchild_holding_the_pipes_does_not_hide_the_exit() {
         [format!("sleep {token} & read a; exit 5"), format!("setsid sleep {token} & read a; exit 5")]
     {
         let (link, _) = link(&sh(script));
-        until_alive(&token, 1, Duration::from_secs(5)).await;
+        until_alive(&token, 1).await;
         let start = Instant::now();
         assert_eq!(ask(&link, 1).await.unwrap_err().exit().unwrap().code, Some(5));
-        assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
-        until_alive(&token, 0, Duration::from_secs(1)).await;
+        assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+        until_alive(&token, 0).await;
     }
     let (link, _) = link(&group(format!("sleep {token} & read a; exit 5")));
-    until_alive(&token, 1, Duration::from_secs(5)).await;
+    until_alive(&token, 1).await;
     let start = Instant::now();
     assert_eq!(ask(&link, 1).await.unwrap_err().exit().unwrap().code, Some(5));
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
-    until_alive(&token, 0, Duration::from_secs(1)).await;
+    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
+    until_alive(&token, 0).await;
 }
 
 /// F024.
@@ -84,7 +82,7 @@ async fn a_daemon_ends_with_the_server_that_made_it() {
     let (link, _) =
         link(&sh(format!("(setsid sh -c 'trap \"\" TERM; sleep {token} & wait' &) ; sleep 0.2; exit 0")));
     assert_eq!(end_of(&link).await.exit().unwrap().code, Some(0));
-    until_alive(&token, 0, Duration::from_secs(2)).await;
+    until_alive(&token, 0).await;
 }
 
 /// F009.
@@ -94,8 +92,8 @@ async fn a_closed_stdout_is_a_lost_connection_and_the_server_is_killed() {
     let start = Instant::now();
     let error = end_of(&link).await;
     assert!(matches!(&error, LinkError::Lost { reason, .. } if reason.contains("stdout")), "{error}");
-    assert!(start.elapsed() > Duration::from_millis(1900) && start.elapsed() < Duration::from_millis(2800));
-    until_alive(&token, 0, Duration::from_secs(2)).await;
+    assert!(start.elapsed() > Duration::from_millis(1900) && start.elapsed() < LATE);
+    until_alive(&token, 0).await;
 }
 
 /// F010.
@@ -114,7 +112,7 @@ async fn a_flood_on_stderr_blocks_nobody() {
         read a; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; exec cat >/dev/null"#;
     let (link, child) = link(&sh(script));
     ask(&link, 1).await.unwrap();
-    link.close(Duration::from_secs(5)).await;
+    link.close(4 * LATE).await;
     let tail = child.stderr_tail();
     assert!(tail.ends_with("last words\n") && tail.len() <= 64 * 1024, "{}", tail.len());
 }

@@ -7,7 +7,7 @@ use switchboard_session::link::{Dial, LinkError, NotStarted, Rung, StartFault};
 use switchboard_transport::stdio::{ChildLimits, Stdio, Supervision, spawn};
 
 use crate::part::{SCRIPT, said};
-use crate::stage::{end_of, group, link, sh};
+use crate::stage::{LATE, end_of, group, link, sh};
 
 crate::trials![
     a_missing_program_is_named_with_where_it_was_looked_for,
@@ -25,7 +25,7 @@ crate::trials![
 fn refusal(command: &Stdio) -> std::sync::Arc<NotStarted> {
     let start = Instant::now();
     let error = spawn(command).expect_err("it cannot start");
-    assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+    assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
     not_started(error)
 }
 

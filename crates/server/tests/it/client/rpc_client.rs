@@ -168,7 +168,7 @@ async fn a_call_that_takes_too_long_is_given_up_and_dropped() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), dropped).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(120), dropped).await.unwrap();
     assert_eq!(bench.calls.load(Ordering::SeqCst), 2);
 }
 

@@ -57,7 +57,7 @@ async fn a_client_at_the_other_end_of_a_pipe_is_the_same() {
         let api = TextsClient::new(session).with_fallback(Arc::new(Svc));
         use_texts(&api).await;
         api.caller().session().close().await;
-        tokio::time::timeout(std::time::Duration::from_secs(5), serving).await.unwrap().unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(120), serving).await.unwrap().unwrap();
     }
 }
 

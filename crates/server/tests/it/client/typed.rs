@@ -248,7 +248,7 @@ async fn what_travels_in_meta_goes_with_every_kind_of_call() {
     for caller in callers(|builder| builder).await {
         let mut meta = Meta::new();
         meta.insert("com.example/trace", json!("t1").into());
-        let cx = Cx::call().meta(meta).timeout(Duration::from_secs(5)).build();
+        let cx = Cx::call().meta(meta).timeout(Duration::from_secs(120)).build();
         let numbers: Vec<u32> =
             caller.tool::<_, Error>(bench::NUMBERS, Arguments::new(), Some(&cx), None).await.unwrap();
         assert_eq!(numbers, [1, 2]);

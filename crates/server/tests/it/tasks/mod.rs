@@ -244,7 +244,7 @@ async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
         assert_eq!(call(&session, offer, "later").await.unwrap().text(), "user true more");
         let before = stage.dropped.0.load(Ordering::SeqCst);
         let following = call(&session, offer, "forever");
-        assert!(tokio::time::timeout(Duration::from_millis(200), following).await.is_err());
+        assert!(tokio::time::timeout(Duration::from_secs(1), following).await.is_err());
         while stage.dropped.0.load(Ordering::SeqCst) == before {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -298,7 +298,7 @@ async fn cancelling_drops_the_work_at_once() {
     // In the extension dropping a call that is followed cancels its task.
     let session = direct(&stage, MODERN).await;
     let following = session.call_tool("forever", ());
-    assert!(tokio::time::timeout(Duration::from_millis(60), following.into_future()).await.is_err());
+    assert!(tokio::time::timeout(Duration::from_millis(500), following.into_future()).await.is_err());
     while stage.dropped.0.load(Ordering::SeqCst) == 1 {
         tokio::task::yield_now().await;
     }
@@ -436,7 +436,7 @@ async fn dropping_the_tasks_ends_what_runs() {
     let Stage { server, dropped } = stage;
     session.close().await;
     drop((session, server));
-    for _ in 0..1000 {
+    for _ in 0..120_000 {
         if dropped.0.load(Ordering::SeqCst) == 1 {
             return;
         }

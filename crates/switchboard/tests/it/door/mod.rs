@@ -111,7 +111,7 @@ async fn knock(service: &HttpService, headers: &[(&str, &str)], body: &Value) ->
             bytes.extend_from_slice(&frame.unwrap().into_data().unwrap());
         }
     };
-    let _ = tokio::time::timeout(std::time::Duration::from_millis(100), whole).await;
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), whole).await;
     let text = String::from_utf8(bytes).unwrap();
     Reply { status: parts.status.as_u16(), headers: parts.headers, text }
 }

@@ -36,7 +36,7 @@ async fn f079_nobody_listens_and_the_caller_knows_at_once() {
     let begun = Instant::now();
     let error = Client::new().connect(Http::new(&url).unwrap()).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Unreachable { .. })), "{error:?}");
-    assert!(begun.elapsed() < ms(1000));
+    assert!(begun.elapsed() < LONG);
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn f083_headers_and_then_silence_end_at_the_idle_time_of_the_body() {
     let error = session.call_tool("t", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Lost { sent: true, .. })), "{error:?}");
     assert!(error.outcome_unknown());
-    assert!(begun.elapsed() >= SHORT && begun.elapsed() < ms(2000), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() >= SHORT && begun.elapsed() < LONG, "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -318,7 +318,7 @@ async fn f102_a_request_that_is_only_taken_fails_at_once() {
         let begun = Instant::now();
         let error = answered_with(reply(&format!("{status} Fine"), &[], "")).await;
         assert_eq!(refused(&error).0, status);
-        assert!(error.outcome_unknown() && begun.elapsed() < ms(2000));
+        assert!(error.outcome_unknown() && begun.elapsed() < LONG);
     }
 }
 

@@ -25,15 +25,15 @@ fn from(session: &str, last: &str) -> Vec<u8> {
 #[tokio::test]
 async fn a_session_that_is_idle_too_long_is_forgotten() {
     let mut options = HttpOptions::default();
-    options.session_idle = ms(300);
+    options.session_idle = ms(4000);
     let stand = stand(options).await;
     let (used, idle) = (stand.initialize().await, stand.initialize().await);
     for _ in 0..3 {
-        tokio::time::sleep(ms(150)).await;
+        tokio::time::sleep(ms(1500)).await;
         assert_eq!(listed(&stand, &used).await, 200, "each use begins the time anew");
     }
     assert_eq!(listed(&stand, &idle).await, 404);
-    tokio::time::sleep(ms(350)).await;
+    tokio::time::sleep(ms(4500)).await;
     assert_eq!(listed(&stand, &used).await, 404);
 }
 

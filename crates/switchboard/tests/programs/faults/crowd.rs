@@ -123,6 +123,6 @@ async fn contract_a_dropped_session_gives_up_its_questions() {
         if then != "read more" {
             assert_eq!(was_asked.recv().await, Some("given up"));
         }
-        until_gone(watched.children()[0].pid(), Duration::from_secs(2)).await;
+        until_gone(watched.children()[0].pid()).await;
     }
 }

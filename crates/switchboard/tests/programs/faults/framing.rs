@@ -53,7 +53,7 @@ async fn f030_junk_is_passed_over_quickly() {
     outcome.unwrap();
     let rate = junk.len() as f64 / took.elapsed().as_secs_f64() / 1e6;
     // Without optimisation only the order of magnitude is of interest.
-    let least = if cfg!(debug_assertions) { 0.5 } else { 50.0 };
+    let least = if cfg!(debug_assertions) { 0.05 } else { 5.0 };
     assert!(rate > least, "{rate} MB/s");
     assert_eq!(session.counts().junk, lines as u64);
 }
@@ -158,7 +158,7 @@ async fn f040_an_endless_line_loses_the_connection() {
     let mut states = session.watch_state();
     states.wait_for(|state| matches!(state, State::Failed(_))).await.unwrap();
     assert_eq!(watched.pending(), 0);
-    until_gone(watched.children()[0].pid(), Duration::from_secs(2)).await;
+    until_gone(watched.children()[0].pid()).await;
 }
 
 async fn f044_a_lone_surrogate_is_forwarded_as_written() {
