@@ -18,16 +18,16 @@ use crate::project::Project;
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test [--long] [--only STEP[,STEP]] [--list]
-        run every check in order and stop at the first that fails
+  ci [--long] [--only STEP[,STEP]] [--list]
+        run every check but `cargo test --workspace` in order and stop at the first that fails
           --long   also what takes minutes (SWITCHBOARD_LONG=1)
           --only   just these steps
           --list   print the steps and run nothing
-  tidy  check the rules that no compiler knows (part of test)
+  tidy  check the rules that no compiler knows (part of ci)
   interop-install
-        install the programs the interop tests talk to (part of test)
+        install the programs the interop tests talk to (part of ci)
   conformance [--role server|client] [--revision DATE] [--scenario NAME] [--all]
-        run the official conformance suite, counted strictly (part of test)
+        run the official conformance suite, counted strictly (part of ci)
           --role      just one role
           --revision  just one revision
           --scenario  just one scenario
@@ -41,14 +41,14 @@ usage: cargo xtask TASK
           --only     only targets and rows of such a name, like 'P4*'
           --rounds   how often everything is measured
   bench --check | --record
-        compare instruction and allocation counts with benches/figures.json (part of test), or write them there
+        compare instruction and allocation counts with benches/figures.json (part of ci), or write them there
 ";
 
 #[derive(Debug, PartialEq)]
 enum Task {
     Help,
     List,
-    Test { long: bool, only: Vec<String> },
+    Ci { long: bool, only: Vec<String> },
     Tidy,
     InteropInstall,
     Conformance(conformance::Wanted),
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 fn parse(words: &[String]) -> Result<Task, String> {
     let Some((task, rest)) = words.split_first() else { return Ok(Task::Help) };
     match (task.as_str(), rest) {
-        ("test", rest) => parse_test(rest),
+        ("ci", rest) => parse_ci(rest),
         ("conformance", rest) => conformance::Wanted::parse(rest).map(Task::Conformance),
         ("bench", rest) => bench::Wanted::parse(rest).map(Task::Bench),
         ("tidy", []) => Ok(Task::Tidy),
@@ -87,7 +87,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
     }
 }
 
-fn parse_test(words: &[String]) -> Result<Task, String> {
+fn parse_ci(words: &[String]) -> Result<Task, String> {
     let mut long = false;
     let mut only = Vec::new();
     let mut words = words.iter();
@@ -101,24 +101,24 @@ fn parse_test(words: &[String]) -> Result<Task, String> {
             "--only" => words.next().ok_or("`--only` wants the name of a step")?,
             word => match word.strip_prefix("--only=") {
                 Some(steps) => steps,
-                None => return Err(format!("`test` takes no `{word}`")),
+                None => return Err(format!("`ci` takes no `{word}`")),
             },
         };
         for step in steps.split(',').filter(|step| !step.is_empty()) {
             if !steps::exists(step) {
-                return Err(format!("there is no step `{step}`; `cargo xtask test --list` names them"));
+                return Err(format!("there is no step `{step}`; `cargo xtask ci --list` names them"));
             }
             only.push(step.to_owned());
         }
     }
-    Ok(Task::Test { long, only })
+    Ok(Task::Ci { long, only })
 }
 
 fn run(task: Task) -> Result<(), Failure> {
     match task {
         Task::Help => print!("{USAGE}"),
         Task::List => print!("{}", steps::list()),
-        Task::Test { long, only } => return steps::run(&Project::find(long)?, &only),
+        Task::Ci { long, only } => return steps::run(&Project::find(long)?, &only),
         Task::Conformance(wanted) => return conformance::run(&Project::find(false)?, &wanted),
         Task::Bench(wanted) => return bench::run(&Project::find(false)?, &wanted),
         Task::Tidy => return tidy::run(&Project::find(false)?),
@@ -141,21 +141,21 @@ mod tests {
     }
 
     #[test]
-    fn test_takes_its_options_in_any_order() {
-        let wanted = Task::Test { long: true, only: vec!["fmt".into(), "tidy".into()] };
-        assert_eq!(parse_line("test --only fmt,tidy --long"), Ok(wanted));
-        assert_eq!(parse_line("test"), Ok(Task::Test { long: false, only: vec![] }));
-        assert_eq!(parse_line("test --only=fmt --list"), Ok(Task::List));
+    fn ci_takes_its_options_in_any_order() {
+        let wanted = Task::Ci { long: true, only: vec!["fmt".into(), "tidy".into()] };
+        assert_eq!(parse_line("ci --only fmt,tidy --long"), Ok(wanted));
+        assert_eq!(parse_line("ci"), Ok(Task::Ci { long: false, only: vec![] }));
+        assert_eq!(parse_line("ci --only=fmt --list"), Ok(Task::List));
     }
 
     #[test]
     fn a_wrong_word_is_named() {
         assert_eq!(parse_line("tset"), Err("there is no task `tset`".into()));
         assert_eq!(parse_line("tidy now"), Err("`tidy` takes no `now`".into()));
-        assert_eq!(parse_line("test --only"), Err("`--only` wants the name of a step".into()));
+        assert_eq!(parse_line("ci --only"), Err("`--only` wants the name of a step".into()));
         assert_eq!(
-            parse_line("test --only fmt,nope"),
-            Err("there is no step `nope`; `cargo xtask test --list` names them".into())
+            parse_line("ci --only fmt,nope"),
+            Err("there is no step `nope`; `cargo xtask ci --list` names them".into())
         );
     }
 }

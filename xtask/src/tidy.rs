@@ -6,12 +6,16 @@
 //! | no branching on the text of an error | `wording` |
 //! | every source file opens with `//!`, and its name is an address | `files` |
 //! | every crate has its place in ARCHITECTURE.md | `files` |
+//! | every finding of a trial has its test or its sentence | `findings` |
+//! | no `#[test]` where a program has its own harness | `harness` |
 //! | no path of one machine, no download host of a package registry | `places` |
 //!
 //! Sizes are printed to be looked at and never fail: splitting by line count makes worse code than a long honest
 //! file (`sizes`).
 
 mod files;
+mod findings;
+mod harness;
 mod places;
 mod seam;
 mod sizes;
@@ -82,6 +86,11 @@ fn check(tree: &Tree) -> Report {
     match files::check_architecture(tree) {
         Some(findings) => report.findings.extend(findings),
         None => report.notes.push("there is no ARCHITECTURE.md yet, so no crate was looked up in it".into()),
+    }
+    report.findings.extend(harness::check(tree));
+    if let Some((findings, notes)) = findings::check(tree) {
+        report.findings.extend(findings);
+        report.notes.extend(notes);
     }
     report
 }

@@ -19,7 +19,7 @@ pub(crate) struct Peer {
 pub(crate) fn place(variable: &str) -> PathBuf {
     std::env::var_os(variable)
         .map(PathBuf::from)
-        .unwrap_or_else(|| panic!("not run: {variable} is not set; use `cargo xtask test --only interop`"))
+        .unwrap_or_else(|| panic!("not run: {variable} is not set; use `cargo xtask ci --only interop`"))
 }
 
 impl Peer {
