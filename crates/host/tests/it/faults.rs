@@ -1,6 +1,6 @@
 //! What servers do wrong, and what a host makes of it. Named after the rows of the fault table.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use switchboard_host::config::Restart;
 use switchboard_host::{Failure, Host, HostError, Status, Word};

@@ -1,7 +1,7 @@
 //! Starting: F001, and what a server gets of us.
 
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use switchboard_session::link::{Dial, LinkError, NotStarted, Rung, StartFault};
 use switchboard_transport::stdio::{ChildLimits, Stdio, Supervision, spawn};

@@ -1,6 +1,6 @@
 //! F130 to F132 for our server: crowds of connections, none left to open, and floods within one.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use switchboard::{Client, Http, HttpOptions, ListenerLimits, Offer, json};

@@ -1,7 +1,5 @@
 //! Many at once: every answer carries its caller's nonce.
 
-use std::time::Duration;
-
 use libtest_mimic::Trial;
 use serde_json::json;
 use switchboard::protocol::{ElicitParams, ElicitResult};

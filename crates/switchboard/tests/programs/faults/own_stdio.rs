@@ -1,6 +1,6 @@
 //! Our server on its own stdin and stdout, as a process: F040, F056, F076, its end, and a client of either era.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::json;
 use switchboard::{CallError, Client, Offer, Stdio};
