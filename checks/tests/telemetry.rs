@@ -1,18 +1,16 @@
 //! A call as OpenTelemetry sees it: exported by the name of its server and tool, with the attributes of its conventions,
 //! and nothing of what was said.
 
-use std::time::Duration;
-
 use opentelemetry::trace::{SpanKind, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use serde_json::json;
 use switchboard_host::Host;
-use switchboard_host::config::{Plan, Reach, Restart, Start};
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
 use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::link::InProcess;
 use tracing_subscriber::layer::SubscriberExt;
 
 struct Files;
@@ -32,19 +30,6 @@ impl Handler for Files {
     }
 }
 
-fn plan() -> Plan {
-    Plan {
-        reach: Reach::InProcess { name: "files".to_owned() },
-        start: Start::AtOnce,
-        restart: Restart::Never,
-        required: false,
-        startup: Duration::from_secs(10),
-        call: None,
-        allow: Vec::new(),
-        deny: Vec::new(),
-    }
-}
-
 fn attribute(span: &SpanData, key: &str) -> Option<String> {
     span.attributes.iter().find(|pair| pair.key.as_str() == key).map(|pair| pair.value.to_string())
 }
@@ -59,8 +44,8 @@ async fn a_call_is_exported_by_the_name_of_its_server_and_tool() {
 
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     let server = Server::builder(Implementation::new("files", "1.0.0"), offers).build(Files);
-    let host = Host::builder().with_server("files", &server).build();
-    host.connect("filesystem", plan()).await.unwrap();
+    let host = Host::new();
+    host.connect("filesystem", InProcess::new(&server)).await.unwrap();
     host.call_tool("filesystem", "read_file", json!({"path": "/a/secret/place"})).await.unwrap();
     host.call_tool("filesystem", "lost_file", json!({})).await.unwrap_err();
     let readings = host.readings();

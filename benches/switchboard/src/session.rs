@@ -37,7 +37,7 @@ impl Session for Calling {
         match &args.target {
             Target::Url(url) => {
                 // On a line of its own: in one with the await it would stand in the task all the time.
-                let server = Http::new(url)?;
+                let server = Http::new(url);
                 Ok(client.connect(server).await?.into())
             }
             Target::Command(words) => {

@@ -273,7 +273,7 @@ impl Server {
         match self {
             Self::Program { name, child, .. } => starting_text(name, &child.stderr_tail()),
             // The short form: there may be a token in the query.
-            Self::Remote(endpoint) => format!("connecting to {:?}…", endpoint.http.address()),
+            Self::Remote(endpoint) => format!("connecting to {:?}…", endpoint.address),
         }
     }
 

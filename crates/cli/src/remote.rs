@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use switchboard::http::{AddressError, Bearer, Secret};
+use switchboard::http::{Address, AddressError, Bearer, Secret};
+use switchboard::transport::http::client::EndpointError;
 use switchboard::{Http, HttpLimits, HttpWay};
 
 use crate::args::{Remote, Transport};
@@ -40,8 +41,7 @@ const HELPING: Duration = Duration::from_secs(10);
 /// A server at an address, ready to be connected to.
 pub(crate) struct Endpoint {
     pub(crate) http: Http,
-    /// The names of the headers that are sent.
-    pub(crate) names: Vec<String>,
+    pub(crate) address: Address,
     /// What must not be seen in a trace.
     pub(crate) secrets: Vec<String>,
 }
@@ -55,12 +55,18 @@ pub(crate) async fn endpoint(
     url: &str,
     max_message: Option<usize>,
 ) -> Result<Endpoint, Failure> {
-    let parsed = if remote.allow_http { Http::new_allowing_plain(url) } else { Http::new(url) };
-    let mut http = parsed.map_err(wrong_address)?.with_way(match remote.transport {
+    let mut http = Http::new(url).way(match remote.transport {
         Transport::Auto => HttpWay::Auto,
         Transport::Http => HttpWay::Streamable,
         Transport::Sse => HttpWay::Sse,
     });
+    if remote.allow_http {
+        http = http.allow_plain_http();
+    }
+    let address = http.check().map_err(|error| match error {
+        EndpointError::Address(error) => wrong_address(error),
+        other => Failure::usage(format!("--header: {other}")),
+    })?;
     let mut secrets = Vec::new();
     let mut headers = HeaderMap::new();
     for given in &remote.headers {
@@ -72,7 +78,7 @@ pub(crate) async fn endpoint(
         let token = token(name)?;
         let bearer = Bearer::new(&token).map_err(|error| Failure::usage(format!("${name}: {error}")))?;
         secrets.push(token.expose().to_owned());
-        http = http.with_authorizer(Arc::new(bearer));
+        http = http.authorizer(Arc::new(bearer));
     }
     if let Some(command) = &remote.header_helper {
         let mut fresh = HeaderMap::new();
@@ -91,16 +97,13 @@ pub(crate) async fn endpoint(
     if let Some(bytes) = max_message {
         let mut limits = HttpLimits::default();
         limits.event_bytes = bytes;
-        http = http.with_limits(limits);
+        http = http.limits(limits);
     }
     for (name, value) in &headers {
-        http = http.with_header(name.clone(), value.clone());
+        // Made from text, so that it is text.
+        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
-    let mut names: Vec<String> = headers.keys().map(ToString::to_string).collect();
-    if remote.bearer_env.is_some() {
-        names.push(AUTHORIZATION.to_string());
-    }
-    Ok(Endpoint { http, names, secrets })
+    Ok(Endpoint { http, address, secrets })
 }
 
 fn wrong_address(error: AddressError) -> Failure {

@@ -131,7 +131,7 @@ impl<'a> Quickstart<'a> {
         let code = format!(
             "use switchboard::{{Client, Http, json}};\n\n\
              async fn call() -> Result<(), Box<dyn std::error::Error>> {{\n    \
-                 let session = Client::new().connect(Http::new(\"http://127.0.0.1:8080/mcp\")?).await?;\n    \
+                 let session = Client::new().connect(Http::new(\"http://127.0.0.1:8080/mcp\")).await?;\n    \
                  let tools = session.list_tools().await?;\n    \
                  let result = session.call_tool({tool:?}, json!({example})).await?;\n    \
                  println!(\"{{}} tools; {{}}\", tools.len(), result.text());\n    \

@@ -16,9 +16,7 @@ impl ServerSpec {
     /// # Errors
     /// When its entry cannot be run.
     pub fn of(server: &Configured) -> Result<Self, Fault> {
-        let mut desired = Self::new(server.plan.clone()?).with_scope(server.scope.word());
-        desired.written = server.entry.as_ref().map(|entry| entry.masked().into());
-        Ok(desired)
+        server.spec.clone()
     }
 }
 
@@ -56,13 +54,16 @@ impl Host {
 impl ServerStatus {
     /// How a configured server is doing whose entry cannot be run, so that no host has it; nothing, if it can.
     pub fn of_broken(server: &Configured) -> Option<Self> {
-        let fault = server.plan.as_ref().err()?;
+        let fault = server.spec.as_ref().err()?;
         Some(Self {
             name: server.name.clone(),
             status: Word::Failed,
             server_info: None,
             error: Some(fault.to_string()),
-            config: server.entry.as_ref().map(|entry| Written(entry.masked().into())),
+            config: Written(match &server.entry {
+                Some(entry) => entry.masked().into(),
+                None => serde_json::json!({"type": "invalid"}).into(),
+            }),
             scope: Some(server.scope.word().to_owned()),
             tools: None,
         })

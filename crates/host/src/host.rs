@@ -40,6 +40,11 @@ pub(crate) struct Inner {
 }
 
 impl Host {
+    /// Returns a host with default settings and no servers.
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
     /// A host to be put together.
     pub fn builder() -> HostBuilder {
         HostBuilder::new()
@@ -112,7 +117,7 @@ impl Host {
     /// When there is no such server, nobody has approved it, or it does not start.
     pub async fn toggle(&self, name: &str, enabled: bool) -> Result<(), HostError> {
         let slot = self.inner.slot(name)?;
-        if enabled && slot.plan.start == Start::Off(Off::Unapproved) {
+        if enabled && slot.spec.start == Start::Off(Off::Unapproved) {
             return Err(not_ready(&slot.name, Status::AwaitingApproval));
         }
         let switch = if enabled { Switch::On } else { Switch::Off };
@@ -158,7 +163,7 @@ impl Host {
     /// The first one, in order, that is not.
     pub async fn required(&self) -> Result<(), HostError> {
         let slots = self.inner.slots();
-        for slot in slots.into_iter().filter(|slot| slot.plan.required) {
+        for slot in slots.into_iter().filter(|slot| slot.spec.required) {
             let status = slot.settled(FIRST).await;
             outcome(&slot, status)?;
         }
@@ -360,6 +365,12 @@ impl Host {
 impl Inner {
     pub(crate) fn new(around: Arc<Surroundings>, policy: CallPolicy, abilities: Abilities) -> Self {
         Self { around, policy, abilities, table: Mutex::default() }
+    }
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

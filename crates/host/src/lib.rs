@@ -1,23 +1,22 @@
 //! Many servers at once: a desired set of servers goes in, one live catalogue of what they offer comes out.
 //!
 //! ```text
-//!   config::Plan ──▶ slot (one task a server) ──▶ session
+//!   ServerSpec ──▶ slot (one task a server) ──▶ session
 //!                      │ lists                      ▲
 //!                      ▼                            │
 //!                   registry ──▶ Catalog ──▶ call: resolve, check, permit, send, shape
 //! ```
 //!
-//! The way of a server: what a person wrote becomes what will be run ([`config::Plan`]), which a slot keeps running;
-//! what its server lists goes into the [`Catalog`]; a call is resolved there, permitted, and sent through the slot.
+//! A server is described by a [`ServerSpec`], made from a `Stdio`, an `Http`, an `InProcess` server or a
+//! [`config::ServerConfig`]. A slot connects it and keeps it connected; what the server lists goes into the [`Catalog`]; a call is resolved there, permitted, and sent through the slot.
 //!
 //! **Invariants.** What is wanted of one server never waits for another. A status is read, never asked for. A catalogue
 //! does not change: the next one is another. A tool that is not shown cannot be called. A call is made once, unless
 //! nothing of it ever left, or its tool may be repeated and the policy says so. Arguments and results are never logged.
 //!
 //! ```
-//! use std::time::Duration;
 //! use switchboard_host::Host;
-//! use switchboard_host::config::{Plan, Reach, Restart, Start};
+//! use switchboard_session::link::InProcess;
 //! # use switchboard_protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
 //! # use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Greeter;
@@ -33,23 +32,12 @@
 //! # let offers = ServerCapabilities::new().with_tools(ListCapability::new());
 //! # let greeter = Server::builder(Implementation::new("greeter", "1.0.0"), offers).build(Greeter);
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-//! let host = Host::builder().with_server("greeter", &greeter).build();
-//! let plan = Plan {
-//!     reach: Reach::InProcess { name: "greeter".into() },
-//!     start: Start::AtOnce,
-//!     restart: Restart::WithBackoff { most: 5 },
-//!     required: false,
-//!     startup: Duration::from_secs(60),
-//!     call: None,
-//!     allow: Vec::new(),
-//!     deny: Vec::new(),
-//! };
-//! let done = host.set_servers([("greeter", plan)]).await;
-//! assert_eq!(done.added, ["greeter"]);
+//! let host = Host::new();
+//! host.connect("greeter", InProcess::new(&greeter)).await?;
 //! let result = host.execute("mcp__greeter__hello", ()).await;
 //! assert_eq!(result.text(), "hello!");
 //! host.close().await;
-//! # });
+//! # Ok::<(), switchboard_host::HostError>(()) }).unwrap();
 //! ```
 
 pub mod config;
@@ -71,6 +59,7 @@ mod server_spec;
 mod set;
 mod slot;
 mod telemetry;
+mod transport;
 
 pub use builder::HostBuilder;
 pub use call::{
@@ -90,3 +79,4 @@ pub use resources::{Gathered, Of};
 pub use server_spec::ServerSpec;
 pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
 pub use telemetry::Readings;
+pub use transport::Transport;

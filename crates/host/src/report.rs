@@ -24,9 +24,8 @@ pub struct ServerStatus {
     /// What went wrong, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Its entry as it was written, secrets masked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<Written>,
+    /// Its configuration, secrets masked: as it was written, or as its description says.
+    pub config: Written,
     /// Where it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,

@@ -69,7 +69,7 @@ pub(crate) struct Changed {
 }
 
 impl Inner {
-    /// Puts one server into the set; one of the same name and plan stays.
+    /// Puts one server into the set; one of the same name and description stays.
     pub(crate) fn add(&self, name: &str, desired: ServerSpec) -> Result<(Arc<Slot>, u64), HostError> {
         check_name(name)?;
         let mut table = self.table.lock();
@@ -78,7 +78,7 @@ impl Inner {
         }
         let at = table.entries.iter().position(|entry| *entry.slot().name == *name);
         if let Some(at) = at
-            && table.entries[at].desired.plan == desired.plan
+            && table.entries[at].desired.is_same_server(&desired)
         {
             table.entries[at].desired = desired;
             let slot = Arc::clone(table.entries[at].slot());
@@ -127,7 +127,7 @@ impl Inner {
             }
             let before = old.iter().position(|entry| *entry.slot().name == *name).map(|at| old.remove(at));
             match before {
-                Some(mut kept) if kept.desired.plan == desired.plan => {
+                Some(mut kept) if kept.desired.is_same_server(&desired) => {
                     kept.desired = desired;
                     let round = kept.slot().start_again();
                     changed.started.extend(round.map(|round| (Arc::clone(kept.slot()), round)));
@@ -159,7 +159,7 @@ impl Inner {
 
     fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
         table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
-        let slot = Arc::new(Slot::new(name.into(), desired.plan.clone(), Desk::new(self.abilities)));
+        let slot = Arc::new(Slot::new(name.into(), desired.clone(), Desk::new(self.abilities)));
         Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
     }
 
@@ -219,7 +219,7 @@ impl Entry {
             status: status.word(),
             server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
             error,
-            config: self.desired.written.clone().map(Written),
+            config: Written(self.desired.shown_config()),
             scope: self.desired.scope.as_deref().map(str::to_owned),
             tools: tools.filter(|tools| !tools.is_empty()).map(Tools),
         }

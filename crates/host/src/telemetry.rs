@@ -7,9 +7,9 @@ use serde::Serialize;
 use switchboard_session::CallError;
 use switchboard_session::link::LinkError;
 
-use crate::config::Reach;
 use crate::error::HostError;
 use crate::registry::{Listed, Target};
+use crate::transport::Transport;
 
 /// Times are counted in classes that double, from one microsecond.
 const CLASSES: usize = 40;
@@ -18,11 +18,12 @@ const CLASSES: usize = 40;
 pub(crate) fn call_span(listed: &Listed) -> tracing::Span {
     let transport = match &listed.target {
         Target::Own(_) => None,
-        Target::Server(slot) => Some(match slot.plan.reach {
-            Reach::Stdio { .. } => "pipe",
-            Reach::Http { .. } | Reach::Proxy { .. } => "tcp",
-            Reach::InProcess { .. } => "inproc",
-        }),
+        Target::Server(slot) => match slot.spec.transport {
+            Transport::Stdio(_) => Some("pipe"),
+            Transport::Http(_) | Transport::Proxy { .. } => Some("tcp"),
+            Transport::InProcess(_) | Transport::Registered { .. } => Some("inproc"),
+            Transport::Custom(_) | Transport::Invalid(_) => None,
+        },
     };
     tracing::info_span!(
         "mcp.call",

@@ -7,7 +7,7 @@ use http::header::HeaderValue;
 use crate::proxy::Proxies;
 
 /// What can be set on a client. The defaults are safe to use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
     pub(crate) connect_timeout: Duration,

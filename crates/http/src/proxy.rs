@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::url::{Address, read_authority};
 
 /// The proxies of this machine.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     http: Option<Proxy>,
     https: Option<Proxy>,
@@ -24,7 +24,7 @@ pub struct Proxies {
 }
 
 /// One proxy.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Proxy {
     Usable {
         uri: Uri,
@@ -38,7 +38,7 @@ pub(crate) enum Proxy {
 }
 
 /// What one entry of `NO_PROXY` leaves out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Exception {
     Everything,
     Name { suffix: String, port: Option<u16> },

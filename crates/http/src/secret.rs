@@ -59,6 +59,12 @@ impl From<&str> for Secret {
     }
 }
 
+impl From<&String> for Secret {
+    fn from(text: &String) -> Self {
+        Self::new(text.as_str())
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("••••")

@@ -9,7 +9,9 @@ pub use switchboard_transport as transport;
 #[cfg(feature = "host")]
 pub use switchboard_host as host;
 #[cfg(feature = "host")]
-pub use switchboard_host::{Host, HostError};
+pub use switchboard_host::config::ServerConfig;
+#[cfg(feature = "host")]
+pub use switchboard_host::{Host, HostError, ServerSpec};
 #[cfg(feature = "http-client")]
 pub use switchboard_http as http;
 pub use switchboard_protocol::{

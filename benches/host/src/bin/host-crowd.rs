@@ -8,7 +8,7 @@ use bench_host::{Figures, http, run, stdio};
 use bench_kit::Fail;
 use switchboard::Host;
 use switchboard::host::Word;
-use switchboard::host::config::Plan;
+use switchboard::host::ServerSpec;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
                 return Err(format!("{:?}", set.errors).into());
             }
         }
-        let mut crowd: Vec<(String, Plan)> = Vec::new();
+        let mut crowd: Vec<(String, ServerSpec)> = Vec::new();
         crowd.extend(broken(refuse().await?));
         crowd.extend((0..STDIO).map(|index| here(&format!("here-{index}"))));
         crowd.extend((0..HTTP).map(|index| there(&format!("there-{index}"))));
@@ -74,12 +74,9 @@ fn connected(host: &Host) -> usize {
 }
 
 /// One for each way to be broken.
-fn broken(url: String) -> [(String, Plan); 5] {
+fn broken(url: String) -> [(String, ServerSpec); 5] {
     let script = |text: &str| stdio("sh", &["-c".to_owned(), text.to_owned()]);
-    let within = |mut plan: Plan| {
-        plan.startup = DEADLINE;
-        plan
-    };
+    let within = |spec: ServerSpec| spec.startup_timeout(DEADLINE);
     [
         ("missing".to_owned(), stdio("no-such-program-anywhere", &[])),
         ("exits".to_owned(), script("exit 3")),

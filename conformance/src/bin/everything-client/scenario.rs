@@ -36,7 +36,7 @@ pub(crate) async fn play(told: &Told) -> Played {
 
 /// How the mock server is reached.
 fn dial(url: &str) -> Result<impl Dial, Box<dyn Error>> {
-    Ok(Http::new(url)?)
+    Ok(Http::new(url))
 }
 
 /// Opens a session and declares all that can be declared. What the mock server speaks is found out, as with any other.

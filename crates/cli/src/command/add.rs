@@ -17,7 +17,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
     let entry = entry(args)?;
     let scope = args.scope.scope();
     // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
-    if let Err(fault) = entry.plan(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
+    if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
         return Err(Failure::usage(format!("this server could not be run: {fault}")));
     }
     let mut file = files.edit(scope)?;

@@ -4,15 +4,15 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::config::{Plan, ServerConfig};
-use switchboard::host::{Event, Status as State, Word};
-use switchboard::{CallToolResult, Host, HostError, HttpListener, HttpOptions, HttpService, json};
+use switchboard::host::{Event, ServerSpec, Status as State, Word};
+use switchboard::{
+    CallToolResult, Host, HostError, Http, HttpListener, HttpOptions, HttpService, InProcess, Stdio, json,
+};
 use tokio::task::JoinSet;
 
 use crate::args::DemoArgs;
 use crate::command::lists::count;
 use crate::command::tour;
-use crate::configured::variable;
 use crate::demo;
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Signature, Table, indented, result};
@@ -75,18 +75,15 @@ impl Story<'_> {
         let url = format!("http://{}/mcp", listener.address()?);
         let service = HttpService::new(&demo::build(), HttpOptions::default());
         serving.spawn(listener.serve(service));
-        self.host.register("inside", &demo::build());
         let program = std::env::current_exe()?;
-        let program =
-            program.to_str().ok_or_else(|| Failure::usage("this program has a path that is no text"))?;
         let servers = [
-            ("child", ServerConfig::stdio(program, ["demo-server"]), &["add", "echo"][..]),
-            ("web", ServerConfig::http(url), &["weather", "tag"]),
-            ("inside", ServerConfig::sdk("inside"), &["echo", "countdown"]),
+            ("child", ServerSpec::from(Stdio::new(program).arg("demo-server")), &["add", "echo"][..]),
+            ("web", Http::new(url).into(), &["weather", "tag"]),
+            ("inside", InProcess::new(&demo::build()).into(), &["echo", "countdown"]),
         ];
         let began = Instant::now();
-        let plans = servers.into_iter().map(|(name, entry, tools)| Ok((name, plan(entry, tools)?)));
-        let done = self.host.set_servers(plans.collect::<Result<Vec<_>, Failure>>()?).await;
+        let specs = servers.map(|(name, server, tools)| (name, server.allow_tools(tools.iter().copied())));
+        let done = self.host.set_servers(specs).await;
         let took = began.elapsed().as_millis();
         if let Some((name, error)) = done.errors.first_key_value() {
             return Err(Failure::new(Status::Unreachable, "not_started", format!("{name}: {error}")));
@@ -214,12 +211,6 @@ impl Story<'_> {
         );
         self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))
     }
-}
-
-/// How a server is run that shows these tools only.
-fn plan(mut entry: ServerConfig, tools: &[&str]) -> Result<Plan, Failure> {
-    entry.settings.allow_tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-    Ok(entry.plan(&variable)?)
 }
 
 /// The process of the one program that was started here.

@@ -1,23 +1,19 @@
 //! `switchboard doctor`: why a server does not connect.
 
-use std::ffi::OsString;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use switchboard::host::config::{Reach, STARTUP};
-use switchboard::http::Secret;
-use switchboard::{ClientSession, Http, Tap};
+use switchboard::host::Transport;
+use switchboard::host::config::STARTUP;
+use switchboard::{ClientSession, Http, Stdio, Tap};
 
 use crate::args::DoctorArgs;
 use crate::configured::Files;
 use crate::connect::{CLOSING, note_junk};
-use crate::doctor::{
-    Moments, Place, Program, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry,
-};
+use crate::doctor::{Moments, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry};
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
 use crate::remote;
-use crate::sanitize::one_line;
 use crate::signals::Signals;
 
 /// How long a name may take to be looked up, and a connection to be made.
@@ -49,25 +45,20 @@ async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> 
         }
         (None, Some(url), _) => {
             let endpoint = remote::endpoint(&args.remote, url, None).await?;
-            at_address(report, endpoint.http, &endpoint.names, patience).await
+            at_address(report, endpoint.http, patience).await
         }
         (None, None, Some((program, rest))) => {
-            let text = |word: &OsString| {
-                word.to_str()
-                    .map(str::to_owned)
-                    .ok_or_else(|| Failure::usage("the command is not UTF-8 text"))
-            };
-            let (command, rest) = (text(program)?, rest.iter().map(text).collect::<Result<Vec<_>, _>>()?);
-            let env =
-                args.env.iter().map(|(name, value)| (name.clone(), Secret::new(value.as_str()))).collect();
-            let program = Program {
-                command: &command,
-                args: &rest,
-                env: &env,
-                inherit_env: &args.inherit_env,
-                cwd: args.cwd.as_ref(),
-            };
-            by_program(report, &program, patience).await
+            let mut command = Stdio::new(program).args(rest);
+            for (name, value) in &args.env {
+                command = command.env(name, value);
+            }
+            for name in &args.inherit_env {
+                command = command.inherit_env(name);
+            }
+            if let Some(cwd) = &args.cwd {
+                command = command.cwd(cwd);
+            }
+            by_program(report, command, patience).await
         }
         (None, None, None) => return Err(Failure::usage("no server given")),
     };
@@ -85,19 +76,11 @@ async fn configured(
     name: &str,
     timeout: Option<Duration>,
 ) -> Result<ClientSession, Stop> {
-    let plan = read_entry(report, files, name)?;
-    let patience = timeout.unwrap_or(plan.startup);
-    match &plan.reach {
-        Reach::Stdio { command, args, env, inherit_env, cwd } => {
-            let program = Program { command, args, env, inherit_env, cwd: cwd.as_ref() };
-            by_program(report, &program, patience).await
-        }
-        Reach::Http { url, headers, sse, allow_plain } => {
-            let place = Place { url, headers, sse: *sse, allow_plain: *allow_plain };
-            let http = place.http(report)?;
-            let names: Vec<String> = headers.keys().map(|name| one_line(name)).collect();
-            at_address(report, http, &names, patience).await
-        }
+    let spec = read_entry(report, files, name)?;
+    let patience = timeout.unwrap_or(spec.startup_timeout);
+    match spec.transport {
+        Transport::Stdio(stdio) => by_program(report, *stdio, patience).await,
+        Transport::Http(http) => at_address(report, *http, patience).await,
         _ => {
             let said = "only the application it belongs to can reach it";
             let trouble = Trouble::new(Status::Other, said, "look at it from that application");
@@ -106,27 +89,18 @@ async fn configured(
     }
 }
 
-async fn by_program(
-    report: &mut Report,
-    program: &Program<'_>,
-    patience: Duration,
-) -> Result<ClientSession, Stop> {
-    let child = find_program(report, program)?;
+async fn by_program(report: &mut Report, command: Stdio, patience: Duration) -> Result<ClientSession, Stop> {
+    find_program(report, &command)?;
     let (moments, junk) = (Moments::default(), Arc::<OnceLock<String>>::default());
     let (seen, kept) = (moments.clone(), Arc::clone(&junk));
     let tap = Tap::new(move |way, frame| match way {
         switchboard::Way::Out => seen.see(),
         switchboard::Way::In => note_junk(frame, &kept),
     });
-    meet(report, Arc::new(child.tap(tap)), &Way::Program { moments, junk }, patience).await
+    meet(report, Arc::new(command.tap(tap)), &Way::Program { moments, junk }, patience).await
 }
 
-async fn at_address(
-    report: &mut Report,
-    http: Http,
-    headers: &[String],
-    patience: Duration,
-) -> Result<ClientSession, Stop> {
-    reach_address(report, &http, headers, patience.min(REACHING)).await?;
+async fn at_address(report: &mut Report, http: Http, patience: Duration) -> Result<ClientSession, Stop> {
+    reach_address(report, &http, patience.min(REACHING)).await?;
     meet(report, Arc::new(http), &Way::Http, patience).await
 }

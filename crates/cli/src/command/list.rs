@@ -25,7 +25,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
     let mut table = Table::new(&["NAME", "SCOPE", "STATE", "TYPE", "REACHED BY", "NEXT STEP"]);
     for server in servers {
         let readiness = Readiness::of(server);
-        let next = match &server.plan {
+        let next = match &server.spec {
             Err(fault) => Some(fault.to_string()),
             Ok(_) => readiness.next_step(&server.name),
         };
@@ -67,7 +67,7 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
         text += &format!("  it hides one of the scope {}\n", other.scope);
     }
     paper.print(&text)?;
-    if let Err(fault) = &server.plan {
+    if let Err(fault) = &server.spec {
         return Err(fault.clone().into());
     }
     if let Some(next) = readiness.next_step(&server.name) {
@@ -109,7 +109,7 @@ fn described(files: &Files, server: &Configured) -> Value {
         "file": files.of(server.scope),
         "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),
     });
-    if let Err(fault) = &server.plan {
+    if let Err(fault) = &server.spec {
         told["error"] = json!(fault.to_string());
     }
     if let Some(Approval::Changed(before)) = &server.approval {

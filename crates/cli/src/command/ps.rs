@@ -1,9 +1,11 @@
 //! `switchboard ps`: the server processes that run now.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::host::config::{Reach, ServerConfig};
+use switchboard::host::config::ServerConfig;
+use switchboard::host::{ServerSpec, Transport};
 
 use crate::args::PsArgs;
 use crate::command::tools::encode;
@@ -39,12 +41,15 @@ pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
 
 /// The configured servers that would run exactly this, in this project: mostly one, and none for other projects'.
 fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
-    let runs_this = |reach: &Reach| match reach {
-        Reach::Stdio { command, args, .. } => *command == process.program && *args == process.args,
+    let runs_this = |spec: &ServerSpec| match &spec.transport {
+        Transport::Stdio(stdio) => {
+            stdio.program() == process.program.as_str()
+                && stdio.arguments().iter().eq(process.args.iter().map(OsStr::new))
+        }
         _ => false,
     };
     let servers = files.resolved.servers.iter();
-    let found = servers.filter(|server| server.plan.as_ref().is_ok_and(|plan| runs_this(&plan.reach)));
+    let found = servers.filter(|server| server.spec.as_ref().is_ok_and(runs_this));
     found.map(|server| server.name.as_str()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard::host::config::{Configured, Fault, Off, Plan, Resolved, Restart, Start};
+use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start};
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::{
@@ -50,10 +50,10 @@ impl Wanted {
     /// What one server would be run by, if it can be run.
     fn desired(&self, server: &Configured) -> Result<ServerSpec, Fault> {
         let mut desired = ServerSpec::of(server)?;
-        let Plan { start, restart, startup, call, .. } = &mut desired.plan;
+        let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut desired;
         if let Some(time) = self.options.timeout {
-            *startup = time;
-            *call = Some(time);
+            *startup_timeout = time;
+            *call_timeout = Some(time);
         }
         if !self.stays {
             // What failed has failed: nobody waits for another attempt.
@@ -235,7 +235,7 @@ impl Hosted {
         self.warn_of(&done);
         self.host.required().await?;
         for server in &self.files.resolved.servers {
-            if let Ok(Plan { start: Start::Off(off), .. }) = &server.plan {
+            if let Ok(ServerSpec { start: Start::Off(off), .. }) = &server.spec {
                 let (what, verb) = match off {
                     Off::Disabled => ("is disabled", "enable"),
                     Off::Unapproved => ("is not approved", "approve"),
@@ -263,7 +263,7 @@ impl Hosted {
     /// Why not, and what to do.
     pub(crate) fn usable(&self, name: &str) -> Result<(), Failure> {
         let server = self.files.server(name)?;
-        if let Err(fault) = &server.plan {
+        if let Err(fault) = &server.spec {
             return Err(fault.clone().into());
         }
         let status = self.host.state(name)?;

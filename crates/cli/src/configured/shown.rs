@@ -3,7 +3,8 @@
 //! Invariant: everything is taken from the masked entry.
 
 use serde_json::Value;
-use switchboard::host::config::{Approval, Configured, Off, Plan, ServerConfig, Start};
+use switchboard::host::ServerSpec;
+use switchboard::host::config::{Approval, Configured, Off, ServerConfig, Start};
 
 use crate::sanitize::one_line;
 
@@ -44,12 +45,12 @@ pub(crate) enum Readiness {
 
 impl Readiness {
     pub(crate) fn of(server: &Configured) -> Self {
-        match (&server.plan, &server.approval) {
+        match (&server.spec, &server.approval) {
             (Err(_), _) => Self::Broken,
             (Ok(_), Some(Approval::Changed(_))) => Self::Changed,
-            (Ok(Plan { start: Start::Off(Off::Unapproved), .. }), _) => Self::Unapproved,
-            (Ok(Plan { start: Start::Off(Off::Disabled), .. }), _) => Self::Disabled,
-            (Ok(Plan { start: Start::WhenUsed, .. }), _) => Self::Lazy,
+            (Ok(ServerSpec { start: Start::Off(Off::Unapproved), .. }), _) => Self::Unapproved,
+            (Ok(ServerSpec { start: Start::Off(Off::Disabled), .. }), _) => Self::Disabled,
+            (Ok(ServerSpec { start: Start::WhenUsed, .. }), _) => Self::Lazy,
             (Ok(_), _) => Self::Started,
         }
     }

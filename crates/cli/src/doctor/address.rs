@@ -1,13 +1,12 @@
 //! The steps of a server at an address: what the address is, what its name stands for, and whether somebody listens.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use http::{HeaderName, HeaderValue};
-use switchboard::http::{Address, Secret};
+use switchboard::Http;
+use switchboard::http::Address;
 use switchboard::session::link::UnreachableKind;
-use switchboard::{Http, HttpWay};
+use switchboard::transport::http::client::EndpointError;
 use tokio::net::{TcpStream, lookup_host};
 
 use crate::configured::variable;
@@ -15,59 +14,24 @@ use crate::doctor::report::{Report, Stop, Trouble};
 use crate::failure::{Status, unreachable_hint};
 use crate::sanitize::one_line;
 
-/// An address as a plan has it.
-pub(crate) struct Place<'a> {
-    pub(crate) url: &'a str,
-    pub(crate) headers: &'a BTreeMap<String, Secret>,
-    pub(crate) sse: bool,
-    pub(crate) allow_plain: bool,
-}
-
-impl Place<'_> {
-    /// The endpoint as the entry describes it.
-    ///
-    /// # Errors
-    /// The step that failed.
-    pub(crate) fn http(&self, report: &mut Report) -> Result<Http, Stop> {
-        let began = Instant::now();
-        let parsed = if self.allow_plain { Http::new_allowing_plain(self.url) } else { Http::new(self.url) };
-        let mut http = match parsed {
-            Ok(http) => http.with_way(if self.sse { HttpWay::Sse } else { HttpWay::Auto }),
-            Err(error) => {
-                let trouble =
-                    Trouble::new(Status::Other, error.to_string(), "correct the `url` of its entry");
-                return Err(report.failed("address", began, trouble));
-            }
-        };
-        for (name, value) in self.headers {
-            let parsed =
-                HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value.expose()).ok());
-            let Some((header, mut value)) = parsed else {
-                let said = format!("the header {:?} is not valid", one_line(name));
-                let trouble = Trouble::new(Status::Other, said, "correct the `headers` of its entry");
-                return Err(report.failed("address", began, trouble));
-            };
-            value.set_sensitive(true);
-            http = http.with_header(header, value);
-        }
-        Ok(http)
-    }
-}
-
-/// Checks that the host of an endpoint is known and that something listens there. `headers` are the names that are sent.
+/// Checks the address of an endpoint, that its host is known and that something listens there.
 ///
 /// # Errors
 /// The step that failed.
-pub(crate) async fn reach_address(
-    report: &mut Report,
-    http: &Http,
-    headers: &[String],
-    patience: Duration,
-) -> Result<(), Stop> {
+pub(crate) async fn reach_address(report: &mut Report, http: &Http, patience: Duration) -> Result<(), Stop> {
     let began = Instant::now();
-    let address = http.address().clone();
+    let address = match http.check() {
+        Ok(address) => address,
+        Err(error) => {
+            let field = if matches!(error, EndpointError::Header { .. }) { "headers" } else { "url" };
+            let next = format!("correct the `{field}` of its entry");
+            let trouble = Trouble::new(Status::Other, one_line(&error.to_string()), next);
+            return Err(report.failed("address", began, trouble));
+        }
+    };
     let how = if address.is_secure() { "https" } else { "plain http" };
-    let sent = if headers.is_empty() { String::new() } else { format!(", with {}", headers.join(", ")) };
+    let names: Vec<String> = http.headers().iter().map(|(name, _)| one_line(name)).collect();
+    let sent = if names.is_empty() { String::new() } else { format!(", with {}", names.join(", ")) };
     _ = report.passed(
         "address",
         began.elapsed(),

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use switchboard::host::config::{Approval, Configured, Off, Plan, Problem, ServerConfig, Start};
+use switchboard::host::ServerSpec;
+use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
 
 use crate::configured::{Files, NONE, quoted, reach, variable};
 use crate::doctor::report::{Report, Stop, Trouble};
@@ -13,15 +14,15 @@ use crate::sanitize::one_line;
 ///
 /// # Errors
 /// The step that is not.
-pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<Plan, Stop> {
+pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Result<ServerSpec, Stop> {
     let (server, entry) = written(report, files, name)?;
     approved(report, server)?;
-    let plan = filled_in(report, server, entry)?;
-    if plan.start == Start::Off(Off::Disabled) {
+    let spec = filled_in(report, server, entry)?;
+    if spec.start == Start::Off(Off::Disabled) {
         let next = format!("switchboard enable {}", quoted(&one_line(name)));
         return Err(wrong(report, "enabled", "its entry says that it is disabled", next));
     }
-    Ok(plan)
+    Ok(spec)
 }
 
 fn written<'a>(
@@ -40,7 +41,7 @@ fn written<'a>(
         return Err(wrong(report, "entry", format!("no file has a server {:?}", one_line(name)), next));
     };
     let Some(entry) = &server.entry else {
-        let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let fault = server.spec.as_ref().err().map(ToString::to_string).unwrap_or_default();
         return Err(wrong(report, "entry", fault, "mend its entry"));
     };
     let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
@@ -69,10 +70,10 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
     Ok(())
 }
 
-fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<Plan, Stop> {
+fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<ServerSpec, Stop> {
     let began = Instant::now();
-    let plan = match &server.plan {
-        Ok(plan) => plan.clone(),
+    let spec = match &server.spec {
+        Ok(spec) => spec.clone(),
         Err(fault) => {
             let (step, next) = match fault.problem() {
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
@@ -90,7 +91,7 @@ fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> 
         let said = names.iter().map(state).collect::<Vec<_>>().join(", ");
         _ = report.passed("variables", began.elapsed(), said);
     }
-    Ok(plan)
+    Ok(spec)
 }
 
 /// Something that the user has to put right.

@@ -13,8 +13,8 @@ mod meeting;
 mod program;
 mod report;
 
-pub(crate) use address::{Place, reach_address};
+pub(crate) use address::reach_address;
 pub(crate) use entry::read_entry;
 pub(crate) use meeting::{Moments, Way, meet};
-pub(crate) use program::{Program, find_program};
+pub(crate) use program::find_program;
 pub(crate) use report::{Report, Stop, Trouble};

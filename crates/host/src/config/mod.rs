@@ -2,7 +2,7 @@
 //!
 //! 1. A server is written as an [`ServerConfig`], by a program or in a [`File`] of `mcpServers`.
 //! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
-//! 3. [`ServerConfig::plan`] fills in variables and gives the [`Plan`] that is run. A project's server first needs the user's
+//! 3. [`ServerConfig::resolve`] fills in variables and gives the [`ServerSpec`](crate::ServerSpec) that is run. A project's server first needs the user's
 //!    approval of its exact entry ([`Approvals`]).
 //! 4. Files of other programs are read by [`import`].
 //!
@@ -22,11 +22,11 @@ mod fault;
 mod file;
 mod location;
 pub(crate) mod mask;
-mod plan;
 mod prepare;
 mod read;
 mod scope;
 mod server_config;
+mod start;
 pub(crate) mod visible;
 mod watch;
 
@@ -36,9 +36,9 @@ pub use expand::Lookup;
 pub use fault::{Fault, Problem};
 pub use file::{File, Written};
 pub use location::Locations;
-pub use plan::{Off, Plan, Reach, Restart, Start};
 pub use prepare::{RESTARTS, STARTUP};
 pub use read::Warning;
 pub use scope::{Configured, Ground, Layer, Resolved, Scope, Shadowed};
 pub use server_config::{Binding, Kind, ServerConfig, Settings};
+pub use start::{Off, Restart, Start};
 pub use watch::Watch;

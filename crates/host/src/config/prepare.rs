@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use switchboard_http::{Address, AddressError, PlainHttp, Secret};
+use switchboard_transport::http::client::Http;
+use switchboard_transport::stdio::Stdio;
 
 use crate::config::expand::{Lookup, Piece, expand, pieces};
 use crate::config::fault::{Fault, Problem};
-use crate::config::plan::{Off, Plan, Reach, Restart, Start};
 use crate::config::server_config::{Binding, Kind, ServerConfig};
+use crate::config::start::{Off, Restart, Start};
+use crate::server_spec::ServerSpec;
+use crate::transport::Transport;
 
 /// How long connecting may take where the entry does not say.
 pub const STARTUP: Duration = Duration::from_secs(60);
@@ -18,28 +22,28 @@ pub const STARTUP: Duration = Duration::from_secs(60);
 pub const RESTARTS: u32 = 5;
 
 impl ServerConfig {
-    /// What will be run, with variables looked up there.
+    /// Fills in variables with this lookup, checks every field, and returns the server that will be run.
     ///
     /// # Errors
     /// Names the field and what is wrong with it, such as a variable that is not set.
-    pub fn plan(&self, variables: Lookup<'_>) -> Result<Plan, Fault> {
+    pub fn resolve(&self, variables: Lookup<'_>) -> Result<ServerSpec, Fault> {
         let start = match (self.settings.disabled, self.settings.lazy) {
             (true, _) => Start::Off(Off::Disabled),
             (_, true) => Start::WhenUsed,
             _ => Start::AtOnce,
         };
-        Ok(self.treated(filled_in(&self.kind, variables)?, start))
+        Ok(self.spec(filled_in(&self.kind, variables)?, start))
     }
 
-    /// The plan of a server that is disabled: as written, no variable filled in, and not started. A variable that is not
-    /// set matters only once it is enabled.
-    pub fn plan_disabled(&self) -> Plan {
-        self.treated(as_written(&self.kind), Start::Off(Off::Disabled))
+    /// Returns the server of a configuration that is disabled: as written, no variable filled in, and not started. A
+    /// variable that is not set matters only once it is enabled.
+    pub fn disabled(&self) -> ServerSpec {
+        self.spec(as_written(&self.kind), Start::Off(Off::Disabled))
     }
 
-    /// The plan of a server nobody approved: as written, no variable filled in, and not started.
-    pub fn plan_unapproved(&self) -> Plan {
-        self.treated(as_written(&self.kind), Start::Off(Off::Unapproved))
+    /// Returns the server of a configuration that nobody approved: as written, no variable filled in, and not started.
+    pub fn unapproved(&self) -> ServerSpec {
+        self.spec(as_written(&self.kind), Start::Off(Off::Unapproved))
     }
 
     /// The names of the variables it refers to: what somebody who approves it should see.
@@ -66,35 +70,65 @@ impl ServerConfig {
             .collect()
     }
 
-    fn treated(&self, reach: Reach, start: Start) -> Plan {
+    fn spec(&self, transport: Transport, start: Start) -> ServerSpec {
         let settings = &self.settings;
-        Plan {
-            reach,
-            start,
-            restart: settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS }),
-            required: settings.required,
-            startup: settings.startup_timeout.unwrap_or(STARTUP),
-            call: settings.timeout,
-            allow: settings.allow_tools.clone(),
-            deny: settings.deny_tools.clone(),
-        }
+        let mut spec = ServerSpec::new(transport).start(start).with_written(self.masked());
+        spec.restart = settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS });
+        spec.required = settings.required;
+        spec.trust = settings.trust;
+        spec.startup_timeout = settings.startup_timeout.unwrap_or(STARTUP);
+        spec.call_timeout = settings.timeout;
+        spec.allow_tools.clone_from(&settings.allow_tools);
+        spec.deny_tools.clone_from(&settings.deny_tools);
+        spec
     }
 }
 
-fn as_written(kind: &Kind) -> Reach {
-    match kind.clone() {
+fn as_written(kind: &Kind) -> Transport {
+    match kind {
         Kind::Stdio { command, args, env, inherit_env, cwd } => {
-            Reach::Stdio { command, args, env, inherit_env, cwd: cwd.map(PathBuf::from) }
+            stdio(command, args, env, inherit_env, cwd.as_ref().map(PathBuf::from)).into()
         }
         Kind::Http { url, headers, binding, allow_http } => {
-            Reach::Http { url, headers, sse: binding == Binding::Sse, allow_plain: allow_http }
+            http(url.clone(), headers, *binding, *allow_http).into()
         }
-        Kind::Sdk { name } => Reach::InProcess { name },
-        Kind::Proxy { url, id } => Reach::Proxy { url, id },
+        Kind::Sdk { name } => Transport::Registered { name: name.clone() },
+        Kind::Proxy { url, id } => Transport::Proxy { url: url.clone(), id: id.clone() },
     }
 }
 
-fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Reach, Fault> {
+fn stdio(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, Secret>,
+    inherit_env: &[String],
+    cwd: Option<PathBuf>,
+) -> Stdio {
+    let mut stdio = Stdio::new(command).args(args);
+    for (name, value) in env {
+        stdio = stdio.env(name, value.expose());
+    }
+    for name in inherit_env {
+        stdio = stdio.inherit_env(name);
+    }
+    match cwd {
+        Some(cwd) => stdio.cwd(cwd),
+        None => stdio,
+    }
+}
+
+fn http(url: String, headers: &BTreeMap<String, Secret>, binding: Binding, allow_http: bool) -> Http {
+    let mut http = Http::new(url);
+    for (name, value) in headers {
+        http = http.header(name, value.clone());
+    }
+    if binding == Binding::Sse {
+        http = http.sse();
+    }
+    if allow_http { http.allow_plain_http() } else { http }
+}
+
+fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Transport, Fault> {
     let fill =
         |field: String, text: &str| expand(text, variables).map_err(|problem| Fault::new(field, problem));
     match kind {
@@ -111,28 +145,23 @@ fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Reach, Fault> {
                 let arg = fill(field.clone(), arg)?;
                 without_nul(&field, &arg).map(|()| arg)
             });
-            Ok(Reach::Stdio {
-                command: command.clone(),
-                args: filled.collect::<Result<_, _>>()?,
-                env: environment(env, &fill)?,
-                inherit_env: inherit_env.clone(),
-                cwd: cwd.as_deref().map(|cwd| directory(cwd, &fill)).transpose()?,
-            })
+            let args = filled.collect::<Result<Vec<_>, _>>()?;
+            let env = environment(env, &fill)?;
+            let cwd = cwd.as_deref().map(|cwd| directory(cwd, &fill)).transpose()?;
+            Ok(stdio(command, &args, &env, inherit_env, cwd).into())
         }
-        Kind::Http { url, headers, binding, allow_http } => Ok(Reach::Http {
-            url: address(url, &fill("url".into(), url)?, *allow_http)?,
-            headers: header_map(headers, &fill)?,
-            sse: *binding == Binding::Sse,
-            allow_plain: *allow_http,
-        }),
+        Kind::Http { url, headers, binding, allow_http } => {
+            let url = address(url, &fill("url".into(), url)?, *allow_http)?;
+            Ok(http(url, &header_map(headers, &fill)?, *binding, *allow_http).into())
+        }
         Kind::Sdk { name } if name.is_empty() => {
             Err(unusable("name", "it is empty; name a registered server"))
         }
-        Kind::Sdk { name } => Ok(Reach::InProcess { name: name.clone() }),
+        Kind::Sdk { name } => Ok(Transport::Registered { name: name.clone() }),
         Kind::Proxy { id, .. } if id.is_empty() => Err(unusable("id", "it is empty; name a connector")),
         Kind::Proxy { url, id } => {
             let filled = fill("url".into(), url)?.replace("{id}", &encoded(id));
-            Ok(Reach::Proxy { url: address(url, &filled, false)?, id: id.clone() })
+            Ok(Transport::Proxy { url: address(url, &filled, false)?, id: id.clone() })
         }
     }
 }

@@ -9,8 +9,8 @@ use switchboard_http::Secret;
 
 use crate::config::document::{Member, Node, Position, Value};
 use crate::config::fault::{Fault, Problem};
-use crate::config::plan::Restart;
 use crate::config::server_config::{Binding, Kind, ServerConfig, Settings};
+use crate::config::start::Restart;
 use crate::config::visible::visible;
 
 /// What the programs before us call the streamable form of HTTP.

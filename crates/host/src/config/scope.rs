@@ -11,10 +11,11 @@ use crate::config::expand::Lookup;
 use crate::config::fault::Fault;
 use crate::config::file::{File, Written};
 use crate::config::location::Locations;
-use crate::config::plan::{Plan, Reach};
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
 use crate::registry::name::{NameLimit, QualifiedName};
+use crate::server_spec::ServerSpec;
+use crate::transport::Transport;
 
 /// Where an entry comes from, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,7 +92,7 @@ pub struct Configured {
     /// How it is written; none if that cannot be read.
     pub entry: Option<ServerConfig>,
     /// What will be run, or why it cannot be.
-    pub plan: Result<Plan, Fault>,
+    pub spec: Result<ServerSpec, Fault>,
     /// Whether it was approved; none where that is not asked.
     pub approval: Option<Approval>,
     /// Whether what its tools say of their effects is believed.
@@ -216,7 +217,7 @@ fn configured(
                 name,
                 scope,
                 entry: None,
-                plan: Err(fault.clone()),
+                spec: Err(fault.clone()),
                 approval: None,
                 trust: false,
             };
@@ -229,23 +230,28 @@ fn configured(
         warnings.push(Warning::new(&name, text));
     }
     let approval = (scope == Scope::Project).then(|| ground.approvals.of(ground.project, &name, entry));
-    let plan = match &approval {
-        Some(Approval::New | Approval::Changed(_)) => Ok(entry.plan_unapproved()),
-        Some(Approval::Approved) | None if entry.settings.disabled => Ok(entry.plan_disabled()),
-        Some(Approval::Approved) | None => entry.plan(ground.variables).map_err(|fault| fault.under(&name)),
+    let spec = match &approval {
+        Some(Approval::New | Approval::Changed(_)) => Ok(entry.unapproved()),
+        Some(Approval::Approved) | None if entry.settings.disabled => Ok(entry.disabled()),
+        Some(Approval::Approved) | None => {
+            entry.resolve(ground.variables).map_err(|fault| fault.under(&name))
+        }
     };
-    let plan = plan.map(|plan| match scope {
-        Scope::Project | Scope::Local => at_home(plan, ground.project),
-        _ => plan,
-    });
     let trust = entry.settings.trust && scope != Scope::Project;
-    Configured { name, scope, entry: Some(entry.clone()), plan, approval, trust }
+    let spec = spec.map(|mut spec| {
+        if matches!(scope, Scope::Project | Scope::Local) {
+            run_in_project(&mut spec.transport, ground.project);
+        }
+        spec.trust = trust;
+        spec.with_scope(scope.word())
+    });
+    Configured { name, scope, entry: Some(entry.clone()), spec, approval, trust }
 }
 
-/// A project's program that says where to run says so from the project's directory, wherever we were started.
-fn at_home(mut plan: Plan, project: &Path) -> Plan {
-    if let Reach::Stdio { cwd, .. } = &mut plan.reach {
-        *cwd = Some(cwd.as_deref().map_or_else(|| project.to_owned(), |cwd| project.join(cwd)));
+/// Makes the working directory of a project's program relative to the project, wherever this process was started.
+fn run_in_project(transport: &mut Transport, project: &Path) {
+    if let Transport::Stdio(stdio) = transport {
+        let cwd = stdio.directory().map_or_else(|| project.to_owned(), |cwd| project.join(cwd));
+        **stdio = stdio.as_ref().clone().cwd(cwd);
     }
-    plan
 }

@@ -1,7 +1,7 @@
 //! A server as a person wrote it.
 //!
 //! Invariants: variables are not filled in here; what is not known is kept and written back; printing an entry for
-//! debugging shows it masked. What will be run is a [`Plan`](crate::config::Plan).
+//! debugging shows it masked. What will be run is a [`ServerSpec`](crate::ServerSpec).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_http::Secret;
 
 use crate::config::document::Node;
-use crate::config::plan::Restart;
+use crate::config::start::Restart;
 
 /// A server as written: how it is reached, and how it is treated.
 ///
@@ -98,7 +98,7 @@ pub enum Binding {
     Sse,
 }
 
-/// How a server is treated, as written; what is absent has its default in the plan.
+/// How a server is treated, as written; what is absent has its default.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {

@@ -1,5 +1,6 @@
 //! What an answer is about: one server, as it is reached, and one tool, as it is defined.
 
+use std::ffi::OsString;
 use std::fmt;
 
 use serde::de::Error as _;
@@ -7,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use switchboard_protocol::{Raw, Tool};
 
-use crate::config::Reach;
 use crate::config::canonical::{digest, hexadecimal};
 use crate::config::mask::{masked_url, names_a_secret};
+use crate::transport::Transport;
 
 /// A hash of everything a model sees of a tool, its name included. Order of keys and white space do not count; a
 /// changed word does. Costs a parse of the schemas: make it once for each listed tool.
@@ -37,22 +38,33 @@ impl DefinitionHash {
 pub struct ServerIdentity([u8; 32]);
 
 impl ServerIdentity {
-    /// The identity of a server that is reached so.
-    pub fn of(name: &str, reach: &Reach) -> Self {
-        let reach = match reach {
-            Reach::Stdio { command, args, env, inherit_env, cwd } => {
-                let known =
-                    |name: &str, value: &str| if names_a_secret(name) { Value::Null } else { value.into() };
-                let env: serde_json::Map<String, Value> =
-                    env.iter().map(|(name, value)| (name.clone(), known(name, value.expose()))).collect();
-                json!({"command": command, "args": args, "env": env, "inherit": inherit_env, "cwd": cwd})
+    /// Returns the identity of a server that is reached over this transport. A custom transport is known by its name.
+    pub fn of(name: &str, transport: &Transport) -> Self {
+        let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+        let reach = match transport {
+            Transport::Stdio(stdio) => {
+                let known = |(name, value): &(OsString, OsString)| {
+                    let (name, value) = (text(name), text(value));
+                    let value = if names_a_secret(&name) { Value::Null } else { value.into() };
+                    (name, value)
+                };
+                let env: serde_json::Map<String, Value> = stdio.variables().iter().map(known).collect();
+                let args: Vec<String> = stdio.arguments().iter().map(|arg| text(arg)).collect();
+                let inherit: Vec<String> =
+                    stdio.inherited_variables().iter().map(|name| text(name)).collect();
+                let cwd = stdio.directory().map(|cwd| text(cwd.as_os_str()));
+                json!({"command": text(stdio.program()), "args": args, "env": env, "inherit": inherit, "cwd": cwd})
             }
-            Reach::Http { url, headers, sse, .. } => {
-                let headers: Vec<&String> = headers.keys().collect();
-                json!({"url": masked_url(url), "headers": headers, "sse": sse})
+            Transport::Http(http) => {
+                let mut headers: Vec<&str> = http.headers().iter().map(|(name, _)| name.as_str()).collect();
+                headers.sort_unstable();
+                json!({"url": masked_url(http.url()), "headers": headers, "sse": http.is_sse()})
             }
-            Reach::InProcess { name } => json!({"inProcess": name}),
-            Reach::Proxy { url, id } => json!({"proxy": masked_url(url), "id": id}),
+            Transport::InProcess(server) => json!({"inProcess": server.server().info().name}),
+            Transport::Registered { name } => json!({"inProcess": name}),
+            Transport::Proxy { url, id } => json!({"proxy": masked_url(url), "id": id}),
+            Transport::Custom(_) => json!({"custom": name}),
+            Transport::Invalid(_) => return Self::by_name(name),
         };
         Self(digest(&json!({"name": name, "reach": reach})))
     }

@@ -22,9 +22,9 @@ pub struct Known {
 impl Known {
     /// What a configured server is; nothing, if it cannot be run.
     pub fn of(server: &Configured) -> Option<Self> {
-        let plan = server.plan.as_ref().ok()?;
+        let spec = server.spec.as_ref().ok()?;
         let trust = if server.trust { Trust::Trusted } else { Trust::Untrusted };
-        Some(Self { identity: ServerIdentity::of(&server.name, &plan.reach), trust })
+        Some(Self { identity: ServerIdentity::of(&server.name, &spec.transport), trust })
     }
 
     /// One of which only the name is known.

@@ -86,7 +86,7 @@ impl Registry {
         for slot in slots {
             let kept = old.remove(&slot.id);
             parts.push(kept.unwrap_or_else(|| {
-                let mut rules = Rules::new(&slot.plan.allow, &slot.plan.deny);
+                let mut rules = Rules::new(&slot.spec.allow_tools, &slot.spec.deny_tools);
                 if let Some(denied) = state.denied.get(&*slot.name) {
                     rules.set_denied(denied.iter().cloned());
                 }

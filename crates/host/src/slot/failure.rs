@@ -1,8 +1,11 @@
 //! Why a server could not be reached, or was lost.
 
-use switchboard_http::{AddressError, AuthorizeError};
+use switchboard_http::AuthorizeError;
 use switchboard_session::CallError;
 use switchboard_session::link::{Challenge, LinkError, StartFault};
+use switchboard_transport::http::client::EndpointError;
+
+use crate::config::Fault;
 
 /// Why a server could not be reached, or was lost. Cheap to clone.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -19,17 +22,12 @@ pub enum Failure {
         /// The last it wrote to stderr.
         stderr: String,
     },
-    /// The address cannot be one.
-    #[error("its address cannot be used: {0}")]
-    Address(AddressError),
-    /// A header that cannot be sent.
-    #[error(
-        "its header {name:?} cannot be sent; a name is letters, digits and `-`, a value is visible ASCII"
-    )]
-    Header {
-        /// The name as written.
-        name: String,
-    },
+    /// The address or a header is not valid.
+    #[error("its address or a header cannot be used: {0}")]
+    Endpoint(EndpointError),
+    /// The configuration cannot be used: a variable that is not set, a field that is not valid.
+    #[error("its configuration cannot be used: {0}")]
+    Config(Fault),
     /// No server of this name was registered in this program.
     #[error(
         "no server named {name:?} is registered in this program (registered: {})",
@@ -83,12 +81,13 @@ impl Failure {
                     | StartFault::Directory
                     | StartFault::BadDirectory
             ),
-            Self::Session(CallError::NoCommonRevision { .. }) => true,
+            Self::Session(
+                CallError::NoCommonRevision { .. } | CallError::Link(LinkError::Misconfigured { .. }),
+            ) => true,
             Self::Session(_) | Self::Silent { .. } | Self::Token(_) => false,
-            Self::Address(_)
-            | Self::Header { .. }
-            | Self::NotRegistered { .. }
-            | Self::NoTokenSource { .. } => true,
+            Self::Endpoint(_) | Self::Config(_) | Self::NotRegistered { .. } | Self::NoTokenSource { .. } => {
+                true
+            }
         }
     }
 
@@ -124,8 +123,10 @@ impl Failure {
                 "see whether it hangs, or give it more time to start"
             }
             Self::Session(CallError::NoCommonRevision { .. }) => "update the server or this program",
+            Self::Session(CallError::Link(LinkError::Misconfigured { .. }))
+            | Self::Endpoint(_)
+            | Self::Config(_) => "correct its configuration, then reconnect",
             Self::Session(_) => "reconnect when the server can be reached",
-            Self::Address(_) | Self::Header { .. } => "mend its entry, then reconnect",
             Self::NotRegistered { .. } => "register the server before it is connected",
             Self::NoTokenSource { .. } => "give the host a token source",
         }

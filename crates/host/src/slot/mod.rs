@@ -1,7 +1,7 @@
 //! One slot for each server: a task that keeps it running, and what everybody else may see of it.
 //!
 //! ```text
-//!   Plan ── reach ──▶ Dial ──▶ session ──▶ lists ──▶ registry
+//!   ServerSpec ── reach ──▶ Dial ──▶ session ──▶ lists ──▶ registry
 //!             ▲          task           │
 //!           retry ◀──── failure ◀───────┘
 //! ```

@@ -1,19 +1,20 @@
-//! From a plan to a way to its server.
+//! From the description of a server to its dial.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
 use parking_lot::{Mutex, RwLock};
 use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
 use switchboard_session::answering::Server;
 use switchboard_session::link::{Dial, InProcess, Link, LinkError, Rung};
-use switchboard_transport::http::client::{Http, Way};
+use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::{ChildHandle, Stdio};
 
-use crate::config::{Plan, Reach};
+use crate::server_spec::ServerSpec;
 use crate::slot::Failure;
+use crate::transport::Transport;
 
 /// Gives tokens for connectors, by their id.
 pub trait TokenSource: Send + Sync + fmt::Debug {
@@ -27,7 +28,7 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
 /// Gives the credentials of servers that are reached over HTTP.
 pub trait Logins: Send + Sync + fmt::Debug {
     /// Whoever authorizes requests to this server; none when it needs no login.
-    fn authorizer(&self, server: &str, plan: &Plan) -> Option<Arc<dyn Authorizer>>;
+    fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
 }
 
 /// All that is needed to reach any server.
@@ -40,42 +41,29 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// The way to a server. One that is started here can be looked at through `sight`.
+    /// Returns the dial of a server. The process of one that is started here is shown through `sight`.
     pub(crate) async fn dial(
         &self,
         server: &str,
-        plan: &Plan,
+        spec: &ServerSpec,
         sight: &Arc<Sight>,
     ) -> Result<Arc<dyn Dial>, Failure> {
-        match &plan.reach {
-            Reach::Stdio { command, args, env, inherit_env, cwd } => {
-                let mut child = Stdio::new(command).args(args);
-                for (name, value) in env {
-                    child = child.env(name, value.expose());
-                }
-                for name in inherit_env {
-                    child = child.inherit_env(name);
-                }
-                if let Some(cwd) = cwd {
-                    child = child.cwd(cwd);
-                }
-                Ok(Arc::new(Started { command: child, sight: Arc::clone(sight) }))
+        match &spec.transport {
+            Transport::Stdio(stdio) => {
+                Ok(Arc::new(Started { command: stdio.as_ref().clone(), sight: Arc::clone(sight) }))
             }
-            Reach::Http { url, headers, sse, allow_plain } => {
-                let http = if *allow_plain { Http::new_allowing_plain(url) } else { Http::new(url) };
-                let mut http = http.map_err(Failure::Address)?;
-                for (name, value) in headers {
-                    let (name, value) = header(name, value)?;
-                    http = http.with_header(name, value);
-                }
-                if let Some(logins) = &self.logins
-                    && let Some(authorizer) = logins.authorizer(server, plan)
+            Transport::Http(http) => {
+                let mut http = http.as_ref().clone();
+                http.check().map_err(Failure::Endpoint)?;
+                if let Some(logins) = self.logins.as_ref().filter(|_| !http.has_authorizer())
+                    && let Some(authorizer) = logins.authorizer(server, spec)
                 {
-                    http = http.with_authorizer(authorizer);
+                    http = http.authorizer(authorizer);
                 }
-                Ok(Arc::new(http.with_way(if *sse { Way::Sse } else { Way::Auto })))
+                Ok(Arc::new(http))
             }
-            Reach::InProcess { name } => {
+            Transport::InProcess(server) => Ok(Arc::new(server.clone())),
+            Transport::Registered { name } => {
                 let registered = self.in_process.read();
                 let found = registered.get(name).ok_or_else(|| Failure::NotRegistered {
                     name: name.clone(),
@@ -83,14 +71,17 @@ impl Ways {
                 })?;
                 Ok(Arc::new(InProcess::new(found)))
             }
-            Reach::Proxy { url, id } => {
+            Transport::Proxy { url, id } => {
                 let tokens = self.tokens.as_ref().ok_or_else(|| Failure::NoTokenSource { id: id.clone() })?;
+                let http = Http::new(url);
+                http.check().map_err(Failure::Endpoint)?;
                 // Asked once before anything is connected: without a token there is nothing to connect for.
                 tokens.token(id).await.map_err(Failure::Token)?;
                 let authorizer = Arc::new(Connector { id: id.clone(), tokens: Arc::clone(tokens) });
-                let http = Http::new(url).map_err(Failure::Address)?;
-                Ok(Arc::new(http.with_authorizer(authorizer)))
+                Ok(Arc::new(http.authorizer(authorizer)))
             }
+            Transport::Custom(dial) => Ok(Arc::clone(dial)),
+            Transport::Invalid(fault) => Err(Failure::Config(fault.clone())),
         }
     }
 }
@@ -141,14 +132,6 @@ impl Dial for Started {
     ) -> switchboard_session::link::BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move { self.link(rung, previous) })
     }
-}
-
-fn header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), Failure> {
-    let refused = || Failure::Header { name: name.to_owned() };
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
-    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| refused())?;
-    value.set_sensitive(true);
-    Ok((parsed, value))
 }
 
 /// Authorizes requests to one connector.

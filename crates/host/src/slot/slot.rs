@@ -14,11 +14,13 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answers::Desk;
-use crate::config::{Off, Plan, Reach, Start};
+use crate::config::{Off, Start};
 use crate::registry::Switch;
+use crate::server_spec::ServerSpec;
 use crate::slot::turns::Turns;
 use crate::slot::{Sight, Status, Surroundings, Word, task};
 use crate::telemetry::Meter;
+use crate::transport::Transport;
 
 /// Calls that run on a server at a time: here, and elsewhere.
 const LOCAL_CALLS: usize = 256;
@@ -32,7 +34,7 @@ pub(crate) struct Slot {
     /// Never used again: a later server of the same name has another.
     pub(crate) id: u64,
     pub(crate) name: Arc<str>,
-    pub(crate) plan: Plan,
+    pub(crate) spec: ServerSpec,
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
@@ -105,30 +107,30 @@ impl Trouble {
 /// What a slot starts out with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outset {
-    /// As its plan says.
+    /// As its description says.
     Fresh,
     /// Its tools are known already, so that it may sleep.
     Remembered,
 }
 
 impl Slot {
-    pub(crate) fn new(name: Arc<str>, plan: Plan, desk: Desk) -> Self {
+    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, desk: Desk) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let is_off = plan.start == Start::Off(Off::Disabled);
-        let status = match plan.start {
+        let is_off = spec.start == Start::Off(Off::Disabled);
+        let status = match spec.start {
             Start::Off(Off::Disabled) => Status::Disabled,
             Start::Off(Off::Unapproved) => Status::AwaitingApproval,
             // Not begun, but about to be: whoever needs it waits.
             Start::AtOnce | Start::WhenUsed => Status::Starting { since: Instant::now(), attempt: 1 },
         };
-        let most_calls = match plan.reach {
-            Reach::Http { .. } | Reach::Proxy { .. } => REMOTE_CALLS,
-            Reach::Stdio { .. } | Reach::InProcess { .. } => LOCAL_CALLS,
+        let most_calls = match spec.transport {
+            Transport::Http(_) | Transport::Proxy { .. } => REMOTE_CALLS,
+            _ => LOCAL_CALLS,
         };
         Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
-            plan,
+            spec,
             desk: Arc::new(desk),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
@@ -158,9 +160,9 @@ impl Slot {
         self.is_off.store(switch == Switch::Off, Ordering::Release);
     }
 
-    /// Begins, as the plan says.
+    /// Begins, as its description says.
     pub(crate) fn begin(&self, outset: Outset) -> u64 {
-        self.want(match (self.plan.start, outset) {
+        self.want(match (self.spec.start, outset) {
             (Start::Off(off), _) => Run::Off(off),
             (Start::WhenUsed, Outset::Remembered) => Run::Asleep,
             // Nothing is known of it, so it has to be asked once.
@@ -191,7 +193,7 @@ impl Slot {
         self.wanted.borrow().round
     }
 
-    /// Whether nobody has started it since its plan said not to.
+    /// Whether nobody has started it since its description said not to.
     pub(crate) fn is_unstarted(&self) -> bool {
         matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
     }
@@ -277,7 +279,7 @@ impl Slot {
             Word::Pending => false,
             Word::Failed | Word::NeedsAuth | Word::Disabled => true,
         });
-        let in_time = tokio::time::timeout(self.plan.startup, another).await;
+        let in_time = tokio::time::timeout(self.spec.startup_timeout, another).await;
         in_time.ok()?.ok()?;
         self.current().filter(|_| self.opened() > opened)
     }

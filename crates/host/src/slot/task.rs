@@ -106,7 +106,7 @@ impl Keeper {
 
     /// Keeps the server up until something else is wanted.
     async fn stay_up(&mut self, round: u64) {
-        let mut retry = Retry::new(self.slot.plan.restart);
+        let mut retry = Retry::new(self.slot.spec.restart);
         loop {
             let began = Instant::now();
             self.tell(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
@@ -325,20 +325,20 @@ async fn leave(session: &ClientSession) {
     session.close().await;
 }
 
-/// Opens a session within the time its plan gives it, and lists its tools.
+/// Opens a session within its startup timeout, and lists its tools.
 async fn open(
     slot: Arc<Slot>,
     around: Arc<Surroundings>,
     verdict: Option<Verdict>,
 ) -> Result<Opened, Failure> {
-    let plan = &slot.plan;
-    let late = || CallError::TimedOut { phase: Phase::Startup, after: plan.startup, hint: None };
+    let spec = &slot.spec;
+    let late = || CallError::TimedOut { phase: Phase::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
-        let dial = around.ways.dial(&slot.name, plan, &slot.sight).await?;
+        let dial = around.ways.dial(&slot.name, spec, &slot.sight).await?;
         let mut limits = around.limits.clone();
-        limits.startup = plan.startup;
-        limits.probe = limits.probe.min(plan.startup / 2);
-        if let Some(call) = plan.call {
+        limits.startup = spec.startup_timeout;
+        limits.probe = limits.probe.min(spec.startup_timeout / 2);
+        if let Some(call) = spec.call_timeout {
             limits.call_total = call;
             limits.call_idle = limits.call_idle.max(call);
         }
@@ -360,7 +360,7 @@ async fn open(
         }
     };
     // A little longer than the session's own bound, whose error says more.
-    let within = plan.startup.saturating_add(Duration::from_millis(100));
+    let within = spec.startup_timeout.saturating_add(Duration::from_millis(100));
     let opened = tokio::time::timeout(within, opening).await.unwrap_or_else(|_| Err(late().into()));
     opened.map_err(|failure| match failure {
         Failure::Session(error @ CallError::TimedOut { .. }) => silent(error, &slot),

@@ -190,8 +190,8 @@ async fn a_call_of_a_tool_that_says_it_is_idempotent_is_made_again_where_the_pol
         let directory = tempfile::tempdir().unwrap();
         let marker = directory.path().join("died");
         let host = host_with(Host::builder().with_replay(replay), &[]).await;
-        let plan = crate::stage::child_with("dies-once", &[("MARKER", marker.to_str().unwrap())]);
-        host.connect("toy", plan).await.unwrap();
+        let spec = crate::stage::child_with("dies-once", &[("MARKER", marker.to_str().unwrap())]);
+        host.connect("toy", spec).await.unwrap();
         let outcome = host.call_tool("toy", "once", ()).await;
         match outcome {
             Ok(said) => assert!(succeeds && said.text() == "alive"),

@@ -114,9 +114,9 @@ async fn a_flood_of_changes_costs_few_lists() {
 
 async fn the_tools_of_a_lost_server_stay_listed_as_unavailable() {
     let host = Host::builder().without_resource_tools().build();
-    let mut plan = child("toy");
-    plan.restart = switchboard_host::config::Restart::Never;
-    host.connect("toy", plan).await.unwrap();
+    let mut spec = child("toy");
+    spec.restart = switchboard_host::config::Restart::Never;
+    host.connect("toy", spec).await.unwrap();
     assert!(host.all_tools().iter().all(|tool| tool.is_available()));
     host.call_tool("toy", "die", ()).await.unwrap_err();
     until(&host, "toy", |status| matches!(status, Status::Failed(_))).await;
@@ -131,10 +131,10 @@ async fn the_tools_of_a_lost_server_stay_listed_as_unavailable() {
 async fn allow_and_deny_apply_to_list_and_call() {
     let toy = Toy::new(&["read_a", "read_b", "write_a"]);
     let host = Host::builder().with_server("toy", &toy.server("toy")).without_resource_tools().build();
-    let mut plan = in_process("toy");
-    plan.allow = vec!["read_*".to_owned()];
-    plan.deny = vec!["*_b".to_owned()];
-    host.connect("toy", plan).await.unwrap();
+    let mut spec = in_process("toy");
+    spec.allow_tools = vec!["read_*".to_owned()];
+    spec.deny_tools = vec!["*_b".to_owned()];
+    host.connect("toy", spec).await.unwrap();
     assert_eq!(names(&host), ["mcp__toy__read_a"]);
     for (tool, reason) in
         [("write_a", Withheld::NotAllowed), ("read_b", Withheld::Denied { rule: "*_b".into() })]
@@ -148,9 +148,9 @@ async fn allow_and_deny_apply_to_list_and_call() {
 async fn rules_that_match_nothing_are_told() {
     let host = Host::builder().with_server("toy", &Toy::new(&["a"]).server("toy")).build();
     let mut events = host.events();
-    let mut plan = in_process("toy");
-    plan.deny = vec!["writ_*".to_owned()];
-    host.connect("toy", plan).await.unwrap();
+    let mut spec = in_process("toy");
+    spec.deny_tools = vec!["writ_*".to_owned()];
+    host.connect("toy", spec).await.unwrap();
     let rules = heard(&mut events, |event| match event {
         Event::IdleRules { rules, .. } => Some(rules.clone()),
         _ => None,

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_host::config::{Off, Plan, Reach, Restart, Start};
+use switchboard_host::config::{Off, Restart, Start};
 use switchboard_host::{Host, HostError, Permit, Permitted, Proposed, ServerSpec, Status, TokenSource, Word};
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
+use switchboard_transport::http::client::Http;
+use switchboard_transport::stdio::Stdio;
 
-use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, plan, reopened, sh};
+use crate::stage::{child, gone, host_of, host_with, http, in_process, lives, names, reopened, sh, spec};
 use crate::toy::Toy;
 use crate::web::Web;
 
@@ -47,8 +49,8 @@ impl TokenSource for Tokens {
     }
 }
 
-fn proxy(web: &Web, id: &str) -> Plan {
-    plan(Reach::Proxy { url: format!("{}/mcp", web.url), id: id.to_owned() })
+fn proxy(web: &Web, id: &str) -> ServerSpec {
+    spec(ServerSpec::claudeai_proxy(format!("{}/mcp", web.url), id))
 }
 
 async fn config_types_all_five_are_supported() {
@@ -61,16 +63,11 @@ async fn config_types_all_five_are_supported() {
         .with_token_source(Arc::new(Tokens))
         .without_resource_tools()
         .build();
-    let sse = Reach::Http {
-        url: format!("{}/sse", web.url),
-        headers: BTreeMap::new(),
-        sse: true,
-        allow_plain: false,
-    };
+    let sse = Http::new(format!("{}/sse", web.url)).sse();
     let done = host
         .set_servers([
             ("stdio", child("toy")),
-            ("sse", plan(sse)),
+            ("sse", spec(sse)),
             ("http", http(&format!("{}/mcp", web.url))),
             ("sdk", in_process("inside")),
             ("claudeai", proxy(&guarded, "c1")),
@@ -130,7 +127,7 @@ async fn status_json_is_as_others_read_it() {
     let toy = Toy::new(&["echo", "other"]);
     let host = Host::builder().with_server("toy", &toy.server("toy-server")).without_resource_tools().build();
     let written = json!({"type": "sdk", "name": "toy", "env": {"KEY": "••••", "OTHER": "${VAR}"}});
-    let desired = ServerSpec::new(in_process("toy")).with_written(written.clone()).with_scope("project");
+    let desired = in_process("toy").with_written(written.clone()).with_scope("project");
     host.connect("toy", desired).await.unwrap();
     assert_eq!(
         serde_json::to_value(host.server_status("toy").unwrap()).unwrap(),
@@ -197,7 +194,7 @@ async fn set_servers_diffs_old_and_new() {
     assert_eq!((first.removed.len(), first.errors.len()), (0, 0));
     let (keep, change, go) = (pid("keep").await, pid("change").await, pid("go").await);
     let mut other = child("toy");
-    other.call = Some(Duration::from_secs(5));
+    other.call_timeout = Some(Duration::from_secs(5));
     let second = host.set_servers([("new", child("toy")), ("change", other), ("keep", child("toy"))]).await;
     assert_eq!(second.added, ["new", "change"]);
     assert_eq!(second.removed, ["change", "go"]);
@@ -217,10 +214,10 @@ async fn set_servers_diffs_old_and_new() {
 async fn set_servers_one_bad_server_harms_no_other() {
     let host = Host::builder().with_server("toy", &Toy::new(&["x"]).server("toy")).build();
     let mut hangs = sh("cat >/dev/null");
-    hangs.startup = Duration::from_millis(500);
+    hangs.startup_timeout = Duration::from_millis(500);
     let done = host
         .set_servers([
-            ("missing", plan(missing())),
+            ("missing", missing()),
             ("exits", sh("echo dead >&2; exit 4")),
             ("junk", sh("echo this is not json; exit 5")),
             ("hangs", hangs),
@@ -236,14 +233,8 @@ async fn set_servers_one_bad_server_harms_no_other() {
     host.close().await;
 }
 
-pub(crate) fn missing() -> Reach {
-    Reach::Stdio {
-        command: "/nowhere/server".to_owned(),
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        inherit_env: Vec::new(),
-        cwd: None,
-    }
+pub(crate) fn missing() -> ServerSpec {
+    spec(Stdio::new("/nowhere/server"))
 }
 
 async fn json_rpc_ids_are_matched_to_their_calls() {
@@ -278,10 +269,9 @@ async fn http_and_sse_headers_are_passed() {
     let server = Toy::full().server("toy");
     for (path, sse) in [("mcp", false), ("sse", true)] {
         let web = Web::open(&server).await;
-        let headers = BTreeMap::from([("X-Api-Key".to_owned(), Secret::new("k-123"))]);
-        let url = format!("{}/{path}", web.url);
+        let endpoint = Http::new(format!("{}/{path}", web.url)).header("X-Api-Key", "k-123");
         let host = Host::builder().build();
-        host.connect("web", plan(Reach::Http { url, headers, sse, allow_plain: false })).await.unwrap();
+        host.connect("web", if sse { endpoint.sse() } else { endpoint }).await.unwrap();
         host.call_tool("web", "echo", ()).await.unwrap();
         host.close().await;
         let said = web.said.lock().clone();

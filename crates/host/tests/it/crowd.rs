@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchboard_host::config::{Plan, Restart};
-use switchboard_host::{Host, Status, Word};
+use switchboard_host::config::Restart;
+use switchboard_host::{Host, ServerSpec, Status, Word};
 
 use crate::stage::{
-    child, descriptors, http, in_process, lives, names, no_task_is_left, plan, reopened, sh, until,
+    child, descriptors, http, in_process, lives, names, no_task_is_left, reopened, sh, until,
 };
 use crate::toy::{self, Toy};
 use crate::web::Web;
@@ -25,25 +25,25 @@ async fn fifty_servers_of_which_five_are_broken() {
     let guarded = Web::open(&Toy::full().server("toy")).await;
     *guarded.token.lock() = Some("secret".to_owned());
     let host = Host::builder().without_resource_tools().build();
-    let mut servers: Vec<(String, Plan)> = Vec::new();
+    let mut servers: Vec<(String, ServerSpec)> = Vec::new();
     for n in 0..45 {
-        let plan = if n % 3 == 0 { child("toy") } else { http(&format!("{}/mcp", web.url)) };
-        servers.push((format!("good{n}"), plan));
+        let spec = if n % 3 == 0 { child("toy") } else { http(&format!("{}/mcp", web.url)) };
+        servers.push((format!("good{n}"), spec));
     }
     // Junk and silence go on until this file is there.
     let folder = tempfile::tempdir().unwrap();
     let open = folder.path().join("open").display().to_string();
     let broken = [
-        ("missing", plan(crate::checklist::missing())),
+        ("missing", crate::checklist::missing()),
         ("exits", sh("exit 1")),
         ("junk", sh(&format!("while ! [ -e '{open}' ]; do echo junk; sleep 0.1; done"))),
         ("hangs", sh(&format!("while ! [ -e '{open}' ]; do sleep 0.1; done"))),
         ("login", http(&format!("{}/mcp", guarded.url))),
     ];
-    for (name, mut plan) in broken {
-        plan.restart = Restart::Never;
+    for (name, mut spec) in broken {
+        spec.restart = Restart::Never;
         // In between, so that nothing depends on who comes first.
-        servers.insert(servers.len() / 2, (name.to_owned(), plan));
+        servers.insert(servers.len() / 2, (name.to_owned(), spec));
     }
     let setting = host.set_servers(servers);
     let waiting = async {
@@ -163,9 +163,9 @@ async fn a_remote_server_that_goes_away_is_reached_again() {
     let server = Toy::full().server("toy");
     let web = Web::open(&server).await;
     let host = Host::builder().build();
-    let mut plan = http(&format!("{}/mcp", web.url));
-    plan.restart = Restart::WithBackoff { most: 50 };
-    host.connect("web", plan).await.unwrap();
+    let mut spec = http(&format!("{}/mcp", web.url));
+    spec.restart = Restart::WithBackoff { most: 50 };
+    host.connect("web", spec).await.unwrap();
     let address = web.url.strip_prefix("http://").unwrap().to_owned();
     drop(web);
     let error = loop {
@@ -202,7 +202,7 @@ async fn replacing_a_server_waits_for_the_old_one_to_end() {
     let host = Host::builder().build();
     host.connect("locked", crate::stage::child_with("locked", &env)).await.unwrap();
     let mut other = crate::stage::child_with("locked", &env);
-    other.call = Some(Duration::from_secs(9));
+    other.call_timeout = Some(Duration::from_secs(9));
     let done = host.set_servers([("locked", other)]).await;
     assert!(done.errors.is_empty(), "{:?}", done.errors);
     host.close().await;

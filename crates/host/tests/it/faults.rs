@@ -25,9 +25,9 @@ async fn f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_
     // Each time otherwise, so that it looks like bad luck and not like a mistake.
     let script = format!("echo x >> {0}; exit $(wc -l < {0})", tries.display());
     let host = Host::builder().build();
-    let mut plan = sh(&script);
-    plan.restart = Restart::WithBackoff { most: 3 };
-    host.connect("bad", plan).await.unwrap_err();
+    let mut spec = sh(&script);
+    spec.restart = Restart::WithBackoff { most: 3 };
+    host.connect("bad", spec).await.unwrap_err();
     let status = until(&host, "bad", |status| matches!(status, Status::Failed(_))).await;
     assert!(status.to_string().contains("exited with code"), "{status}");
     let tried = std::fs::read_to_string(&tries).unwrap().lines().count();
@@ -113,9 +113,9 @@ pub(crate) fn play() {
         let error = loop {
             let name = format!("s{}", started.len());
             assert!(started.len() < 96, "there is no end to them");
-            let mut plan = child("toy");
-            plan.restart = Restart::Never;
-            match host.connect(name.as_str(), plan).await {
+            let mut spec = child("toy");
+            spec.restart = Restart::Never;
+            match host.connect(name.as_str(), spec).await {
                 Ok(()) => started.push(name),
                 Err(error) => break error,
             }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_host::config::{Off, Reach, Restart, Start};
-use switchboard_host::{Failure, Host, HostError, ServerSpec, Status, Word};
+use switchboard_host::config::{Off, Restart, Start};
+use switchboard_host::{Failure, Host, HostError, Status, Word};
 
-use crate::stage::{LATE, child, gone, host_of, in_process, lives, names, plan, reopened, sh, until};
+use crate::stage::{LATE, child, gone, host_of, in_process, lives, names, reopened, sh, until};
 use crate::toy::Toy;
 
 crate::trials![
@@ -58,9 +58,9 @@ async fn a_killed_server_is_started_again() {
 
 async fn with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected() {
     let host = Host::builder().build();
-    let mut plan = child("toy");
-    plan.restart = Restart::Never;
-    host.connect("toy", plan).await.unwrap();
+    let mut spec = child("toy");
+    spec.restart = Restart::Never;
+    host.connect("toy", spec).await.unwrap();
     host.call_tool("toy", "die", ()).await.unwrap_err();
     let status = until(&host, "toy", |status| matches!(status, Status::Failed(_))).await;
     assert!(status.to_string().contains("exited with code 7"), "{status}");
@@ -85,13 +85,7 @@ async fn a_server_that_exits_twice_alike_is_given_up_with_its_last_words() {
 
 async fn a_missing_program_fails_at_once_and_is_not_tried_again() {
     let host = Host::builder().build();
-    let missing = plan(Reach::Stdio {
-        command: "/nowhere/server".to_owned(),
-        args: Vec::new(),
-        env: Default::default(),
-        inherit_env: Vec::new(),
-        cwd: None,
-    });
+    let missing = crate::checklist::missing();
     let error = host.connect("missing", missing).await.unwrap_err();
     assert!(matches!(error, HostError::Connect { .. }), "{error}");
     assert!(error.to_string().contains("/nowhere/server"), "{error}");
@@ -101,11 +95,11 @@ async fn a_missing_program_fails_at_once_and_is_not_tried_again() {
 
 async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
     let host = Host::builder().build();
-    let mut plan = sh("echo waiting for the database >&2; cat >/dev/null");
-    plan.startup = Duration::from_millis(500);
-    plan.restart = Restart::Never;
+    let mut spec = sh("echo waiting for the database >&2; cat >/dev/null");
+    spec.startup_timeout = Duration::from_millis(500);
+    spec.restart = Restart::Never;
     let began = Instant::now();
-    let error = host.connect("hangs", plan).await.unwrap_err();
+    let error = host.connect("hangs", spec).await.unwrap_err();
     assert!(began.elapsed() < LATE, "{:?}", began.elapsed());
     assert!(error.to_string().contains("no answer within"), "{error}");
     assert!(error.to_string().contains("waiting for the database"), "{error}");
@@ -150,9 +144,9 @@ async fn a_disabled_server_is_not_started_until_it_is_enabled() {
     let host = Host::builder().without_resource_tools().build();
     let toy = Toy::new(&["a"]);
     host.register("toy", &toy.server("toy"));
-    let mut plan = in_process("toy");
-    plan.start = Start::Off(Off::Disabled);
-    host.connect("toy", plan).await.unwrap();
+    let mut spec = in_process("toy");
+    spec.start = Start::Off(Off::Disabled);
+    host.connect("toy", spec).await.unwrap();
     assert_eq!(host.server_status("toy").unwrap().status, Word::Disabled);
     assert_eq!(toy.lists.load(std::sync::atomic::Ordering::SeqCst), 0);
     assert!(matches!(host.reconnect("toy").await, Err(HostError::NotReady { .. })));
@@ -163,9 +157,9 @@ async fn a_disabled_server_is_not_started_until_it_is_enabled() {
 
 async fn an_unapproved_server_is_not_started() {
     let host = Host::builder().build();
-    let mut plan = sh("touch /nowhere/never");
-    plan.start = Start::Off(Off::Unapproved);
-    host.connect("project", plan).await.unwrap();
+    let mut spec = sh("touch /nowhere/never");
+    spec.start = Start::Off(Off::Unapproved);
+    host.connect("project", spec).await.unwrap();
     assert_eq!(host.server_status("project").unwrap().status, Word::Pending);
     for refused in [host.toggle("project", true).await, host.reconnect("project").await] {
         let error = refused.unwrap_err();
@@ -181,9 +175,9 @@ async fn a_lazy_server_shows_its_remembered_tools_and_starts_with_the_first_call
     first.close().await;
 
     let host = Host::builder().without_resource_tools().build();
-    let mut plan = child("toy");
-    plan.start = Start::WhenUsed;
-    let desired = ServerSpec::new(plan).with_manifest(serde_json::from_str(&written).unwrap());
+    let mut spec = child("toy");
+    spec.start = Start::WhenUsed;
+    let desired = spec.with_manifest(serde_json::from_str(&written).unwrap());
     host.connect("toy", desired).await.unwrap();
     assert!(matches!(host.state("toy").unwrap(), Status::Asleep));
     assert!(names(&host).contains(&"mcp__toy__echo".to_owned()));

@@ -1,13 +1,13 @@
 //! What the tests stand on: trials, plans, and waiting for what a host says.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard_host::config::{Plan, Reach, Restart, Start};
-use switchboard_host::{Event, Events, Host, HostBuilder, Status};
+use switchboard_host::{Event, Events, Host, HostBuilder, ServerSpec, Status};
 use switchboard_session::answering::Server;
+use switchboard_transport::http::client::Http;
+use switchboard_transport::stdio::Stdio;
 
 use crate::toy;
 
@@ -61,57 +61,34 @@ macro_rules! trials {
     };
 }
 
-/// A plan with the usual settings.
-pub(crate) fn plan(reach: Reach) -> Plan {
-    Plan {
-        reach,
-        start: Start::AtOnce,
-        restart: Restart::WithBackoff { most: 5 },
-        required: false,
-        startup: LATE,
-        call: None,
-        allow: Vec::new(),
-        deny: Vec::new(),
-    }
+/// A server with a startup timeout that a busy machine keeps.
+pub(crate) fn spec(server: impl Into<ServerSpec>) -> ServerSpec {
+    server.into().startup_timeout(LATE)
 }
 
 /// A server in this program.
-pub(crate) fn in_process(name: &str) -> Plan {
-    plan(Reach::InProcess { name: name.to_owned() })
+pub(crate) fn in_process(name: &str) -> ServerSpec {
+    spec(ServerSpec::registered(name))
 }
 
 /// This program as a server, in a part.
-pub(crate) fn child(part: &str) -> Plan {
+pub(crate) fn child(part: &str) -> ServerSpec {
     child_with(part, &[])
 }
 
-pub(crate) fn child_with(part: &str, env: &[(&str, &str)]) -> Plan {
-    let mut all: BTreeMap<String, _> = BTreeMap::new();
-    all.insert(toy::PART.to_owned(), part.into());
-    all.extend(env.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
-    plan(Reach::Stdio {
-        command: std::env::current_exe().unwrap().to_str().unwrap().to_owned(),
-        args: Vec::new(),
-        env: all,
-        inherit_env: Vec::new(),
-        cwd: None,
-    })
+pub(crate) fn child_with(part: &str, env: &[(&str, &str)]) -> ServerSpec {
+    let stdio = Stdio::new(std::env::current_exe().unwrap()).env(toy::PART, part);
+    spec(env.iter().fold(stdio, |stdio, (name, value)| stdio.env(name, value)))
 }
 
 /// A script as a server.
-pub(crate) fn sh(script: &str) -> Plan {
-    plan(Reach::Stdio {
-        command: "sh".to_owned(),
-        args: vec!["-c".to_owned(), script.to_owned()],
-        env: BTreeMap::new(),
-        inherit_env: Vec::new(),
-        cwd: None,
-    })
+pub(crate) fn sh(script: &str) -> ServerSpec {
+    spec(Stdio::new("sh").args(["-c", script]))
 }
 
 /// A server at an address.
-pub(crate) fn http(url: &str) -> Plan {
-    plan(Reach::Http { url: url.to_owned(), headers: BTreeMap::new(), sse: false, allow_plain: false })
+pub(crate) fn http(url: &str) -> ServerSpec {
+    spec(Http::new(url))
 }
 
 /// A host with these servers registered and connected, without the tools every host brings.

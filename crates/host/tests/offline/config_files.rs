@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use switchboard_host::Transport;
 use switchboard_host::config::{
-    Approval, Approvals, Fault, File, Layer, Locations, Off, Problem, Reach, Resolved, Scope, ServerConfig,
-    Start, Watch,
+    Approval, Approvals, Configured, Fault, File, Layer, Locations, Off, Problem, Resolved, Scope,
+    ServerConfig, Start, Watch,
 };
+use switchboard_transport::stdio::Stdio;
 use tempfile::TempDir;
 
 /// Directories of its own for everything.
@@ -53,6 +55,11 @@ fn open_text(text: &str) -> Result<File, Fault> {
     let path = root.path().join("mcp.json");
     fs::write(&path, text).unwrap();
     File::open_shared(path)
+}
+
+fn stdio(server: &Configured) -> &Stdio {
+    let Transport::Stdio(stdio) = &server.spec.as_ref().unwrap().transport else { panic!("{server:?}") };
+    stdio
 }
 
 #[test]
@@ -230,13 +237,10 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
             ("d", "claudeai", "user"),
         ]
     );
-    let Reach::Stdio { command, env, .. } = &resolved.server("a").unwrap().plan.as_ref().unwrap().reach
-    else {
-        panic!()
-    };
-    assert_eq!((command.as_str(), env.len()), ("managed", 0));
+    let stdio = stdio(resolved.server("a").unwrap());
+    assert_eq!((stdio.program(), stdio.variables().len()), ("managed".as_ref(), 0));
     // A mistake in the strongest scope lets no weaker one take over.
-    assert!(resolved.server("broken").unwrap().plan.is_err());
+    assert!(resolved.server("broken").unwrap().spec.is_err());
 }
 
 #[test]
@@ -249,8 +253,8 @@ fn a_file_that_cannot_be_read_harms_no_other() {
     fs::write(&stage.at.project_file, "{").unwrap();
     let resolved = stage.resolve();
     assert_eq!(resolved.faults.len(), 1);
-    assert_eq!(resolved.server("a").unwrap().plan.as_ref().unwrap_err().field(), "a.args[0]");
-    assert!(resolved.server("b").unwrap().plan.is_ok());
+    assert_eq!(resolved.server("a").unwrap().spec.as_ref().unwrap_err().field(), "a.args[0]");
+    assert!(resolved.server("b").unwrap().spec.is_ok());
 }
 
 #[test]
@@ -258,10 +262,7 @@ fn a_project_server_runs_in_the_project() {
     let stage = Stage::new();
     stage.put(&stage.at.local_file, &json!({"a": {"command": "x"}, "b": {"command": "x", "cwd": "sub"}}));
     let resolved = stage.resolve();
-    let cwd = |name: &str| match &resolved.server(name).unwrap().plan.as_ref().unwrap().reach {
-        Reach::Stdio { cwd, .. } => cwd.clone().unwrap(),
-        other => panic!("{other:?}"),
-    };
+    let cwd = |name: &str| stdio(resolved.server(name).unwrap()).directory().unwrap().to_owned();
     assert_eq!((cwd("a"), cwd("b")), (stage.at.project.clone(), stage.at.project.join("sub")));
 }
 
@@ -275,17 +276,16 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
     let pending = stage.resolve();
     let server = pending.server("a").unwrap();
     assert_eq!(server.approval, Some(Approval::New));
-    let plan = server.plan.as_ref().unwrap();
-    assert_eq!(plan.start, Start::Off(Off::Unapproved));
-    assert!(matches!(&plan.reach, Reach::Stdio { args, .. } if args == &["${TOKEN}"]));
+    assert_eq!(server.spec.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(stdio(server).arguments(), ["${TOKEN}"]);
 
     let mut approvals = Approvals::open(&at.approvals).unwrap();
     approvals.approve(&at.project, "a", server.entry.as_ref().unwrap()).unwrap();
     assert_eq!(mode(&at.approvals), 0o600);
     let approved = stage.resolve();
-    let plan = approved.server("a").unwrap().plan.as_ref().unwrap();
-    assert_eq!(plan.start, Start::AtOnce);
-    assert!(matches!(&plan.reach, Reach::Stdio { args, .. } if args == &["s3cr3t"]));
+    let server_now = approved.server("a").unwrap();
+    assert_eq!(server_now.spec.as_ref().unwrap().start, Start::AtOnce);
+    assert_eq!(stdio(server_now).arguments(), ["s3cr3t"]);
 
     // Not under another name, nor in another project.
     let entry = server.entry.as_ref().unwrap();
@@ -370,7 +370,7 @@ fn T04_a_project_can_neither_approve_nor_trust_itself() {
     fs::write(&stage.at.project_file, text.to_string()).unwrap();
     let resolved = stage.resolve();
     let server = resolved.server("a").unwrap();
-    assert_eq!(server.plan.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(server.spec.as_ref().unwrap().start, Start::Off(Off::Unapproved));
     assert!(!server.trust);
     assert!(resolved.warnings.iter().any(|warning| warning.field() == "a.trust"));
 

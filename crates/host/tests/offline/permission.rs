@@ -1,18 +1,18 @@
 //! Who may call what: rules, effects, questions and what is remembered of them.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use switchboard_host::config::Reach;
+use switchboard_host::Transport;
 use switchboard_host::permission::{
     Answer, Approver, BoxFuture, Call, DefinitionHash, Effects, Gate, Key, Known, Ledger, Memory, Overrides,
     Policy, Question, Reason, Recalled, Reply, Rule, RuleError, Rules, ServerIdentity, Stance, Subject,
     Suspicion, Trust, Verdict, suspicions,
 };
 use switchboard_protocol::{Raw, Tool, ToolAnnotations};
+use switchboard_transport::stdio::Stdio;
 
 fn rule(text: &str) -> Rule {
     text.parse().unwrap()
@@ -26,14 +26,12 @@ fn tool(name: &str) -> Tool {
     Tool::new(name, Raw::parse(r#"{"type":"object","properties":{"path":{"type":"string"}}}"#).unwrap())
 }
 
-fn reach(command: &str) -> Reach {
-    Reach::Stdio {
-        command: command.into(),
-        args: vec!["-v".into()],
-        env: BTreeMap::from([("TOKEN".into(), "s3cr3t".into()), ("MODE".into(), "fast".into())]),
-        inherit_env: Vec::new(),
-        cwd: None,
-    }
+fn stdio(command: &str) -> Stdio {
+    Stdio::new(command).arg("-v").env("TOKEN", "s3cr3t").env("MODE", "fast")
+}
+
+fn reach(command: &str) -> Transport {
+    stdio(command).into()
 }
 
 fn subject<'a>(server: &'a str, tool: &'a Tool, trust: Trust) -> Subject<'a> {
@@ -378,15 +376,11 @@ fn an_answer_is_about_one_server_as_it_is_reached() {
     let one = ServerIdentity::of("a", &reach("x"));
     assert_ne!(one, ServerIdentity::of("b", &reach("x")));
     assert_ne!(one, ServerIdentity::of("a", &reach("y")));
-    let change = |change: fn(&mut BTreeMap<String, switchboard_http::Secret>)| {
-        let Reach::Stdio { command, args, mut env, inherit_env, cwd } = reach("x") else { panic!() };
-        change(&mut env);
-        ServerIdentity::of("a", &Reach::Stdio { command, args, env, inherit_env, cwd })
-    };
-    assert_ne!(one, change(|env| drop(env.insert("MODE".into(), "slow".into()))));
-    assert_ne!(one, change(|env| drop(env.insert("LD_PRELOAD".into(), "x.so".into()))));
+    let with = |name: &str, value: &str| ServerIdentity::of("a", &stdio("x").env(name, value).into());
+    assert_ne!(one, with("MODE", "slow"));
+    assert_ne!(one, with("LD_PRELOAD", "x.so"));
     // A new password is the same server.
-    assert_eq!(one, change(|env| drop(env.insert("TOKEN".into(), "n3w".into()))));
+    assert_eq!(one, with("TOKEN", "n3w"));
 }
 
 #[test]

@@ -15,15 +15,16 @@ use crate::stage::{
 async fn nobody_listens_and_that_is_known_at_once() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let url = format!("http://{}/", socket.local_addr().unwrap());
+    let place = socket.local_addr().unwrap().to_string();
+    let url = format!("http://{place}/");
     let begun = Instant::now();
     let error = send(&client(), post(address(&url), "x")).await.unwrap_err();
     assert!(
-        matches!(&error, HttpError::Connect { host, kind: ConnectKind::Refused, source: Some(_) } if host == "127.0.0.1"),
+        matches!(&error, HttpError::Connect { host, kind: ConnectKind::Refused, source: Some(_) } if *host == place),
         "{error:?}"
     );
     assert!(error.not_sent() && begun.elapsed() < LONG);
-    assert_eq!(error.to_string(), "cannot connect to 127.0.0.1: connection refused");
+    assert_eq!(error.to_string(), format!("cannot connect to {place}: connection refused"));
 }
 
 #[tokio::test]

@@ -116,14 +116,18 @@ fn limits(options: &Options) -> Limits {
 }
 
 fn address(url: &str, options: &Options) -> Result<Target, Failure> {
-    let parsed = if options.allow_http { Http::new_allowing_plain(url) } else { Http::new(url) };
-    let mut http = parsed.map_err(|error| {
+    let mut http = Http::new(url);
+    if options.allow_http {
+        http = http.allow_plain_http();
+    }
+    http.check().map_err(|error| {
         Failure::usage(format!("the address of the service: {error}"))
             .hint("an address looks like https://example.com/mcp; beyond this machine, plain http needs --allow-http")
     })?;
     for given in &options.headers {
         let (name, value) = header(given)?;
-        http = http.with_header(name, value);
+        // Made from text, so that it is text.
+        http = http.header(name.as_str(), value.to_str().unwrap_or_default());
     }
     Ok(Target::Http(Box::new(http)))
 }

@@ -448,7 +448,7 @@ pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> Cl
             let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
             let address = listener.address().unwrap();
             tokio::spawn(listener.serve(HttpService::new(server, HttpOptions::default())));
-            client.connect(Http::new(&format!("http://{address}/mcp")).unwrap()).await.unwrap()
+            client.connect(Http::new(format!("http://{address}/mcp"))).await.unwrap()
         }
     }
 }

@@ -23,7 +23,7 @@ async fn over_http_where_services_are_mounted() {
     let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let url = format!("http://{}/mcp", listener.address().unwrap());
     tokio::spawn(listener.serve(service));
-    let session = Client::new().connect(Http::new(&url).unwrap()).await.unwrap();
+    let session = Client::new().connect(Http::new(&url)).await.unwrap();
     assert_eq!(outcome(&session, "echo", json!({"text": "there"})).await.1, "there");
 }
 
@@ -33,13 +33,13 @@ async fn over_http_alone_until_it_is_dropped() {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let serving = tokio::spawn(async move { Shop::builder().serve_http(address).await.is_ok() });
     let url = format!("http://{address}/mcp");
-    let mut session = Client::new().connect(Http::new(&url).unwrap()).await;
+    let mut session = Client::new().connect(Http::new(&url)).await;
     for _ in 0..12_000 {
         if session.is_ok() {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        session = Client::new().connect(Http::new(&url).unwrap()).await;
+        session = Client::new().connect(Http::new(&url)).await;
     }
     assert_eq!(outcome(&session.unwrap(), "echo", json!({"text": "alone"})).await.1, "alone");
     serving.abort();

@@ -41,6 +41,13 @@ impl Extensions {
         self.values.iter().find(|(known, ..)| *known == of).map(|(.., value)| &**value)
     }
 
+    /// Whether both hold the same values, compared by identity.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same = |one: &Arc<dyn Any + Send + Sync>, two: &Arc<dyn Any + Send + Sync>| Arc::ptr_eq(one, two);
+        self.values.len() == other.values.len()
+            && self.values.iter().zip(&other.values).all(|(one, two)| one.0 == two.0 && same(&one.2, &two.2))
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -31,6 +31,13 @@ pub struct InProcess {
     extensions: Extensions,
 }
 
+/// Equal if both reach the same server object with the same extension values, by identity.
+impl PartialEq for InProcess {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.server, &other.server) && self.extensions.is_same(&other.extensions)
+    }
+}
+
 impl InProcess {
     /// Reaches this server.
     pub fn new(server: &Arc<Server>) -> Self {
@@ -48,6 +55,11 @@ impl InProcess {
     pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self
+    }
+
+    /// Returns the server.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
     }
 
     /// A link over a pipe in memory, with the server at its other end.

@@ -37,6 +37,11 @@ pub enum LinkError {
         /// The step that failed.
         kind: UnreachableKind,
     },
+    /// The description of the server cannot be used: its address or one of its headers is not valid. Nothing was sent.
+    Misconfigured {
+        /// What is not valid.
+        reason: String,
+    },
     /// The server wants a login, or another one.
     Challenged(Arc<Challenge>),
     /// The server refused the message itself, without an answer in the protocol's own words.
@@ -76,6 +81,9 @@ impl fmt::Display for LinkError {
             ),
             Self::Malformed(what) => write!(f, "the answer is damaged: {what}"),
             Self::Unreachable { reason, .. } => write!(f, "the server cannot be reached: {reason}"),
+            Self::Misconfigured { reason } => {
+                write!(f, "the server's address or headers cannot be used: {reason}")
+            }
             Self::Challenged(challenge) => fmt::Display::fmt(challenge, f),
             Self::Refused { status, text } => {
                 write!(f, "the server refused the request with status {status}")?;

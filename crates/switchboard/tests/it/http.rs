@@ -105,7 +105,7 @@ async fn serve(server: &Arc<Server>, options: HttpOptions) -> String {
 }
 
 fn http(url: &str) -> Http {
-    Http::new(url).unwrap()
+    Http::new(url)
 }
 
 struct Ada;
@@ -241,7 +241,7 @@ async fn the_binding_of_2024_is_found_by_itself() {
     options.legacy_sse = Some(LegacySse::default());
     let url = serve(&server, options).await;
     for way in [HttpWay::Auto, HttpWay::Sse] {
-        let session = Client::new().connect(http(&format!("{url}/sse")).with_way(way)).await.unwrap();
+        let session = Client::new().connect(http(&format!("{url}/sse")).way(way)).await.unwrap();
         assert!(session.terms().unwrap().revision <= Revision::LATEST);
         let said = session.call_tool("echo", json!({ "n": 2 })).await.unwrap();
         assert_eq!(said.text(), r#"{"n":2}"#);

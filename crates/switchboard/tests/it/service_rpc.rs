@@ -98,7 +98,7 @@ async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
     assert!(unfit.repair().unwrap().prompt().starts_with("\nOperation: tools/call:count\n"));
 
     for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
-        let there = Http::new(&format!("{base}/mcp")).unwrap();
+        let there = Http::new(format!("{base}/mcp"));
         let session = client::client().with_offer(offer).connect(there).await.unwrap();
         let words = WordsClient::new(session).with_fallback(plain.clone());
         use_words(&words).await;

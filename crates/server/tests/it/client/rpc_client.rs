@@ -53,7 +53,7 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
     // What has no role in MCP goes over the original transport, what has one does not.
     for (round, offer) in open::ERAS.into_iter().enumerate() {
-        let there = Http::new(&format!("{base}/mcp")).unwrap();
+        let there = Http::new(format!("{base}/mcp"));
         let session = switchboard_server::client::client().with_offer(offer).connect(there).await.unwrap();
         let api = TextsClient::new(session).with_fallback(fallback.clone());
         use_texts(&api).await;

@@ -238,7 +238,7 @@ async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
     let url = format!("http://{}/mcp", listener.address().unwrap());
     tokio::spawn(listener.serve(HttpService::new(&stage.server, HttpOptions::default())));
     for offer in [MODERN, LEGACY] {
-        let session = client(offer).connect(Http::new(&url).unwrap()).await.unwrap();
+        let session = client(offer).connect(Http::new(&url)).await.unwrap();
         assert_eq!(call(&session, offer, "slow").await.unwrap().text(), "slow");
         assert_eq!(call(&session, offer, "both").await.unwrap().text(), "hello first last");
         assert_eq!(call(&session, offer, "later").await.unwrap().text(), "user true more");

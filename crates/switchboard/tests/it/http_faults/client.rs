@@ -34,7 +34,7 @@ async fn f079_nobody_listens_and_the_caller_knows_at_once() {
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
     let begun = Instant::now();
-    let error = Client::new().connect(Http::new(&url).unwrap()).await.unwrap_err();
+    let error = Client::new().connect(Http::new(&url)).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Unreachable { .. })), "{error:?}");
     assert!(begun.elapsed() < LONG);
 }
@@ -357,7 +357,7 @@ async fn f104_a_document_beyond_the_limit_is_too_large() {
         Far::start(|seen| call(seen).then(|| Said::Bytes(document(&result(seen, &"x".repeat(4096)))))).await;
     let mut small = limits();
     small.event_bytes = 1024;
-    let http = Http::new(far.url()).unwrap().with_limits(small);
+    let http = Http::new(far.url()).limits(small);
     let session = Client::new().with_limits(patience()).connect(http).await.unwrap();
     let error = session.call_tool("t", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::TooLarge { limit: 1024 })), "{error:?}");

@@ -51,7 +51,7 @@ async fn f130_idle_connections_do_not_slow_a_healthy_client() {
     limits.idle = LONG * 10;
     let stand = Stand::with(HttpOptions::default(), limits, Offer::Any).await;
     let idle = crowd(&stand, count, 50).await;
-    let session = Client::new().connect(Http::new(&stand.url()).unwrap()).await.unwrap();
+    let session = Client::new().connect(Http::new(stand.url())).await.unwrap();
     let mut took = Vec::new();
     for _ in 0..200 {
         let begun = Instant::now();
@@ -75,7 +75,7 @@ async fn f130_beyond_the_cap_the_longest_idle_connection_gives_way() {
         busy.write(&call("waits", &[])).await;
         stand.told.until(&stand.told.started, 1).await;
         let mut all = crowd(&stand, 40, 1).await;
-        let session = Client::new().connect(Http::new(&stand.url()).unwrap()).await.unwrap();
+        let session = Client::new().connect(Http::new(stand.url())).await.unwrap();
         session.call_tool("echo", json!({})).await.unwrap();
         let kept = all.split_off(26);
         for mut gone in all {
@@ -212,7 +212,7 @@ async fn f132_floods_end_their_connection_and_no_other() {
     for _ in 0..2000 {
         continuations.extend(frame(CONTINUATION, 0, 1, &[0; 512]));
     }
-    let session = Client::new().connect(Http::new(&stand.url()).unwrap()).await.unwrap();
+    let session = Client::new().connect(Http::new(stand.url())).await.unwrap();
     for flood in [resets, continuations] {
         let mut stream = h2(&stand).await;
         let begun = Instant::now();

@@ -58,7 +58,7 @@ impl Proxy {
     }
 
     async fn session(&self, offer: Offer) -> ClientSession {
-        let http = Http::new(&format!("http://{}/mcp", self.at)).unwrap().with_limits(limits());
+        let http = Http::new(format!("http://{}/mcp", self.at)).limits(limits());
         Client::new().with_offer(offer).with_limits(patience()).connect(http).await.unwrap()
     }
 }

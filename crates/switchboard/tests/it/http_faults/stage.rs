@@ -114,7 +114,7 @@ impl Far {
     }
 
     pub(crate) fn http(&self) -> Http {
-        Http::new(&self.url).unwrap().with_limits(limits())
+        Http::new(&self.url).limits(limits())
     }
 
     /// A session of the modern era.

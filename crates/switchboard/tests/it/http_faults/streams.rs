@@ -132,7 +132,7 @@ async fn f110_a_standing_stream_without_bytes_is_opened_anew() {
             .await;
     let mut quick = limits();
     quick.stream_idle = SHORT;
-    let http = Http::new(far.url()).unwrap().with_limits(quick);
+    let http = Http::new(far.url()).limits(quick);
     let client = Client::new().with_offer(Offer::LegacyOnly).with_limits(patience());
     let session = client.connect(http).await.unwrap();
     let mut changes = session.changes().unwrap();
@@ -164,7 +164,7 @@ async fn f110_a_listen_stream_without_bytes_is_opened_anew_in_the_modern_era() {
     .await;
     let mut quick = limits();
     quick.stream_idle = SHORT;
-    let http = Http::new(far.url()).unwrap().with_limits(quick);
+    let http = Http::new(far.url()).limits(quick);
     let session = Client::new().with_limits(patience()).connect(http).await.unwrap();
     let mut filter = ListenFilter::new();
     filter.tools_list_changed = true;
@@ -196,7 +196,7 @@ async fn f115_an_event_beyond_the_limit_fails_its_call_only() {
     .await;
     let mut small = limits();
     small.event_bytes = 1024;
-    let http = Http::new(far.url()).unwrap().with_limits(small);
+    let http = Http::new(far.url()).limits(small);
     let session = Client::new().with_limits(patience()).connect(http).await.unwrap();
     let error = session.call_tool("t", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::TooLarge { limit: 1024 })), "{error:?}");
@@ -209,7 +209,7 @@ async fn f115_an_event_without_end_fails_its_call() {
     let far = Far::start(|seen| call(seen).then(|| Said::Hold(stream("data: "), ms(1), &[b'x'; 1024]))).await;
     let mut small = limits();
     small.event_bytes = 16 * 1024;
-    let http = Http::new(far.url()).unwrap().with_limits(small);
+    let http = Http::new(far.url()).limits(small);
     let session = Client::new().with_limits(patience()).connect(http).await.unwrap();
     let error = session.call_tool("t", json!({})).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::TooLarge { .. })), "{error:?}");
@@ -307,7 +307,7 @@ async fn begun_with(beginning: &'static str) -> (Far, Instant, CallError) {
             .await;
     let begun = Instant::now();
     let client = Client::new().with_limits(patience());
-    let connecting = client.connect(far.http().with_way(HttpWay::Sse));
+    let connecting = client.connect(far.http().way(HttpWay::Sse));
     let error = tokio::time::timeout(LONG, connecting).await.unwrap().unwrap_err();
     (far, begun, error)
 }
@@ -329,8 +329,7 @@ async fn f121_a_server_that_never_says_where_times_out_while_starting() {
     let far = Far::start(|seen| (seen.verb() == "GET").then(|| Said::Hold(stream(""), LONG, b""))).await;
     let mut startup = patience();
     startup.startup = ms(100);
-    let error =
-        Client::new().with_limits(startup).connect(far.http().with_way(HttpWay::Sse)).await.unwrap_err();
+    let error = Client::new().with_limits(startup).connect(far.http().way(HttpWay::Sse)).await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { phase: Phase::Startup, .. }), "{error:?}");
 }
 

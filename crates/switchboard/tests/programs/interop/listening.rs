@@ -91,7 +91,7 @@ impl Listening {
     }
 
     pub(crate) async fn connect(&self, client: &Client, way: HttpWay) -> ClientSession {
-        let server = Http::new(&self.url).unwrap().with_way(way);
+        let server = Http::new(&self.url).way(way);
         client.connect(server).await.unwrap_or_else(|error| {
             panic!("not connected: {error}; the server said: {}", self.said.borrow().as_str())
         })

@@ -1,13 +1,11 @@
 //! Our host with servers that others wrote, all at once: from npm, from PyPI, written with rmcp, over pipes and HTTP.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use switchboard::host::config::{Plan, Reach};
-use switchboard::host::{Run, Status, Word};
-use switchboard::{Host, HostError, json};
+use switchboard::host::{Run, ServerSpec, Status, Word};
+use switchboard::{Host, HostError, Http, Stdio, json};
 
 use crate::interop::listening::Listening;
 use crate::interop::peer::{Mark, place};
@@ -17,20 +15,15 @@ pub(crate) const TESTS: &[Test] =
     &[("one_host_of_six_servers", six), ("a_host_brings_a_killed_server_back", back)];
 
 /// A server from npm.
-fn node(name: &str, arguments: &[&str], mark: &Mark) -> Plan {
+fn node(name: &str, arguments: &[&str], mark: &Mark) -> ServerSpec {
     let script = place("SWITCHBOARD_INTEROP_NODE").join("node_modules/.bin").join(name);
     let script = script.to_str().expect("a path in UTF-8");
     program("node", &[&[script], arguments].concat(), mark)
 }
 
 /// Any program. What it starts inherits the mark.
-fn program(command: impl AsRef<Path>, arguments: &[&str], mark: &Mark) -> Plan {
-    let command = command.as_ref().to_str().expect("a path in UTF-8");
-    let mut plan = Plan::stdio(command, arguments.iter().copied());
-    if let Reach::Stdio { env, .. } = &mut plan.reach {
-        *env = BTreeMap::from([(Mark::VARIABLE.to_owned(), mark.text().into())]);
-    }
-    plan
+fn program(command: impl AsRef<Path>, arguments: &[&str], mark: &Mark) -> ServerSpec {
+    Stdio::new(command.as_ref()).args(arguments).env(Mark::VARIABLE, mark.text()).into()
 }
 
 fn six() -> Result<(), Failed> {
@@ -51,8 +44,8 @@ fn six() -> Result<(), Failed> {
                     program(place("SWITCHBOARD_INTEROP_PYTHON").join("bin/mcp-server-time"), &[], &mark),
                 ),
                 ("rust", program(place("SWITCHBOARD_INTEROP_RMCP_SERVER"), &[], &mark)),
-                ("web", Plan::http(web.url())),
-                ("missing", Plan::stdio("no-such-program-anywhere", [""; 0])),
+                ("web", Http::new(web.url()).into()),
+                ("missing", Stdio::new("no-such-program-anywhere").into()),
             ])
             .await;
         assert_eq!(set.added.len(), 7, "{set:?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use switchboard_http::{
-    Address, AddressError, Authorizer, HttpClient, HttpError, HttpOptions, NoAuth, PlainHttp,
+    Address, AddressError, Authorizer, HttpClient, HttpOptions, NoAuth, PlainHttp, Secret,
 };
 use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 use switchboard_session::{Peer, PeerLimits};
@@ -18,7 +18,7 @@ use crate::http::client::stateless::Stateless;
 use crate::sse::client::connect;
 
 /// How much is taken over HTTP, and how long is waited.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpLimits {
     /// The largest document or event.
@@ -64,102 +64,195 @@ pub enum Way {
     Sse,
 }
 
-/// A server at an address. Connect with `Client::connect(Http::new("https://…")?)`.
+/// A server at an address.
+///
+/// The address and the headers are checked when a connection is opened; [`Http::check`] checks them before that.
+/// Plain `http` is refused for other machines unless it is [allowed](Http::allow_plain_http).
+///
+/// Two equal values reach the same server in the same way; authorizers compare by identity.
+///
+/// ```
+/// use switchboard_transport::http::client::Http;
+///
+/// let docs = Http::new("https://example.org/mcp").header("Authorization", "Bearer abc");
+/// assert!(docs.check().is_ok());
+/// assert!(Http::new("example.org").check().is_err());
+/// ```
 #[derive(Clone)]
 pub struct Http {
-    address: Address,
-    headers: HeaderMap,
-    authorizer: Arc<dyn Authorizer>,
-    options: HttpOptions,
+    url: String,
+    plain: PlainHttp,
+    headers: Vec<(String, Secret)>,
+    authorizer: Option<Arc<dyn Authorizer>>,
+    /// Without one, the options of the environment.
+    options: Option<HttpOptions>,
     limits: HttpLimits,
     way: Way,
 }
 
+/// Why an [`Http`] endpoint cannot be connected to as it is described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The address is not valid, or would send everything in the open.
+    Address(AddressError),
+    /// A header cannot be sent. The value is not shown, since it may be secret.
+    Header {
+        /// The name of the header.
+        name: String,
+    },
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(error) => error.fmt(f),
+            Self::Header { name } => write!(
+                f,
+                "the header {name:?} cannot be sent; a name is letters, digits and `-`, a value is visible ASCII"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EndpointError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Address(error) => Some(error),
+            Self::Header { .. } => None,
+        }
+    }
+}
+
 impl Http {
-    /// The server at this address. It is checked before anything is connected: http or https, a host, no user name, no
-    /// fragment; plain http on this machine only.
-    ///
-    /// # Errors
-    /// Says what is wrong with the address.
-    pub fn new(url: &str) -> Result<Self, AddressError> {
-        Self::parsed(Address::parse(url, PlainHttp::LoopbackOnly)?)
-    }
-
-    /// The same for a server that may be reached over plain http anywhere. What is sent can be read on the way.
-    ///
-    /// # Errors
-    /// Says what is wrong with the address.
-    pub fn new_allowing_plain(url: &str) -> Result<Self, AddressError> {
-        Self::parsed(Address::parse(url, PlainHttp::Allowed)?)
-    }
-
-    fn parsed(address: Address) -> Result<Self, AddressError> {
-        Ok(Self {
-            address,
-            headers: HeaderMap::new(),
-            authorizer: Arc::new(NoAuth),
-            options: HttpOptions::from_environment(),
+    /// Describes the server at this address. Nothing is checked or connected yet.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            plain: PlainHttp::LoopbackOnly,
+            headers: Vec::new(),
+            authorizer: None,
+            options: None,
             limits: HttpLimits::default(),
             way: Way::Auto,
-        })
+        }
     }
 
-    /// With a header on every request.
+    /// Sends a header with every request. Its value is treated as a secret.
     #[must_use]
-    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.append(name, value);
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
+        self.headers.push((name.into(), value.into()));
         self
     }
 
-    /// With credentials.
+    /// Allows plain `http` to other machines. Everything that is sent can be read on the way.
     #[must_use]
-    pub fn with_authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
-        self.authorizer = authorizer;
+    pub fn allow_plain_http(mut self) -> Self {
+        self.plain = PlainHttp::Allowed;
         self
     }
 
-    /// With these options of the client: certificates, proxies, time-outs of the connection.
+    /// Speaks HTTP+SSE only, the binding of 2024. Without this, the server decides.
     #[must_use]
-    pub fn with_options(mut self, options: HttpOptions) -> Self {
-        self.options = options;
+    pub fn sse(self) -> Self {
+        self.way(Way::Sse)
+    }
+
+    /// Authorizes requests with this authorizer.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: Arc<dyn Authorizer>) -> Self {
+        self.authorizer = Some(authorizer);
         self
     }
 
-    /// With these limits.
+    /// Sets the options of the HTTP client: certificates, proxies, timeouts of the connection.
     #[must_use]
-    pub fn with_limits(mut self, limits: HttpLimits) -> Self {
+    pub fn options(mut self, options: HttpOptions) -> Self {
+        self.options = Some(options);
+        self
+    }
+
+    /// Sets the limits of messages and streams.
+    #[must_use]
+    pub fn limits(mut self, limits: HttpLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Over this binding.
+    /// Chooses the binding.
     #[must_use]
-    pub fn with_way(mut self, way: Way) -> Self {
+    pub fn way(mut self, way: Way) -> Self {
         self.way = way;
         self
     }
 
-    /// The address.
-    pub fn address(&self) -> &Address {
-        &self.address
+    /// Returns the address as it was given, unchecked. It may hold secrets in its query.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
-    fn wire(&self) -> Result<Arc<Wire>, HttpError> {
-        let client = HttpClient::new(self.options.clone())?;
-        let (address, headers) = (self.address.clone(), self.headers.clone());
-        let authorizer = Arc::clone(&self.authorizer);
+    /// Returns the headers as they were given, unchecked.
+    pub fn headers(&self) -> &[(String, Secret)] {
+        &self.headers
+    }
+
+    /// Returns whether only the binding of 2024 is spoken.
+    pub fn is_sse(&self) -> bool {
+        self.way == Way::Sse
+    }
+
+    /// Returns whether plain `http` to other machines is allowed.
+    pub fn allows_plain_http(&self) -> bool {
+        self.plain == PlainHttp::Allowed
+    }
+
+    /// Returns whether requests are authorized by an authorizer of this endpoint's own.
+    pub fn has_authorizer(&self) -> bool {
+        self.authorizer.is_some()
+    }
+
+    /// Checks the address and the headers without connecting, and returns the parsed address.
+    ///
+    /// # Errors
+    /// When the address or a header cannot be used.
+    pub fn check(&self) -> Result<Address, EndpointError> {
+        self.header_map()?;
+        self.address()
+    }
+
+    fn address(&self) -> Result<Address, EndpointError> {
+        Address::parse(&self.url, self.plain).map_err(EndpointError::Address)
+    }
+
+    fn header_map(&self) -> Result<HeaderMap, EndpointError> {
+        let mut headers = HeaderMap::with_capacity(self.headers.len());
+        for (name, value) in &self.headers {
+            let refused = || EndpointError::Header { name: name.clone() };
+            let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| refused())?;
+            value.set_sensitive(true);
+            headers.append(parsed, value);
+        }
+        Ok(headers)
+    }
+
+    fn wire(&self) -> Result<Arc<Wire>, LinkError> {
+        let refused = |error: EndpointError| LinkError::Misconfigured { reason: error.to_string() };
+        let (address, headers) = (self.address().map_err(refused)?, self.header_map().map_err(refused)?);
+        let options = self.options.clone().unwrap_or_else(HttpOptions::from_environment);
+        let client = HttpClient::new(options).map_err(|error| link_error(&error))?;
+        let authorizer = self.authorizer.clone().unwrap_or_else(|| Arc::new(NoAuth));
         Ok(Arc::new(Wire::new(client, address, headers, authorizer, self.limits.clone())))
     }
 
     async fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        let wire = || self.wire().map_err(|error| link_error(&error));
         match (self.way, rung, previous) {
             (Way::Sse, Rung::Legacy, Some(previous)) if previous.ended().is_none() => Ok(previous),
             (Way::Sse, ..) | (_, Rung::Oldest, _) => {
-                Ok(Peer::start(connect(wire()?).await?, PeerLimits::default()))
+                Ok(Peer::start(connect(self.wire()?).await?, PeerLimits::default()))
             }
-            (_, Rung::Modern, _) => Ok(Arc::new(Stateless::new(wire()?))),
-            (_, Rung::Legacy, _) => Ok(Arc::new(Stateful::new(wire()?))),
+            (_, Rung::Modern, _) => Ok(Arc::new(Stateless::new(self.wire()?))),
+            (_, Rung::Legacy, _) => Ok(Arc::new(Stateful::new(self.wire()?))),
         }
     }
 }
@@ -182,8 +275,32 @@ impl Dial for Http {
     }
 }
 
+impl PartialEq for Http {
+    fn eq(&self, other: &Self) -> bool {
+        let same_authorizer = match (&self.authorizer, &other.authorizer) {
+            (None, None) => true,
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            _ => false,
+        };
+        same_authorizer
+            && self.url == other.url
+            && self.plain == other.plain
+            && self.headers == other.headers
+            && self.options == other.options
+            && self.limits == other.limits
+            && self.way == other.way
+    }
+}
+
 impl fmt::Debug for Http {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Http").field("address", &self.address).field("way", &self.way).finish_non_exhaustive()
+        // Neither the query nor the values of headers: they may hold secrets.
+        let url = self.url.split('?').next().unwrap_or_default();
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Http")
+            .field("url", &url)
+            .field("headers", &headers)
+            .field("way", &self.way)
+            .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,6 @@ mod post;
 mod stateful;
 mod stateless;
 
-pub use endpoint::{Http, HttpLimits, Way};
+pub use endpoint::{EndpointError, Http, HttpLimits, Way};
 pub(crate) use failure::refusal;
 pub(crate) use post::{Brought, EVENTS, Events, Wire};

@@ -1,0 +1,135 @@
+//! How a server is reached: one variant for each kind of connection, and its description for people.
+//!
+//! Invariant: printing a transport, or describing it, shows no secret.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use switchboard_http::Secret;
+use switchboard_session::link::{Dial, InProcess};
+use switchboard_transport::http::client::Http;
+use switchboard_transport::stdio::Stdio;
+
+use crate::config::{Binding, Fault, Kind, ServerConfig, Settings};
+
+/// How a server is reached.
+///
+/// Equal transports reach the same server in the same way. In-process servers, authorizers and custom dials compare by
+/// identity.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Transport {
+    /// A child process.
+    Stdio(Box<Stdio>),
+    /// An HTTP endpoint.
+    Http(Box<Http>),
+    /// A server object in this process.
+    InProcess(InProcess),
+    /// A server in this process that the host knows by name; see [`Host::register`](crate::Host::register).
+    Registered {
+        /// The name.
+        name: String,
+    },
+    /// A claude.ai connector: HTTP with a bearer token from the host's [`TokenSource`](crate::TokenSource).
+    Proxy {
+        /// The address.
+        url: String,
+        /// The connector, as the token source knows it.
+        id: String,
+    },
+    /// A transport of the application's own.
+    Custom(Arc<dyn Dial>),
+    /// A configuration that cannot be used. Connecting fails with this fault.
+    Invalid(Fault),
+}
+
+impl Transport {
+    /// Returns the configuration of this transport as JSON with secrets masked.
+    pub(crate) fn masked(&self, settings: &Settings) -> Value {
+        let kind = match self {
+            Self::Stdio(stdio) => stdio_kind(stdio),
+            Self::Http(http) => Kind::Http {
+                url: http.url().to_owned(),
+                headers: http.headers().iter().cloned().collect(),
+                binding: if http.is_sse() { Binding::Sse } else { Binding::Streamable },
+                allow_http: http.allows_plain_http(),
+            },
+            Self::InProcess(server) => Kind::Sdk { name: server.server().info().name.clone() },
+            Self::Registered { name } => Kind::Sdk { name: name.clone() },
+            Self::Proxy { url, id } => Kind::Proxy { url: url.clone(), id: id.clone() },
+            Self::Custom(_) => return json!({"type": "custom"}),
+            Self::Invalid(fault) => return json!({"type": "invalid", "error": fault.to_string()}),
+        };
+        ServerConfig::new(kind).with_settings(settings.clone()).masked()
+    }
+}
+
+fn stdio_kind(stdio: &Stdio) -> Kind {
+    let text = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
+    let env: BTreeMap<String, Secret> =
+        stdio.variables().iter().map(|(name, value)| (text(name), Secret::new(text(value)))).collect();
+    Kind::Stdio {
+        command: text(stdio.program()),
+        args: stdio.arguments().iter().map(|arg| text(arg)).collect(),
+        env,
+        inherit_env: stdio.inherited_variables().iter().map(|name| text(name)).collect(),
+        cwd: stdio.directory().map(|directory| text(directory.as_os_str())),
+    }
+}
+
+impl PartialEq for Transport {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Stdio(one), Self::Stdio(two)) => one == two,
+            (Self::Http(one), Self::Http(two)) => one == two,
+            (Self::InProcess(one), Self::InProcess(two)) => one == two,
+            (Self::Registered { name: one }, Self::Registered { name: two }) => one == two,
+            (Self::Proxy { url, id }, Self::Proxy { url: other_url, id: other_id }) => {
+                url == other_url && id == other_id
+            }
+            // The data pointers alone: one type may have several vtables.
+            (Self::Custom(one), Self::Custom(two)) => std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(two)),
+            (Self::Invalid(one), Self::Invalid(two)) => one == two,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio(stdio) => stdio.fmt(f),
+            Self::Http(http) => http.fmt(f),
+            Self::InProcess(server) => {
+                f.debug_tuple("InProcess").field(&server.server().info().name).finish()
+            }
+            Self::Registered { name } => f.debug_struct("Registered").field("name", name).finish(),
+            Self::Proxy { url, id } => {
+                let url = url.split('?').next().unwrap_or_default();
+                f.debug_struct("Proxy").field("url", &url).field("id", id).finish()
+            }
+            Self::Custom(_) => f.write_str("Custom"),
+            Self::Invalid(fault) => f.debug_tuple("Invalid").field(fault).finish(),
+        }
+    }
+}
+
+impl From<Stdio> for Transport {
+    fn from(stdio: Stdio) -> Self {
+        Self::Stdio(Box::new(stdio))
+    }
+}
+
+impl From<Http> for Transport {
+    fn from(http: Http) -> Self {
+        Self::Http(Box::new(http))
+    }
+}
+
+impl From<InProcess> for Transport {
+    fn from(server: InProcess) -> Self {
+        Self::InProcess(server)
+    }
+}
