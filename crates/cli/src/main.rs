@@ -32,7 +32,7 @@ mod watched;
 
 use std::process::ExitCode;
 
-use switchboard_server::cli::sanitize;
+use switchboard_design::terminal::sanitize;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server.

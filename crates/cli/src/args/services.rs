@@ -93,17 +93,21 @@ pub(crate) struct QuickstartArgs {
 
 Examples:
   switchboard new weather                                   a service in ./weather that builds and passes its test
-  switchboard new weather --agent                           and an agent that uses it")]
+  switchboard new weather --agent                           and an agent that uses it
+  switchboard new weather --agent -- ./weather              an agent for a project that is there, by its own design")]
 pub(crate) struct NewArgs {
     /// The name of the service: letters, digits, `-` and `_`
     pub(crate) name: String,
-    /// Also an agent: a runtime, a planner and a toolset
+    /// Also an agent: a runtime, a planner, and an adapter for each tool of the service
     #[arg(long)]
     pub(crate) agent: bool,
     /// Where to write it, instead of a folder of its name
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Depend on the sources of switchboard in this folder instead of the published crate
+    /// Depend on the sources of switchboard in this folder; without it, on those this program was built from if they are
+    /// still there, else on the published crate
     #[arg(long, value_name = "DIR")]
     pub(crate) switchboard_path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) source: DesignSource,
 }

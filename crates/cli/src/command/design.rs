@@ -8,8 +8,8 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::design::{Change, Class, Lock, diff, schema};
-use switchboard_server::Design;
+use switchboard_design::Design;
+use switchboard_design::{Change, Class, Lock, diff, schema};
 use tokio::io::AsyncReadExt;
 
 use crate::args::{DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource};
@@ -32,7 +32,8 @@ pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
 
 async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
     let design = read(&args.source).await?;
-    let text = if args.json { written(&design) } else { switchboard_server::cli::listing(&design) };
+    let text =
+        if args.json { written(&design) } else { switchboard_design::terminal::listing::listing(&design) };
     // What another program printed may hold anything.
     Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })
 }
@@ -100,7 +101,7 @@ fn tell(changes: &[Change], as_json: bool) -> Result<(), Failure> {
 pub(crate) async fn read(source: &DesignSource) -> Result<Design, Failure> {
     match (&source.design, source.command.split_first()) {
         (Some(path), _) => file(path),
-        (None, Some((program, args))) => printed(program, args).await,
+        (None, Some((program, args))) => printed(program, args, None).await,
         (None, None) => Err(Failure::usage("no design is named").hint(
             "put the service's command behind two dashes: switchboard design print -- ./my-service; or give --design FILE",
         )),
@@ -108,7 +109,7 @@ pub(crate) async fn read(source: &DesignSource) -> Result<Design, Failure> {
 }
 
 /// A file holds a design, or a lock of one.
-fn file(path: &Path) -> Result<Design, Failure> {
+pub(crate) fn file(path: &Path) -> Result<Design, Failure> {
     let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
     if let Ok(lock) = text.parse::<Lock>() {
         return Ok(lock.design().clone());
@@ -116,15 +117,23 @@ fn file(path: &Path) -> Result<Design, Failure> {
     parse(&text).map_err(|error| no_design(&path.display().to_string(), &error))
 }
 
-fn parse(text: &str) -> Result<Design, serde_json::Error> {
+pub(crate) fn parse(text: &str) -> Result<Design, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-async fn printed(program: &OsString, args: &[OsString]) -> Result<Design, Failure> {
+/// The design that a program prints, run in a folder or in this one.
+pub(crate) async fn printed(
+    program: &OsString,
+    args: &[OsString],
+    folder: Option<&Path>,
+) -> Result<Design, Failure> {
     let name = program.to_string_lossy().into_owned();
     let mut command = tokio::process::Command::new(program);
     command.args(args).args(["design", "print", "--json"]).stdin(Stdio::null()).stderr(Stdio::inherit());
     command.stdout(Stdio::piped()).kill_on_drop(true);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
     let failed = |why: String| {
         Failure::new(Status::Unreachable, "not_started", format!("{name}: {why}"))
             .hint("it is run with `design print --json`, which every service with `serve_cli` understands")

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use switchboard::design::{QUICKSTART_MARKER, Quickstart};
+use switchboard_design::{QUICKSTART_MARKER, Quickstart};
 
 use crate::args::QuickstartArgs;
 use crate::command::design;

@@ -80,7 +80,7 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::Why(args) => why::run(&args).await,
         Command::Ps(args) => ps::run(&args),
         Command::Doctor(args) => doctor::run(*args).await,
-        Command::New(args) => new::run(&args),
+        Command::New(args) => new::run(&args).await,
         Command::Quickstart(args) => quickstart::run(&args).await,
         Command::Design(args) => design::run(&args).await,
         Command::Demo(args) => demo::run(args).await,

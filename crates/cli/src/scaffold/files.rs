@@ -26,23 +26,24 @@ const SERVICE: &[File] = files!("service", "":
     "tests/service.rs" => "tests/service.rs",
 );
 
-/// An agent that uses the service.
-const AGENT: &[File] = files!("agents", "agents/":
-    "Cargo.toml.in" => "Cargo.toml",
-    "lib.rs" => "lib.rs",
-    "main.rs" => "main.rs",
-    "bootstrap.rs" => "bootstrap.rs",
-    "scribe/planner.rs" => "scribe/planner.rs",
-    "scribe/toolsets/notes/adapter.rs" => "scribe/toolsets/notes/adapter.rs",
-    "tests/plan.rs" => "tests/plan.rs",
-);
+/// A template of the agent.
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("../../templates/agents/", $name))
+    };
+}
+pub(crate) use template;
+
+/// The design of the service in [`SERVICE`], with the same names left open.
+const DESIGN: &str = include_str!("../../templates/service/design.json");
 
 pub(crate) fn service() -> &'static [File] {
     SERVICE
 }
 
-pub(crate) fn agent() -> &'static [File] {
-    AGENT
+/// The design of a new project, before the names are filled in.
+pub(crate) fn design() -> &'static str {
+    DESIGN
 }
 
 /// Where a project gets switchboard from.
@@ -54,28 +55,44 @@ pub(crate) enum Dependency {
     Path(PathBuf),
 }
 
-impl Dependency {
-    /// The sources in a folder: that of the crate, or the whole repository.
-    pub(crate) fn at(folder: &Path) -> Self {
-        let within = folder.join("crates/switchboard");
-        let folder = if within.is_dir() { within } else { folder.to_owned() };
-        Self::Path(std::path::absolute(&folder).unwrap_or(folder))
-    }
+/// The package a project depends on.
+const PACKAGE: &str = "switchboard-mcp";
 
-    /// As the manifest has it.
-    pub(crate) fn line(&self) -> String {
-        match self {
-            Self::Published => {
-                format!(
-                    "{{ package = \"switchboard-mcp\", version = \"{}\", features = [\"service-cli\"] }}",
-                    env!("CARGO_PKG_VERSION")
-                )
-            }
-            // Quoted as JSON, which TOML reads the same.
-            Self::Path(path) => {
-                let path = serde_json::Value::from(path.to_string_lossy());
-                format!("{{ package = \"switchboard-mcp\", path = {path}, features = [\"service-cli\"] }}")
+impl Dependency {
+    /// The sources that were named; without any, those that this program was built from if they are still there, and the
+    /// published crate otherwise.
+    ///
+    /// # Errors
+    /// When a folder was named that does not hold the sources.
+    pub(crate) fn choose(named: Option<&Path>) -> Result<Self, String> {
+        match named {
+            Some(folder) => Self::at(folder)
+                .ok_or_else(|| format!("{} does not hold the sources of switchboard", folder.display())),
+            None => {
+                Ok(Self::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap_or(Self::Published))
             }
         }
+    }
+
+    /// The sources in a folder: that of the crate, or the whole repository.
+    fn at(folder: &Path) -> Option<Self> {
+        let holds = |folder: &Path| {
+            let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+            manifest.lines().any(|line| line.trim() == format!("name = \"{PACKAGE}\""))
+        };
+        let found = [folder.join("crates/switchboard"), folder.to_owned()]
+            .into_iter()
+            .find(|folder| holds(folder))?;
+        Some(Self::Path(found.canonicalize().ok()?))
+    }
+
+    /// As the manifest has it, with these features.
+    pub(crate) fn line(&self, features: &str) -> String {
+        let from = match self {
+            Self::Published => format!("version = \"{}\"", env!("CARGO_PKG_VERSION")),
+            // Quoted as JSON, which TOML reads the same.
+            Self::Path(path) => format!("path = {}", serde_json::Value::from(path.to_string_lossy())),
+        };
+        format!("{{ package = \"{PACKAGE}\", {from}, features = [\"{features}\"] }}")
     }
 }

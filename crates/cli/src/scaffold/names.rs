@@ -111,6 +111,11 @@ const TYPES: [&str; 27] = [
 /// The longest name of a tool's server that keeps its tools readable.
 const LONGEST: usize = 40;
 
+/// Whether Rust, cargo or the project itself calls something else that.
+pub(crate) fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
+
 impl Names {
     /// The names of a project of this name.
     ///

@@ -1,14 +1,18 @@
-//! The runtime of the agents: one host with every service registered, and its cleanup.
+//! The runtime of the agents: one host with every service connected, and its cleanup.
 //!
-//! Written once by `switchboard new --agent`; it is yours. This is the place to add other servers: a program, an
-//! address, or all that a project's `.mcp.json` has.
+//! Written once by `switchboard new --agent`; it is yours. Connect other servers here: a program, an
+//! address, or an entry of a project's `.mcp.json`.
 
 use std::error::Error;
+use std::time::Duration;
 
-use __crate__::__Trait__Server;
-use __crate__::in_memory::InMemory;
-use switchboard::Host;
-use switchboard::host::config::Plan;
+use switchboard::{Host, ServerSpec, Stdio};
+
+/// The program of the service: it is run in the project's folder, with `serve --stdio`.
+__command__
+
+/// Variables that cargo and rustup need, if the program is run by them.
+const VARIABLES: [&str; 4] = ["CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 /// What the agents run on.
 #[derive(Debug)]
@@ -17,19 +21,29 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Starts the host and connects every service; end it with [`Self::close`].
+    /// Connects every service; end it with [`Self::close`].
     ///
     /// # Errors
     /// When a service does not start.
     pub async fn start() -> Result<Self, Box<dyn Error>> {
-        let notes = __Trait__Server::builder(InMemory::default()).build()?;
-        let host = Host::builder().with_name("__package__-agents", env!("CARGO_PKG_VERSION"));
-        let host = host.with_server("notes", &notes).build();
-        host.connect("notes", Plan::in_process("notes")).await?;
+        let (program, arguments) = PROGRAM.split_first().ok_or("no program is named")?;
+        let mut service = Stdio::new(*program)
+            .args(arguments.iter().copied())
+            .args(["serve", "--stdio"])
+            .cwd(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        for name in VARIABLES {
+            service = service.inherit_env(name);
+        }
+        // Cargo may build the program first.
+        let service = ServerSpec::new(service).startup_timeout(Duration::from_secs(900));
+        let host = Host::builder()
+            .with_name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
+            .build();
+        host.connect("__service__", service).await?;
         Ok(Self { host })
     }
 
-    /// The tools of all services, in one catalogue.
+    /// The tools of all services, in one catalog.
     pub fn host(&self) -> &Host {
         &self.host
     }

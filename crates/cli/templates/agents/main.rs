@@ -1,18 +1,18 @@
-//! Runs the scribe once: `cargo run -p __package__-agents -- "Oslo is rainy"`.
+//! Runs the operator once: `cargo run -- "what you want"`.
 //!
 //! Written once by `switchboard new --agent`; it is yours.
 
 use std::process::ExitCode;
 
 use __crate___agents::bootstrap::Runtime;
-use __crate___agents::planner::{Scribe, run};
+use __crate___agents::operator::planner::{Operator, run};
 
 fn main() -> ExitCode {
-    // First of all: this process may be the one that looks after a server that was started as a program.
+    // First of all: this process may be the one that supervises a server that was started as a program.
     switchboard::enter_if_asked();
     let goal = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     if goal.is_empty() {
-        eprintln!("say what to remember: cargo run -p __package__-agents -- \"Oslo is rainy\"");
+        eprintln!("usage: cargo run -- \"what you want\"");
         return ExitCode::from(2);
     }
     work(&goal)
@@ -27,7 +27,7 @@ async fn work(goal: &str) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let outcome = run(&runtime, &mut Scribe::default(), goal).await;
+    let outcome = run(&runtime, &mut Operator, goal).await;
     runtime.close().await;
     match outcome {
         Ok(run) => {

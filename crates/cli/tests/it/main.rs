@@ -14,6 +14,7 @@ mod json;
 mod people;
 mod results;
 mod routed;
+mod scaffold;
 mod serve;
 mod services;
 mod stage;

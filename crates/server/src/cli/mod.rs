@@ -16,18 +16,15 @@ mod ask;
 mod command;
 mod design;
 mod failure;
-#[doc(hidden)]
-pub mod field;
 mod given;
-mod listed;
 mod options;
 mod print;
 mod run;
-#[doc(hidden)]
-pub mod sanitize;
 mod serve;
 mod target;
 
+use switchboard_design::terminal::{field, listing as listed, sanitize};
+
 pub use command::command;
-pub use listed::listing;
 pub use run::{run_cli, run_cli_with};
+pub use switchboard_design::terminal::listing::listing;

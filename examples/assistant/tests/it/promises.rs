@@ -138,8 +138,8 @@ const PROMISES: &[Promise] = &[
     (
         "a scaffold belongs to the application, compiles and passes",
         &[
-            ("crates/cli/tests/it/services.rs", "a_project_is_written_once_and_what_was_changed_stays"),
-            ("crates/cli/tests/it/services.rs", "a_new_project_builds_and_passes_its_tests"),
+            ("crates/cli/tests/it/scaffold.rs", "d1_files_that_were_changed_or_removed_stay_so"),
+            ("crates/cli/tests/it/scaffold.rs", "v1_a_new_project_with_an_agent_builds_and_passes_its_tests"),
         ],
     ),
     (

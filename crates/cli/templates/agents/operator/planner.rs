@@ -1,14 +1,14 @@
-//! The planner of the scribe: what to do first, what to do with each result, and the small loop that runs it.
+//! The planner of the operator: what to do first, what to do with each result, and the loop that runs it.
 //!
-//! Written once by `switchboard new --agent`; it is yours. A planner that asks a model puts the goal and the catalogue
-//! into its first prompt, and each result into the next.
+//! Written once by `switchboard new --agent`; it is yours. A planner that asks a model puts the goal and the
+//! catalog into its first prompt, and each result into the next.
 
 use std::error::Error;
 
 use switchboard::CallToolResult;
 
 use crate::bootstrap::Runtime;
-use crate::notes::{self, Step};
+use crate::operator::toolsets::__imports__;
 
 /// No run takes more steps than this.
 const MOST_STEPS: usize = 20;
@@ -27,7 +27,7 @@ pub trait Planner {
     /// The first step towards a goal.
     fn plan_start(&mut self, goal: &str) -> Plan;
 
-    /// The next step, after what the last one gave. A call that failed is a result too: it says why.
+    /// The next step, after the result of the last one. A call that failed is a result too: it says why.
     ///
     /// # Errors
     /// When nothing can be made of the result.
@@ -47,7 +47,11 @@ pub struct Run {
 ///
 /// # Errors
 /// When the planner gives up, or takes too many steps.
-pub async fn run(runtime: &Runtime, planner: &mut impl Planner, goal: &str) -> Result<Run, Box<dyn Error>> {
+pub async fn run(
+    runtime: &Runtime,
+    planner: &mut impl Planner,
+    goal: &str,
+) -> Result<Run, Box<dyn Error>> {
     let mut called = Vec::new();
     let mut plan = planner.plan_start(goal);
     while called.len() < MOST_STEPS {
@@ -55,39 +59,27 @@ pub async fn run(runtime: &Runtime, planner: &mut impl Planner, goal: &str) -> R
             Plan::Done(answer) => return Ok(Run { answer, called }),
             Plan::Call(step) => step,
         };
+        let call = runtime
+            .host()
+            .call_tool(step.server, step.tool, &step.arguments);
         // For a model: a failure is a result that says what to do next.
-        let result = runtime.host().call_tool(step.server, step.tool, &step.arguments).execute().await;
+        let result = call.execute().await;
         called.push(step.tool.to_owned());
         plan = planner.plan_resume(&result)?;
     }
     Err(format!("not done after {MOST_STEPS} steps").into())
 }
 
-/// Keeps a note, then looks whether it is found again.
-#[derive(Debug, Default)]
-pub struct Scribe {
-    kept: Option<u32>,
-}
+/// __operator__ Replace it by a planner of your own.
+#[derive(Debug)]
+pub struct Operator;
 
-impl Planner for Scribe {
+impl Planner for Operator {
     fn plan_start(&mut self, goal: &str) -> Plan {
-        Plan::Call(notes::add(goal, &["scribe"]))
+        __start__
     }
 
     fn plan_resume(&mut self, result: &CallToolResult) -> Result<Plan, Box<dyn Error>> {
-        match self.kept {
-            None => {
-                self.kept = Some(notes::added(result)?.id);
-                Ok(Plan::Call(notes::find("scribe")))
-            }
-            Some(id) => {
-                let found = notes::found(result)?;
-                let is_there = found.iter().any(|note| note.id == id);
-                Ok(Plan::Done(match is_there {
-                    true => format!("Note {id} is kept, one of {}.", found.len()),
-                    false => format!("Note {id} was lost."),
-                }))
-            }
-        }
+        Ok(Plan::Done(result.text()))
     }
 }

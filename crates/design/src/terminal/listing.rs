@@ -1,7 +1,7 @@
 //! What a service offers, as a list on a terminal or as JSON.
 
+use crate::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 use serde_json::{Value, json};
-use switchboard_design::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 
 /// What a service offers, for people: each thing with its command line.
 pub fn listing(design: &Design) -> String {
@@ -9,7 +9,7 @@ pub fn listing(design: &Design) -> String {
 }
 
 /// The same, with schemas where they are wanted.
-pub(super) fn people(design: &Design, schema: bool) -> String {
+pub fn people(design: &Design, schema: bool) -> String {
     let mut text = format!("{} {}\n", design.title.as_deref().unwrap_or(&design.name), design.version);
     let tools = design.tools.iter().zip(design.tool_commands()).map(|(tool, command)| {
         let schemas = [
@@ -49,7 +49,7 @@ pub(super) fn people(design: &Design, schema: bool) -> String {
 }
 
 /// For programs: what the lists of the protocol hold.
-pub(super) fn data(design: &Design) -> Value {
+pub fn data(design: &Design) -> Value {
     let all = UriPolicy::default();
     json!({
         "name": design.name,
