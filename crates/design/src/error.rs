@@ -6,6 +6,7 @@
 mod answer;
 mod any;
 mod received;
+mod standard;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -10,9 +10,10 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::call::{CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
+use crate::call::{AmbiguousNames, CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
 use crate::event::Announcer;
 use crate::host::{Host, Inner};
+use crate::permission::Gate;
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
@@ -30,6 +31,7 @@ pub struct HostBuilder {
     on_drift: OnDrift,
     pins: Pins,
     policy: CallPolicy,
+    gate: Option<Arc<Gate>>,
     own: Vec<Arc<dyn OwnTool>>,
     resources: Builtins,
 }
@@ -52,6 +54,7 @@ impl HostBuilder {
             on_drift: OnDrift::default(),
             pins: Pins::new(),
             policy: CallPolicy::default(),
+            gate: None,
             own: Vec::new(),
             resources: Builtins::With,
         }
@@ -69,7 +72,7 @@ impl HostBuilder {
         self
     }
 
-    /// How long sessions wait and how much they take; a plan's own times win.
+    /// How long sessions wait and how much they take; the timeouts of a server's description win.
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -125,7 +128,31 @@ impl HostBuilder {
         self
     }
 
-    /// Who decides whether a call may be made; every one may, unless set.
+    /// Decides about calls by a policy, or by a [`Gate`] with remembered answers and somebody to ask. The host tells it
+    /// which servers there are and whether they are trusted; nothing has to be registered.
+    ///
+    /// ```
+    /// use switchboard_host::Host;
+    /// use switchboard_host::permission::{Policy, Rules, Stance};
+    ///
+    /// let host = Host::builder().permissions(Policy::new(Rules::new([])).with_stance(Stance::ByEffects)).build();
+    /// assert!(host.permissions().is_some());
+    /// ```
+    pub fn permissions(mut self, gate: impl Into<Gate>) -> Self {
+        let gate = Arc::new(gate.into());
+        let permit: Arc<Gate> = Arc::clone(&gate);
+        self.policy.permit = Some(permit);
+        self.gate = Some(gate);
+        self
+    }
+
+    /// What happens to a call by a name that several servers have for a tool; it is refused unless set.
+    pub fn ambiguous_names(mut self, names: AmbiguousNames) -> Self {
+        self.policy.ambiguous = names;
+        self
+    }
+
+    /// Who decides whether a call may be made; every one may, unless set. [`Self::permissions`] is all that most hosts need.
     pub fn with_permit(mut self, permit: Arc<dyn Permit>) -> Self {
         self.policy.permit = Some(permit);
         self
@@ -184,7 +211,7 @@ impl HostBuilder {
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();
             around.registry.add_own(builtin.chain(own));
-            Inner::new(Arc::new(around), self.policy, self.abilities)
+            Inner::new(Arc::new(around), self.policy, self.abilities, self.gate)
         });
         Host { inner }
     }

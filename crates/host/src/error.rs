@@ -70,6 +70,16 @@ pub enum HostError {
         /// Names that look like it.
         near: Vec<Arc<str>>,
     },
+    /// Several servers offer a tool of this name. Nothing was sent.
+    #[error("the tool {tool:?} is offered by several servers: {}", .servers.join(", "))]
+    Ambiguous {
+        /// The name that was asked for.
+        tool: String,
+        /// The servers, in configured order.
+        servers: Vec<Arc<str>>,
+        /// The qualified name of the first.
+        example: Arc<str>,
+    },
     /// The tool is there and may not be used.
     #[error("{tool:?} of {server:?} is withheld: {reason}")]
     Withheld {
@@ -160,6 +170,9 @@ impl HostError {
             Self::NotReady { status, .. } => status.next_step(),
             Self::Busy { .. } => "wait until calls have come back, then call it again",
             Self::UnknownTool { .. } => "look the tool up in the catalogue; names are exact",
+            Self::Ambiguous { example, .. } => {
+                return format!("call it by its qualified name, such as {example}, or name the server");
+            }
             Self::Withheld { .. } => "use another tool, or ask the user to change the rule",
             Self::Refused { .. } => "ask the user, or do it another way",
             Self::Arguments { repair, .. } | Self::Call { repair: Some(repair), .. } => {

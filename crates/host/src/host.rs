@@ -18,11 +18,12 @@ use crate::config::{Off, Start};
 use crate::error::HostError;
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
-use crate::registry::{Catalog, Found, Listed, Pins, Switch, Unlisted, Why};
+use crate::permission::Gate;
+use crate::registry::{Catalog, Found, Listed, Pins, Switch, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Table};
-use crate::slot::{Manifest, Slot, Status, Surroundings};
+use crate::slot::{Manifest, Slot, Status, Surroundings, Word};
 use crate::telemetry::Readings;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
@@ -35,6 +36,8 @@ pub(crate) struct Inner {
     pub(crate) around: Arc<Surroundings>,
     pub(crate) policy: CallPolicy,
     pub(crate) abilities: Abilities,
+    /// Decides about calls by the permissions of this host, if it has any.
+    pub(crate) gate: Option<Arc<Gate>>,
     // Held to look or to change, never across an await.
     pub(crate) table: Mutex<Table>,
 }
@@ -65,23 +68,62 @@ impl Host {
         }
     }
 
-    /// Connects a server, and waits until it is ready or its first attempt has failed; it may be tried further as its
-    /// plan says. One of the same name and plan is kept, and tried anew if it was given up; one of another plan is
-    /// replaced.
+    /// Connects a server: one attempt, which is waited for.
+    ///
+    /// A failed attempt leaves the set of servers as it was. A server of the same name goes on until the new one is
+    /// ready, and is ended then; if it is described in the same way it is kept, and connected now if it is not. Once
+    /// connected, a server is reconnected as its description says. See [`Self::add`] for a server that is to be tried
+    /// until it is there.
+    ///
+    /// ```no_run
+    /// use switchboard_host::Host;
+    /// use switchboard_host::config::ServerConfig;
+    /// use switchboard_transport::http::client::Http;
+    /// use switchboard_transport::stdio::Stdio;
+    ///
+    /// # async fn connect(json: &str) -> Result<(), Box<dyn std::error::Error>> {
+    /// let host = Host::new();
+    /// host.connect("fs", Stdio::new("npx").args(["-y", "@modelcontextprotocol/server-filesystem", "/tmp"])).await?;
+    /// host.connect("docs", Http::new("https://example.org/mcp").header("Authorization", "Bearer …")).await?;
+    /// host.connect("time", serde_json::from_str::<ServerConfig>(json)?).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
-    /// When the first attempt fails, or the server may not be started.
+    /// When the attempt fails, the server needs a login, or the host takes no more servers.
     ///
     /// # Cancellation
-    /// The server stays in the set and goes on starting.
+    /// Dropping the future ends the attempt and leaves the set as it was.
     pub async fn connect(
         &self,
         name: impl Into<String>,
         server: impl Into<ServerSpec>,
     ) -> Result<(), HostError> {
-        let (name, desired) = (name.into(), server.into());
-        let (slot, round) = self.inner.add(&name, desired)?;
-        outcome(&slot, slot.settled(round).await)
+        let attempt = self.inner.attempt(&name.into(), server.into())?;
+        attempt.finish().await
+    }
+
+    /// Adds a server to the set and returns at once. It is connected in the background, and tried again as its
+    /// description says; [`Self::ready`] waits for it. One of the same name is replaced, unless it is described in the
+    /// same way: then it stays, and is tried again if it was given up.
+    ///
+    /// # Errors
+    /// When the name cannot be used, the host takes no more servers, or it is closed.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub fn add(&self, name: impl Into<String>, server: impl Into<ServerSpec>) -> Result<(), HostError> {
+        self.inner.add(&name.into(), server.into()).map(drop)
+    }
+
+    /// Waits until a server is connected, or its current attempt has failed.
+    ///
+    /// # Errors
+    /// When there is no such server, or it did not connect. It may be tried further.
+    pub async fn ready(&self, name: &str) -> Result<(), HostError> {
+        let slot = self.inner.slot(name)?;
+        let status = slot.settled(FIRST).await;
+        outcome(&slot, status)
     }
 
     /// Takes a server out of the set and ends it.
@@ -132,7 +174,7 @@ impl Host {
         outcome(&slot, slot.settled(round).await)
     }
 
-    /// Makes the set of servers this one: keeps those whose plan is the same (and tries those anew that were given up),
+    /// Makes the set of servers this one: keeps those that are described in the same way (and tries those anew that were given up),
     /// ends the others, starts what is new, all at the same time. The order is that of the catalogue.
     ///
     /// # Cancellation
@@ -170,7 +212,13 @@ impl Host {
         Ok(())
     }
 
-    /// The names of the servers, in configured order.
+    /// The names of the servers that are connected now, in configured order.
+    pub fn connected(&self) -> Vec<String> {
+        let connected = self.inner.slots().into_iter().filter(|slot| slot.status().word() == Word::Connected);
+        connected.map(|slot| slot.name.to_string()).collect()
+    }
+
+    /// The names of all servers of the set, connected or not, in configured order.
     pub fn servers(&self) -> Vec<String> {
         self.inner.names()
     }
@@ -232,12 +280,22 @@ impl Host {
         self.inner.around.registry.snapshot()
     }
 
-    /// All tools, in order. The same as those of the [catalogue](Self::catalog) of now.
+    /// All tools that can be called now: first the application's own (among them the built-in ones that read resources, listed
+    /// under the server name `(application)`), then those of every server, in configured order. The same as those of the
+    /// [catalogue](Self::catalog) of now; [`Self::server_tools`] has those of servers only.
     pub fn all_tools(&self) -> Vec<Arc<Listed>> {
         self.catalog().tools().to_vec()
     }
 
-    /// The tool of this name: the one the model knows it by, or its server's.
+    /// The tools of all servers, in configured order, without the application's own.
+    pub fn server_tools(&self) -> Vec<Arc<Listed>> {
+        let catalog = self.catalog();
+        let of_servers = catalog.tools().iter().filter(|tool| matches!(tool.target, Target::Server(_)));
+        of_servers.cloned().collect()
+    }
+
+    /// The tool of this name: the one the model knows it by, or its server's. If several servers offer it, the first in
+    /// configured order; [`Found::others`] names the rest.
     pub fn find_tool(&self, name: &str) -> Option<Found> {
         self.catalog().find(name)
     }
@@ -248,7 +306,7 @@ impl Host {
         Some(ToolHandle::new(self.clone(), listed))
     }
 
-    /// Denies these tools of a server, by name or pattern, and no others beside those its plan denies. Gives back those
+    /// Denies these tools of a server, by name or pattern, and no others beside those its description denies. Gives back those
     /// that match nothing the server lists now: likely misspelt.
     pub fn set_denied_tools<T: AsRef<str>>(
         &self,
@@ -311,6 +369,9 @@ impl Host {
     }
 
     /// Calls a tool by the name a model has for it, or by its server's. [`ToolCall::execute`] makes it for a model.
+    ///
+    /// A server's own name for a tool that several servers offer is refused with [`HostError::Ambiguous`], which names
+    /// them, unless [`HostBuilder::ambiguous_names`] says otherwise.
     pub fn call(&self, name: impl Into<String>, arguments: impl Serialize) -> ToolCall {
         ToolCall::new(Arc::clone(&self.inner), Which::Name(name.into()), Raw::encode(&arguments))
     }
@@ -322,6 +383,12 @@ impl Host {
         arguments: impl Serialize,
     ) -> switchboard_protocol::CallToolResult {
         self.call(name, arguments).execute().await
+    }
+
+    /// The gate that decides about calls, if the host was built with [`HostBuilder::permissions`]: to change the policy, to
+    /// ask what would happen to a call, and to take back answers.
+    pub fn permissions(&self) -> Option<&Arc<Gate>> {
+        self.inner.gate.as_ref()
     }
 
     /// What happens from now on.
@@ -352,7 +419,7 @@ impl Host {
             table.sentinel = None;
             (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
         };
-        self.inner.around.registry.place(&[]);
+        self.inner.around.registry.place(&[], None);
         let mut closing = JoinSet::new();
         for entry in entries {
             closing.spawn(entry.running.close());
@@ -363,8 +430,13 @@ impl Host {
 }
 
 impl Inner {
-    pub(crate) fn new(around: Arc<Surroundings>, policy: CallPolicy, abilities: Abilities) -> Self {
-        Self { around, policy, abilities, table: Mutex::default() }
+    pub(crate) fn new(
+        around: Arc<Surroundings>,
+        policy: CallPolicy,
+        abilities: Abilities,
+        gate: Option<Arc<Gate>>,
+    ) -> Self {
+        Self { around, policy, abilities, gate, table: Mutex::default() }
     }
 }
 
@@ -375,7 +447,7 @@ impl Default for Host {
 }
 
 /// What a start came to, for whoever asked for it.
-fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
+pub(crate) fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
     let server = || Arc::clone(&slot.name);
     match status {
         Status::Ready(_) | Status::Degraded { .. } | Status::Asleep => Ok(()),

@@ -48,6 +48,7 @@ mod apply;
 mod builder;
 mod builtin;
 mod call;
+mod connecting;
 mod error;
 mod event;
 mod handle;
@@ -63,7 +64,8 @@ mod transport;
 
 pub use builder::HostBuilder;
 pub use call::{
-    OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced, Validation,
+    AmbiguousNames, OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced,
+    Validation,
 };
 pub use error::HostError;
 pub use event::{Event, Events, ToolsChanged};

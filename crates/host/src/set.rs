@@ -7,9 +7,14 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
+use switchboard_protocol::Tool;
+use switchboard_session::client::Listing;
+
 use crate::answers::Desk;
+use crate::connecting::Attempt;
 use crate::error::HostError;
 use crate::host::Inner;
+use crate::permission::Known;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
@@ -28,7 +33,7 @@ pub(crate) struct Table {
     pub(crate) is_closed: bool,
 }
 
-/// One server of the set.
+/// One server of the set, or one that may join it.
 pub(crate) struct Entry {
     pub(crate) running: Running,
     desired: ServerSpec,
@@ -81,6 +86,7 @@ impl Inner {
             && table.entries[at].desired.is_same_server(&desired)
         {
             table.entries[at].desired = desired;
+            self.publish_to_gate(&table);
             let slot = Arc::clone(table.entries[at].slot());
             let round = slot.start_again().unwrap_or(FIRST);
             return Ok((slot, round));
@@ -98,9 +104,72 @@ impl Inner {
                 None
             }
         };
-        self.place(&table, std::slice::from_ref(&slot));
+        self.place(&table, std::slice::from_ref(&slot), None);
         begin(&mut table.chores, old, &slot, outset);
         Ok((slot, FIRST))
+    }
+
+    /// Begins to connect a server. A new one is in the set at once; one that replaces another joins it when it is ready.
+    pub(crate) fn attempt(self: &Arc<Self>, name: &str, desired: ServerSpec) -> Result<Attempt, HostError> {
+        check_name(name)?;
+        let mut table = self.table.lock();
+        if table.is_closed {
+            return Err(HostError::Closed);
+        }
+        match table.entries.iter().position(|entry| *entry.slot().name == *name) {
+            Some(at) if table.entries[at].desired.is_same_server(&desired) => {
+                table.entries[at].desired = desired;
+                self.publish_to_gate(&table);
+                let slot = Arc::clone(table.entries[at].slot());
+                let round = slot.try_now().unwrap_or(FIRST);
+                Ok(Attempt::existing(self, slot, round))
+            }
+            Some(_) => {
+                let entry = self.entry(&mut table, name, desired);
+                entry.slot().begin(entry.outset());
+                Ok(Attempt::replacing(self, entry, FIRST))
+            }
+            None => {
+                drop(table);
+                let (slot, round) = self.add(name, desired)?;
+                Ok(Attempt::added(self, slot, round))
+            }
+        }
+    }
+
+    /// Puts a connected server into the set, with what it lists, in the place of the one of its name.
+    pub(crate) fn replace(&self, entry: Entry, listing: Option<&Listing<Tool>>) -> Result<(), HostError> {
+        let mut table = self.table.lock();
+        if table.is_closed {
+            return Err(HostError::Closed);
+        }
+        let slot = Arc::clone(entry.slot());
+        let old = match table.entries.iter().position(|old| old.slot().name == slot.name) {
+            Some(at) => Some(std::mem::replace(&mut table.entries[at], entry)),
+            // The other server was taken out in the meantime.
+            None if table.entries.len() >= MOST_SERVERS => {
+                return Err(HostError::TooManyServers { most: MOST_SERVERS });
+            }
+            None => {
+                table.entries.push(entry);
+                None
+            }
+        };
+        self.place(&table, std::slice::from_ref(&slot), listing.map(|listing| (&slot, listing)));
+        while table.chores.try_join_next().is_some() {}
+        if let Some(old) = old {
+            table.chores.spawn(old.running.close());
+        }
+        Ok(())
+    }
+
+    /// Takes the server of this slot out of the set, if it is still in it.
+    pub(crate) fn take_slot(&self, id: u64) -> Option<Entry> {
+        let mut table = self.table.lock();
+        let at = table.entries.iter().position(|entry| entry.slot().id == id)?;
+        let entry = table.entries.remove(at);
+        self.place(&table, &[], None);
+        Some(entry)
     }
 
     pub(crate) fn take(&self, name: &str) -> Result<Running, HostError> {
@@ -110,7 +179,7 @@ impl Inner {
             return Err(self.not_connected(name));
         };
         let entry = table.entries.remove(at);
-        self.place(&table, &[]);
+        self.place(&table, &[], None);
         Ok(entry.running)
     }
 
@@ -146,7 +215,7 @@ impl Inner {
             }
         }
         let new: Vec<Arc<Slot>> = begins.iter().map(|(_, slot, _)| Arc::clone(slot)).collect();
-        self.place(&table, &new);
+        self.place(&table, &new, None);
         for (before, slot, outset) in begins {
             begin(&mut table.chores, before, &slot, outset);
         }
@@ -163,15 +232,31 @@ impl Inner {
         Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
     }
 
-    /// Puts the set into the catalogue, with what is remembered of the new ones.
-    fn place(&self, table: &Table, new: &[Arc<Slot>]) {
+    /// Puts the set into the catalogue, with what is remembered of the new ones, or what one of them has listed.
+    fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &Listing<Tool>)>) {
         let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
-        self.around.registry.place(&slots);
+        self.publish_to_gate(table);
+        self.around.registry.place(&slots, listed);
+        if listed.is_some() {
+            return;
+        }
         let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
         for entry in table.entries.iter().filter(is_new) {
             if let Some(manifest) = &entry.desired.manifest {
                 self.around.registry.list(entry.slot(), &manifest.tools, Unread::default());
             }
+        }
+    }
+
+    /// Tells the permission gate which servers there are, and how far they are trusted.
+    fn publish_to_gate(&self, table: &Table) {
+        if let Some(gate) = &self.gate {
+            let known = |entry: &Entry| {
+                let name = entry.slot().name.to_string();
+                let known = Known::of_spec(&name, &entry.desired);
+                (name, known)
+            };
+            gate.set_servers(table.entries.iter().map(known));
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn error_type(error: &HostError) -> &'static str {
         }
         HostError::NeedsAuth { .. } => "needs_auth",
         HostError::Busy { .. } => "busy",
-        HostError::UnknownTool { .. } => "unknown_tool",
+        HostError::UnknownTool { .. } | HostError::Ambiguous { .. } => "unknown_tool",
         HostError::Withheld { .. } | HostError::Refused { .. } => "refused",
         HostError::Arguments { .. } => "invalid_arguments",
         HostError::Output { .. } => "invalid_output",

@@ -80,7 +80,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
 
 /// An [`Error`] where an [`std::error::Error`] is asked for.
 #[derive(Debug)]
-struct Whole(Error);
+pub(super) struct Whole(pub(super) Error);
 
 impl fmt::Display for Whole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

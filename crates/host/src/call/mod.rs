@@ -22,7 +22,7 @@ mod validate;
 pub use own::OwnTool;
 pub use permit::{Permit, Permitted, Proposed};
 pub(crate) use policy::CallPolicy;
-pub use policy::{Replay, TraceContext, Traced};
+pub use policy::{AmbiguousNames, Replay, TraceContext, Traced};
 pub(crate) use resolve::{Which, not_ready};
 pub use run::Run;
 pub(crate) use shape::failure;

@@ -14,6 +14,17 @@ pub enum Replay {
     Idempotent,
 }
 
+/// What happens to a call by a name that several servers have for a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AmbiguousNames {
+    /// It is refused with an error that names the servers: a server that is added later must not take over the calls
+    /// of another.
+    #[default]
+    Refuse,
+    /// The first server in configured order answers.
+    FirstServer,
+}
+
 /// Says which trace a call belongs to.
 pub trait TraceContext: Send + Sync + 'static {
     /// The context of now. Asked inside the span of the call.
@@ -34,6 +45,7 @@ pub struct Traced {
 pub(crate) struct CallPolicy {
     pub(crate) permit: Option<Arc<dyn Permit>>,
     pub(crate) replay: Replay,
+    pub(crate) ambiguous: AmbiguousNames,
     pub(crate) validation: Validation,
     pub(crate) spill: Option<Spill>,
     pub(crate) trace: Option<Arc<dyn TraceContext>>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::call::AmbiguousNames;
 use crate::error::HostError;
 use crate::host::Inner;
 use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
@@ -59,7 +60,15 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
             }
         }
         Which::Name(name) => match catalog.find(name) {
-            Some(found) => Ok(found.tool),
+            Some(found) if found.others.is_empty() => Ok(found.tool),
+            Some(found) => match host.policy.ambiguous {
+                AmbiguousNames::FirstServer => Ok(found.tool),
+                AmbiguousNames::Refuse => {
+                    let servers = std::iter::once(Arc::clone(&found.tool.server)).chain(found.others);
+                    let example = Arc::clone(&found.tool.qualified);
+                    Err(HostError::Ambiguous { tool: name.clone(), servers: servers.collect(), example })
+                }
+            },
             None => Err(missing(host, &catalog, name)),
         },
         Which::Pair { server, tool } => {

@@ -41,6 +41,12 @@ pub struct Gate {
     one_question: Semaphore,
 }
 
+impl From<Policy> for Gate {
+    fn from(policy: Policy) -> Self {
+        Self::new(policy)
+    }
+}
+
 /// The tool a call is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {

@@ -9,6 +9,7 @@ use switchboard_protocol::Tool;
 use crate::config::Configured;
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
 use crate::permission::verdict::Trust;
+use crate::server_spec::ServerSpec;
 
 /// A server as permission sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,12 @@ impl Known {
         let spec = server.spec.as_ref().ok()?;
         let trust = if server.trust { Trust::Trusted } else { Trust::Untrusted };
         Some(Self { identity: ServerIdentity::of(&server.name, &spec.transport), trust })
+    }
+
+    /// Returns what is known of a server of the host.
+    pub fn of_spec(name: &str, spec: &ServerSpec) -> Self {
+        let trust = if spec.trust { Trust::Trusted } else { Trust::Untrusted };
+        Self { identity: ServerIdentity::of(name, &spec.transport), trust }
     }
 
     /// One of which only the name is known.

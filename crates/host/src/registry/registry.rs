@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
+use switchboard_session::client::Listing;
 
 use crate::call::OwnTool;
 use crate::event::{Announcer, Event, ToolsChanged};
@@ -77,8 +78,9 @@ impl Registry {
         self.state.lock().pins.clone()
     }
 
-    /// Sets which servers there are, in order. What stays keeps its tools.
-    pub(crate) fn place(&self, slots: &[Arc<Slot>]) {
+    /// Sets which servers there are, in order. What stays keeps its tools; a new one may bring what it has listed, so
+    /// that no catalogue has it without its tools.
+    pub(crate) fn place(&self, slots: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &Listing<Tool>)>) {
         let mut state = self.state.lock();
         let mut old: HashMap<u64, Arc<Part>> = state.parts.drain(..).map(|part| (part.id, part)).collect();
         let own = old.remove(&OWN).expect("the application's own part is never taken out");
@@ -96,6 +98,11 @@ impl Registry {
             }));
         }
         state.parts = parts;
+        if let Some((slot, listing)) = listed {
+            let tools = listing.iter().map(|tool| (tool, Target::Server(Arc::clone(slot))));
+            let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
+            self.take_in(&mut state, slot.id, tools, unread);
+        }
         let changes = old.into_values().filter_map(|gone| changed(Some(&gone), None)).collect();
         self.publish(&mut state, changes);
     }

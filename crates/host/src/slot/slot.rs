@@ -181,6 +181,15 @@ impl Slot {
         is_given_up.then(|| self.start())
     }
 
+    /// Starts a server that is not connected and not being connected, and gives the round to wait for.
+    pub(crate) fn try_now(&self) -> Option<u64> {
+        let is_down = matches!(
+            self.seen.borrow().status,
+            Status::Failed(_) | Status::NeedsAuth(_) | Status::BackingOff { .. }
+        );
+        is_down.then(|| self.start())
+    }
+
     /// Wakes a server that sleeps; does nothing to one that runs or may not.
     pub(crate) fn wake(&self) -> u64 {
         self.wanted.send_if_modified(|wanted| {

@@ -10,7 +10,7 @@ use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
 use switchboard_session::Offer;
 use switchboard_session::link::BoxFuture;
 
-use crate::stage::{child, heard, host_of, host_with, in_process, names, until};
+use crate::stage::{add_failing, child, heard, host_of, host_with, in_process, names, until};
 use crate::toy::{Toy, tool};
 
 crate::trials![
@@ -224,7 +224,7 @@ async fn why_says_what_is_the_matter() {
     let host = host_of(&[("toy", &Toy::new(&["read"]).server("toy"))]).await;
     assert!(matches!(host.why("read"), Why::Shown { .. }));
     assert!(matches!(host.why("mcp__toy__read"), Why::Shown { .. }));
-    host.connect("down", in_process("nowhere")).await.unwrap_err();
+    add_failing(&host, "down", in_process("nowhere")).await;
     let unknown = host.why("raed").to_string();
     assert!(unknown.contains("\"down\" is failed"), "{unknown}");
     host.toggle("toy", false).await.unwrap();

@@ -7,7 +7,7 @@ use switchboard_host::{Failure, Host, HostError, Status, Word};
 use switchboard_session::CallError;
 use switchboard_session::link::{LinkError, StartFault};
 
-use crate::stage::{LATE, child, names, reopened, sh, until};
+use crate::stage::{LATE, add_failing, child, names, reopened, sh, until};
 use crate::toy;
 
 crate::trials![
@@ -27,7 +27,7 @@ async fn f003_a_server_that_exits_during_the_handshake_is_tried_so_often_and_no_
     let host = Host::builder().build();
     let mut spec = sh(&script);
     spec.restart = Restart::WithBackoff { most: 3 };
-    host.connect("bad", spec).await.unwrap_err();
+    add_failing(&host, "bad", spec).await;
     let status = until(&host, "bad", |status| matches!(status, Status::Failed(_))).await;
     assert!(status.to_string().contains("exited with code"), "{status}");
     let tried = std::fs::read_to_string(&tries).unwrap().lines().count();
@@ -83,7 +83,7 @@ async fn f025_hostile_servers_are_stopped_in_parallel() {
 
 async fn f028_a_server_that_exits_again_and_again_is_given_up_and_a_reconnect_begins_anew() {
     let host = Host::builder().build();
-    host.connect("bad", child("stillborn")).await.unwrap_err();
+    add_failing(&host, "bad", child("stillborn")).await;
     until(&host, "bad", |status| matches!(status, Status::Failed(_))).await;
     // From the beginning: it is not failed at once, but tried again first.
     let error = host.reconnect("bad").await.unwrap_err();
@@ -143,7 +143,7 @@ async fn f160_a_server_of_the_future_is_told_what_is_spoken() {
             esac
         done"#;
     let host = Host::builder().build();
-    let error = host.connect("future", sh(script)).await.unwrap_err();
+    let error = add_failing(&host, "future", sh(script)).await;
     assert!(error.to_string().contains("2099-01-01"), "{error}");
     assert!(error.to_string().contains("2025-06-18"), "{error}");
     assert!(matches!(host.state("future").unwrap(), Status::Failed(_)), "trying again would not help");

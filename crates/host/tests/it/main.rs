@@ -19,6 +19,7 @@ mod checklist;
 mod crowd;
 mod faults;
 mod index;
+mod library;
 mod lists;
 mod operations;
 mod slots;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         calls::trials(),
         crowd::trials(),
         faults::trials(),
+        library::trials(),
         lists::trials(),
         strain::trials(),
         threats::trials(),

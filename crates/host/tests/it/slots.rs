@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use switchboard_host::config::{Off, Restart, Start};
 use switchboard_host::{Failure, Host, HostError, Status, Word};
 
-use crate::stage::{LATE, child, gone, host_of, in_process, lives, names, reopened, sh, until};
+use crate::stage::{LATE, add_failing, child, gone, host_of, in_process, lives, names, reopened, sh, until};
 use crate::toy::Toy;
 
 crate::trials![
@@ -73,7 +73,7 @@ async fn with_restart_never_a_lost_server_stays_failed_until_it_is_reconnected()
 
 async fn a_server_that_exits_twice_alike_is_given_up_with_its_last_words() {
     let host = Host::builder().build();
-    host.connect("bad", child("stillborn")).await.unwrap_err();
+    add_failing(&host, "bad", child("stillborn")).await;
     let status = until(&host, "bad", |status| matches!(status, Status::Failed(_))).await;
     let Status::Failed(failure) = status else { panic!("{status}") };
     assert_eq!(failure.stderr_tail().map(str::trim), Some("no such setting: colour"));
@@ -86,7 +86,7 @@ async fn a_server_that_exits_twice_alike_is_given_up_with_its_last_words() {
 async fn a_missing_program_fails_at_once_and_is_not_tried_again() {
     let host = Host::builder().build();
     let missing = crate::checklist::missing();
-    let error = host.connect("missing", missing).await.unwrap_err();
+    let error = add_failing(&host, "missing", missing).await;
     assert!(matches!(error, HostError::Connect { .. }), "{error}");
     assert!(error.to_string().contains("/nowhere/server"), "{error}");
     assert!(matches!(host.state("missing").unwrap(), Status::Failed(_)));
@@ -108,7 +108,7 @@ async fn a_server_that_hangs_is_given_up_at_its_own_deadline() {
 
 async fn a_failure_is_never_remembered() {
     let host = Host::builder().without_resource_tools().build();
-    let error = host.connect("later", in_process("later")).await.unwrap_err();
+    let error = add_failing(&host, "later", in_process("later")).await;
     let HostError::Connect { failure, .. } = &error else { panic!("{error}") };
     assert!(matches!(**failure, Failure::NotRegistered { .. }), "{error}");
     // By connecting it again, by setting the same servers, or by reconnecting it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libtest_mimic::Trial;
-use switchboard_host::{Event, Events, Host, HostBuilder, ServerSpec, Status};
+use switchboard_host::{Event, Events, Host, HostBuilder, HostError, ServerSpec, Status};
 use switchboard_session::answering::Server;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
@@ -103,6 +103,12 @@ pub(crate) async fn host_with(builder: HostBuilder, servers: &[(&str, &Arc<Serve
         host.connect(*name, in_process(name)).await.unwrap();
     }
     host
+}
+
+/// Adds a server and waits for its first attempt, which must fail. It stays in the set.
+pub(crate) async fn add_failing(host: &Host, name: &str, server: ServerSpec) -> HostError {
+    host.add(name, server).unwrap();
+    host.ready(name).await.unwrap_err()
 }
 
 /// Waits until a server is as described.

@@ -7,6 +7,7 @@
 use std::future::Future;
 
 use serde_json::Value;
+use switchboard_design::schema::misfits;
 use switchboard_design::{
     Error, InvalidParams, ItemKind, Operation, ParamDef, ParamKind, PromptDef, Repair, example,
 };
@@ -129,7 +130,9 @@ impl Caller {
 
 /// Calls a tool of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
 ///
-/// What would fit is taken from the tools the session lists, which it keeps as long as the server says they are good.
+/// The schema is taken from the tools the session lists, which it keeps as long as the server says they are good.
+/// Arguments are checked against it before anything is sent. Arguments that the server refuses are repaired too, whether it
+/// answers with -32602 or with a failed result whose text is about arguments; any other failure is not.
 ///
 /// # Errors
 /// The last error of the tool, or what `correct` fails with.
@@ -205,16 +208,55 @@ fn object(args: Value, repair: impl FnOnce(&str, &Raw) -> Option<Repair>) -> Res
 }
 
 async fn call_listed(session: &ClientSession, name: &str, args: Value) -> Result<CallToolResult, Error> {
-    let args = Raw::from(args);
     let called = Called::Tool(name);
+    let invalid = issues_of(session, name, &args).await;
+    let args = Raw::from(args);
+    if let Some(invalid) = invalid {
+        return Err(with_listed(session, called, &args, Error::InvalidParams(invalid)).await);
+    }
     let error = match session.call_tool_raw(name.to_owned(), args.clone()).await {
         Ok(result) => match Error::from_result(&result, |_| None) {
             None => return Ok(result),
+            Some(Error::Tool(own)) if own.code.is_empty() && is_about_arguments(&own.message) => {
+                Error::invalid_params(own.message)
+            }
             Some(error) => error,
         },
         Err(error) => failed(error, called, |_| None),
     };
     Err(with_listed(session, called, &args, error).await)
+}
+
+/// What is wrong with arguments under the schema that the session lists; nothing where it lists none.
+async fn issues_of(session: &ClientSession, name: &str, args: &Value) -> Option<InvalidParams> {
+    if !args.is_object() {
+        return Some(InvalidParams::new("Invalid arguments: expected an object"));
+    }
+    let tools = session.list_tools().await.ok()?;
+    let schema: Value = tools.by_name(name)?.input_schema.decode().ok()?;
+    let issues = misfits(&schema, args);
+    (!issues.is_empty()).then(|| InvalidParams::from_issues(issues))
+}
+
+/// Whether a failed result is about the arguments, as the SDKs and their validators word it. Nothing else says so: a
+/// failed result has no code.
+fn is_about_arguments(message: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "-32602",
+        "invalid argument",
+        "invalid param",
+        "invalid input",
+        "validation error",
+        "validation failed",
+        "input validation",
+        "missing required",
+        "required property",
+        "unexpected keyword argument",
+        "missing 1 required",
+        "unknown argument",
+    ];
+    let beginning: String = message.chars().take(1000).collect::<String>().to_ascii_lowercase();
+    WORDS.iter().any(|words| beginning.contains(words))
 }
 
 async fn get_listed_prompt(session: &ClientSession, name: &str, args: Value) -> Result<Prompt, Error> {

@@ -228,3 +228,25 @@ async fn defaults_are_taken_and_what_is_unknown_is_refused() {
     let result = session.call_tool("count", json!({"text": "x", "mots": 3})).await.unwrap();
     assert!(result.is_error);
 }
+
+/// An application that uses `anyhow`, as many do.
+fn greets(name: &str) -> anyhow::Result<String> {
+    let greeting: switchboard::Result<String> = match name {
+        "" => Err(switchboard::Error::tool("nobody", "nobody to greet")),
+        name => Ok(format!("hello {name}")),
+    };
+    Ok(greeting?)
+}
+
+#[test]
+fn a4_an_error_becomes_an_anyhow_error_and_a_standard_error() {
+    assert_eq!(greets("Ada").unwrap(), "hello Ada");
+    let error = greets("").unwrap_err();
+    assert_eq!(error.to_string(), "nobody to greet");
+    let standard = switchboard::Error::tool("nobody", "nobody to greet").into_std();
+    let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(standard);
+    assert_eq!(boxed.to_string(), "nobody to greet");
+    // The blanket conversion stays: any standard error becomes one of ours.
+    let ours: switchboard::Error = std::io::Error::other("disk").into();
+    assert!(ours.downcast_ref::<std::io::Error>().is_some());
+}

@@ -5,8 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use switchboard_design::{ArgumentErrors, ErrorPolicy};
+use switchboard_protocol::{
+    CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
+    Tool,
+};
 use switchboard_server::client::{Arguments, call_with_repair, get_prompt_with_repair};
 use switchboard_server::{Error, ServiceBuilder};
+use switchboard_session::answering::{Handled, Handler, Server, ServerRequest};
 
 use crate::client::bench::{self, Bench};
 use crate::client::open::{self, ERAS, callers};
@@ -171,5 +176,62 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
             assert_eq!(prompt.await.unwrap().messages.len(), 1);
             assert_eq!(prompts, [REVIEW]);
         }
+    }
+}
+
+/// A server of another make: it lists a schema, and reports bad arguments as a failed result.
+struct Weather(Arc<AtomicUsize>);
+
+impl Handler for Weather {
+    fn handle(&self, request: ServerRequest, _: switchboard_session::answering::Cx) -> Handled {
+        match request {
+            ServerRequest::ListTools(_) => {
+                let schema = json!({"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}});
+                Handled::now(ListToolsResult::new([Tool::new("weather", schema)]))
+            }
+            ServerRequest::CallTool(call) => {
+                self.0.fetch_add(1, Ordering::SeqCst);
+                let args: Value = call.arguments.unwrap().decode().unwrap();
+                Handled::now(match args["city"].as_str().unwrap() {
+                    "nowhere" => CallToolResult::error(
+                        "MCP error -32602: Input validation error: Invalid arguments for tool weather: no such city",
+                    ),
+                    "down" => CallToolResult::error("the station is down"),
+                    city => CallToolResult::new([Content::text(format!("sunny in {city}"))]),
+                })
+            }
+            other => Handled::error(RpcError::method_not_found(other.method())),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_they_are_invalid() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+    let server =
+        Server::builder(Implementation::new("weather", "1.0.0"), offers).build(Weather(Arc::clone(&calls)));
+    for offer in ERAS {
+        let session = open::session(&server, offer).await;
+        calls.store(0, Ordering::SeqCst);
+        let mut seen = Vec::new();
+        let result = call_with_repair(&session, 3, "weather", json!({"town": "Oslo"}), |repair| {
+            seen.push((calls.load(Ordering::SeqCst), repair.message.clone(), repair.prior.clone()));
+            let next = if seen.len() == 1 { json!({"city": "nowhere"}) } else { json!({"city": "Oslo"}) };
+            async move { Ok(next) }
+        });
+        assert_eq!(result.await.unwrap().text(), "sunny in Oslo");
+        assert_eq!(seen.len(), 2, "{seen:?}");
+        // The first was never sent; the second was refused by the server, in a failed result.
+        assert_eq!(seen[0].0, 0);
+        assert!(seen[0].1.contains("/city") || seen[0].1.contains("city"), "{seen:?}");
+        assert_eq!(seen[1].0, 1);
+        assert!(seen[1].1.contains("no such city"), "{seen:?}");
+        assert_eq!(seen[1].2, Some(json!({"city": "nowhere"})));
+        // A failure that is not about arguments is never repaired.
+        let never = async |_| panic!("the arguments are fine");
+        let error =
+            call_with_repair(&session, 3, "weather", json!({"city": "down"}), never).await.unwrap_err();
+        assert!(matches!(error, Error::Tool(_)), "{error:?}");
     }
 }
