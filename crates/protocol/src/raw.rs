@@ -338,12 +338,11 @@ impl fmt::Debug for Raw {
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match json::trust(&self.text) {
-            Some(text) => text.serialize(serializer),
-            None => serde_json::from_str::<&RawValue>(&self.text)
-                .map_err(serde_core::ser::Error::custom)?
-                .serialize(serializer),
-        }
+        let value = match json::trust(&self.text) {
+            Some(value) => value,
+            None => serde_json::from_str(&self.text).map_err(serde_core::ser::Error::custom)?,
+        };
+        serializer.serialize_newtype_struct(json::OWN_TOKEN, value)
     }
 }
 

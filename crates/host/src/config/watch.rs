@@ -34,6 +34,12 @@ pub struct Watch {
 
 type Variables = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// What a look found: what changed, and nothing of what did not.
+struct Looked {
+    sources: Vec<Option<(Stamp, Result<Layer, Fault>)>>,
+    approvals: Option<(Stamp, Result<Approvals, Fault>)>,
+}
+
 /// One file, and what it last said.
 #[derive(Debug)]
 struct Source {
@@ -56,7 +62,8 @@ impl Watch {
             approvals,
             last: Resolved::default(),
         };
-        watch.look();
+        let found = look(&watch.at, &watch.stamps());
+        watch.take(found);
         watch.last = watch.resolve();
         watch
     }
@@ -81,14 +88,21 @@ impl Watch {
         &self.last
     }
 
-    /// Waits for the next set that differs from the last.
+    /// Waits for the next set that differs from the last. Files are read on the blocking pool.
     ///
     /// # Cancellation
     /// May be dropped at any point; a change is then found by the next wait.
     pub async fn changed(&mut self) -> &Resolved {
         loop {
             sleep_until(Instant::now() + self.every).await;
-            if self.look() {
+            let (at, before) = (self.at.clone(), self.stamps());
+            // Nothing of ours is moved there, so that a wait that is dropped loses nothing.
+            let found = tokio::task::spawn_blocking(move || look(&at, &before)).await;
+            let Ok(found) = found.inspect_err(|error| tracing::warn!(%error, "files could not be looked at"))
+            else {
+                continue;
+            };
+            if self.take(found) {
                 let resolved = self.resolve();
                 if resolved != self.last {
                     self.last = resolved;
@@ -98,25 +112,27 @@ impl Watch {
         }
     }
 
-    /// Reads what changed; whether anything did.
-    fn look(&mut self) -> bool {
+    /// The stamps of the files and of the approvals when they were last looked at.
+    fn stamps(&self) -> (Vec<Stamp>, Stamp) {
+        (self.sources.iter().map(|source| source.stamp.clone()).collect(), self.approvals.1.clone())
+    }
+
+    /// Takes over what a look found; whether that was anything.
+    fn take(&mut self, found: Looked) -> bool {
         let mut changed = false;
-        for ((scope, file), source) in files(&self.at).into_iter().zip(&mut self.sources) {
-            let stamp = Stamp::of(file);
-            if stamp.tells_more_than(&source.stamp) {
-                changed = true;
-                source.stamp = stamp;
-                match Layer::read(scope, file) {
-                    Ok(layer) => (source.layer, source.fault) = (Some(layer), None),
-                    Err(fault) => source.fault = Some(fault),
-                }
+        for (source, found) in self.sources.iter_mut().zip(found.sources) {
+            let Some((stamp, layer)) = found else { continue };
+            changed = true;
+            source.stamp = stamp;
+            match layer {
+                Ok(layer) => (source.layer, source.fault) = (Some(layer), None),
+                Err(fault) => source.fault = Some(fault),
             }
         }
-        let stamp = Stamp::of(&self.at.approvals);
-        if stamp.tells_more_than(&self.approvals.1) {
+        if let Some((stamp, approvals)) = found.approvals {
             changed = true;
             // Unreadable approvals approve nothing: what was approved must not outlive its being taken back.
-            self.approvals = match Approvals::open(&self.at.approvals) {
+            self.approvals = match approvals {
                 Ok(approvals) => (approvals, stamp, None),
                 Err(fault) => (Approvals::none(), stamp, Some(fault)),
             };
@@ -139,6 +155,16 @@ impl Watch {
 impl std::fmt::Debug for Watch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watch").field("at", &self.at).field("every", &self.every).finish_non_exhaustive()
+    }
+}
+
+/// Reads the files whose stamps have changed. Waits for the disk.
+fn look(at: &Locations, (sources, approvals): &(Vec<Stamp>, Stamp)) -> Looked {
+    let newer = |file: &Path, before: &Stamp| Some(Stamp::of(file)).filter(|now| now.tells_more_than(before));
+    let read = |(scope, file), before| Some((newer(file, before)?, Layer::read(scope, file)));
+    Looked {
+        sources: files(at).into_iter().zip(sources).map(|(file, before)| read(file, before)).collect(),
+        approvals: newer(&at.approvals, approvals).map(|stamp| (stamp, Approvals::open(&at.approvals))),
     }
 }
 

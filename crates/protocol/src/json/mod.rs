@@ -19,4 +19,5 @@ mod tests;
 
 pub(crate) use escape::{escaped, quoted};
 pub(crate) use trust::trust;
+pub(crate) use verbatim::OWN_TOKEN;
 pub(crate) use writer::write;

@@ -10,15 +10,24 @@ macro_rules! refuse {
     )*};
 }
 
-/// The types and methods that refuse all that is made of several values, and all that has no text.
+/// The types and methods that refuse all that is made of several values, and all that has no text. With `struct as` a
+/// type, that serializes structs, and the method is left to be written.
 macro_rules! refuse_the_rest {
     () => {
+        $crate::json::refuse::refuse_the_rest! { struct as serde_core::ser::Impossible<(), Error> }
+
+        #[cold]
+        fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Error> {
+            Err(Self::refuse())
+        }
+    };
+    (struct as $fields:ty) => {
+        type SerializeStruct = $fields;
         type SerializeSeq = serde_core::ser::Impossible<(), Error>;
         type SerializeTuple = serde_core::ser::Impossible<(), Error>;
         type SerializeTupleStruct = serde_core::ser::Impossible<(), Error>;
         type SerializeTupleVariant = serde_core::ser::Impossible<(), Error>;
         type SerializeMap = serde_core::ser::Impossible<(), Error>;
-        type SerializeStruct = serde_core::ser::Impossible<(), Error>;
         type SerializeStructVariant = serde_core::ser::Impossible<(), Error>;
 
         $crate::json::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
@@ -76,11 +85,6 @@ macro_rules! refuse_the_rest {
 
         #[cold]
         fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, Error> {
-            Err(Self::refuse())
-        }
-
-        #[cold]
-        fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Error> {
             Err(Self::refuse())
         }
 

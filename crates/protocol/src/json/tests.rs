@@ -234,6 +234,41 @@ fn raw_text_stands_in_other_values_byte_for_byte() {
     same_text(&raw, text);
 }
 
+/// A `RawValue` as a later `serde_json` may write it.
+struct Renamed(&'static str);
+
+impl Serialize for Renamed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("RenamedRawValue", 1)?;
+        fields.serialize_field("renamed", self.0)?;
+        fields.end()
+    }
+}
+
+#[test]
+fn s11_raw_text_does_not_depend_on_how_serde_json_marks_its_own() {
+    struct Later(&'static str);
+    impl Serialize for Later {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_newtype_struct(crate::json::OWN_TOKEN, &Renamed(self.0))
+        }
+    }
+    let text = r#"{ "a" : 1e999 }"#;
+    assert_eq!(ours(&[Later(text)]).unwrap(), format!("[{text}]"));
+    // Should it become something else than one text, writing fails; nothing wrong is written.
+    struct Changed;
+    impl Serialize for Changed {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_newtype_struct(crate::json::OWN_TOKEN, &[1, 2])
+        }
+    }
+    assert!(ours(&Changed).is_err());
+    // These fail when `serde_json` no longer writes its own as one field, or no longer passes a newtype by.
+    let raw = Raw::parse(text).unwrap();
+    assert_eq!(ours(&[&raw]).unwrap(), format!("[{text}]"));
+    assert_eq!(serde_json::to_string(&[&raw]).unwrap(), format!("[{text}]"));
+}
+
 #[test]
 fn raw_text_is_not_parsed_again() {
     // Fails when `serde_json` no longer takes checked text as it is; then `Raw` parses it, which is slow but right.

@@ -1,11 +1,18 @@
-//! Text that is JSON already: what stands in a `RawValue`.
+//! Text that is JSON already: a `Raw` of ours, or a `RawValue` of `serde_json`.
+//!
+//! A `Raw` says by [`OWN_TOKEN`] that it is one, so that it does not depend on how `serde_json` marks its own. To any other
+//! serializer that token means nothing, and it gets the `RawValue` inside.
 
-use serde_core::ser::{Error as _, Serialize, Serializer};
+use serde_core::ser::{Error as _, Serialize, SerializeStruct, Serializer};
 use serde_json::Error;
 
 use crate::json::refuse::{refuse, refuse_the_rest};
 
-/// The struct as which a `RawValue` serialises, with its text as the one field. A test fails should this change.
+/// The newtype as which a `Raw` serialises, with a `RawValue` of its text inside.
+pub(crate) const OWN_TOKEN: &str = "$switchboard::Raw";
+
+/// The struct as which a `RawValue` of `serde_json` serialises, with its text as the one field. A test fails should this
+/// change.
 pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
 
 /// Writes a string as it is.
@@ -17,7 +24,7 @@ impl Verbatim<'_> {
     }
 }
 
-impl Serializer for Verbatim<'_> {
+impl<'a> Serializer for Verbatim<'a> {
     type Ok = ();
     type Error = Error;
 
@@ -46,5 +53,34 @@ impl Serializer for Verbatim<'_> {
         Err(Self::refuse())
     }
 
-    refuse_the_rest! {}
+    refuse_the_rest! { struct as Inner<'a> }
+
+    /// What stands in a `Raw`, whatever `serde_json` calls it.
+    #[inline]
+    fn serialize_struct(self, _: &'static str, len: usize) -> Result<Inner<'a>, Error> {
+        if len == 1 { Ok(Inner { text: Some(self.0) }) } else { Err(Self::refuse()) }
+    }
+}
+
+/// The one field of a `RawValue`.
+pub(super) struct Inner<'a> {
+    text: Option<&'a mut String>,
+}
+
+impl SerializeStruct for Inner<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Result<(), Error> {
+        match self.text.take() {
+            Some(text) => value.serialize(Verbatim(text)),
+            None => Err(Verbatim::refuse()),
+        }
+    }
+
+    #[inline]
+    fn end(self) -> Result<(), Error> {
+        Ok(())
+    }
 }

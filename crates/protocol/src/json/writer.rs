@@ -8,6 +8,7 @@ use serde_json::Error;
 use crate::json::compound::{Fields, Items, Members};
 use crate::json::escape::{escaped, quoted};
 use crate::json::rare;
+use crate::json::verbatim::{self, Verbatim};
 
 /// Writes a value behind `out`. After an error, part of it may stand there.
 ///
@@ -125,10 +126,10 @@ impl<'a> Serializer for Writer<'a> {
     #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        value.serialize(self)
+        if name == verbatim::OWN_TOKEN { value.serialize(Verbatim(self.out)) } else { value.serialize(self) }
     }
 
     #[inline]

@@ -315,7 +315,7 @@ impl Future for Watched {
                         self.stage = Stage::Over;
                         return Poll::Ready(reply);
                     }
-                    if !self.cx.wishes_to_outlive() {
+                    if self.cx.poll_outlive_wish(cx).is_pending() {
                         return Poll::Pending;
                     }
                     let Stage::Asked(work) = std::mem::replace(&mut self.stage, Stage::Over) else {

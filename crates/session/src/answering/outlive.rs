@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
+use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, Raw};
 
 use crate::answering::{AskError, Cx};
@@ -23,6 +24,17 @@ pub(crate) struct Outlive {
     stage: AtomicU8,
     /// Whom it asks once it is on its own.
     asks: OnceLock<Arc<dyn Asks>>,
+    // Held to look and to register, never across an await.
+    wakers: Mutex<Wakers>,
+}
+
+/// Who waits for whom: the two may be polled by different threads.
+#[derive(Default)]
+struct Wakers {
+    /// Whoever runs the work, waiting for its wish.
+    runner: Option<Waker>,
+    /// The work, waiting to be detached.
+    work: Option<Waker>,
 }
 
 /// The work may outlive its request, if it wishes.
@@ -42,6 +54,8 @@ impl Cx {
     pub fn detach(&self, asks: Arc<dyn Asks>) {
         // The first counts; whoever runs the work does this once.
         let _ = self.outlived().asks.set(asks);
+        let work = self.outlived().wakers.lock().work.take();
+        work.inspect(Waker::wake_by_ref);
     }
 
     /// Whether the work has outlived its request, or is about to.
@@ -50,15 +64,21 @@ impl Cx {
     }
 
     /// Whoever runs the work says that it may outlive its request, and looks for the wish with
-    /// [`Self::wishes_to_outlive`] whenever the work waits.
+    /// [`Self::poll_outlive_wish`] whenever the work waits.
     pub fn allow_to_outlive(&self) {
         let (before, ordering) = (0, Ordering::AcqRel);
         let _ = self.outlived().stage.compare_exchange(before, MAY, ordering, Ordering::Acquire);
     }
 
-    /// Whether the work waits to be let go.
-    pub fn wishes_to_outlive(&self) -> bool {
-        self.outlived().stage.load(Ordering::Acquire) == WISHES && !self.is_detached()
+    /// Ready when the work waits to be detached. Wakes the task when that changes: the work may be polled elsewhere, e.g. on
+    /// a thread of its own.
+    pub fn poll_outlive_wish(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut wakers = self.outlived().wakers.lock();
+        if self.outlived().stage.load(Ordering::Acquire) == WISHES && !self.is_detached() {
+            return Poll::Ready(());
+        }
+        wakers.runner = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     /// Goes on after the request is answered, where that is possible; says whether it is so. Code before it has run as
@@ -71,8 +91,17 @@ impl Cx {
         if self.outlived().stage.compare_exchange(MAY, WISHES, ordering, failed).is_err() {
             return false;
         }
-        // Polled again by whoever takes the work over, and ready then.
-        poll_fn(|_| if self.is_detached() { Poll::Ready(true) } else { Poll::Pending }).await
+        let runner = self.outlived().wakers.lock().runner.take();
+        runner.inspect(Waker::wake_by_ref);
+        poll_fn(|cx| {
+            let mut wakers = self.outlived().wakers.lock();
+            if self.is_detached() {
+                return Poll::Ready(true);
+            }
+            wakers.work = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
     }
 }
 

@@ -199,13 +199,8 @@ impl Connection {
             }
         };
         let _ = tokio::time::timeout(within, finished).await;
-        let written = async {
-            while self.voice.outbox.waiting() > 0 {
-                self.voice.outbox.flush_now();
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
-        };
-        let _ = tokio::time::timeout(within, written).await;
+        self.voice.outbox.flush_now();
+        let _ = tokio::time::timeout(within, self.voice.outbox.written_down_to(0)).await;
     }
 }
 
@@ -319,8 +314,8 @@ impl Attend for Attendant {
     async fn passed(&mut self) {
         self.connection.voice.outbox.flush_now();
         let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
-        while outbox.waiting() > *most_waiting && !outbox.is_closed() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        if outbox.waiting() > *most_waiting {
+            outbox.written_down_to(*most_waiting).await;
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ pub(crate) struct Outbox {
     writer: Mutex<Writer>,
     /// How many bytes the outlet has taken.
     written: AtomicU64,
+    /// Whether somebody waits for bytes to be written: the state is looked at after a write only then.
+    is_watched: AtomicBool,
     room: Room,
     tap: Option<Tap>,
 }
@@ -74,6 +76,8 @@ struct State {
     /// A write stopped half-way: the flusher has to go on with it.
     stuck: bool,
     flusher: Option<Waker>,
+    /// Who waits for bytes to be written, or for the end.
+    watchers: Vec<Waker>,
 }
 
 struct Writer {
@@ -98,6 +102,7 @@ impl Outbox {
                 sending: false,
             }),
             written: AtomicU64::new(0),
+            is_watched: AtomicBool::new(false),
             room,
             tap,
         }
@@ -174,6 +179,44 @@ impl Outbox {
         let waker = state.flusher.take();
         drop(state);
         waker.inspect(Waker::wake_by_ref);
+        self.wake_watchers();
+    }
+
+    /// Waits until at most so many bytes wait, or nothing that waits will ever leave.
+    #[cfg(feature = "server")]
+    pub(crate) async fn written_down_to(&self, most: u64) {
+        self.watch(|waiting, is_closed| waiting <= most || is_closed).await;
+    }
+
+    /// Waits until nothing more is written: the far side was told of the end, or cannot be.
+    pub(crate) async fn ended(&self) {
+        self.watch(|_, is_closed| is_closed).await;
+    }
+
+    async fn watch(&self, is_done: impl Fn(u64, bool) -> bool) {
+        poll_fn(|cx| {
+            let mut state = self.state.lock();
+            // Before the look: a write that it misses sees this.
+            self.is_watched.store(true, Ordering::SeqCst);
+            let waiting = state.put - self.written.load(Ordering::SeqCst);
+            if is_done(waiting, state.closed.is_some()) {
+                return Poll::Ready(());
+            }
+            state.watchers.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Must not be called with the state locked.
+    fn wake_watchers(&self) {
+        if self.is_watched.load(Ordering::SeqCst) {
+            let mut state = self.state.lock();
+            self.is_watched.store(false, Ordering::SeqCst);
+            let watchers = std::mem::take(&mut state.watchers);
+            drop(state);
+            watchers.into_iter().for_each(Waker::wake);
+        }
     }
 
     /// Writes out what is there, then says to the far side that nothing more will come.
@@ -187,6 +230,8 @@ impl Outbox {
 
     /// The flusher: runs until the box is closed or the far side can no longer be written to.
     pub(crate) async fn run(self: Arc<Self>, stall: Duration) -> LinkError {
+        // However it ends, whoever waits for that is told.
+        let _ending = Ending(&self);
         loop {
             let work = poll_fn(|cx| self.poll_work(cx)).await;
             if let Work::Flush = work {
@@ -266,12 +311,24 @@ impl Outbox {
             let before = writing.len();
             let sent = outlet.poll_send(cx, writing);
             *sending = sent.is_pending();
-            self.written.fetch_add((before - writing.len()) as u64, Ordering::Release);
+            self.written.fetch_add((before - writing.len()) as u64, Ordering::SeqCst);
+            self.wake_watchers();
             match sent {
                 Poll::Ready(Ok(())) => {}
                 other => return other,
             }
         }
+    }
+}
+
+/// Closes the box when its flusher ends, even when that is stopped.
+struct Ending<'a>(&'a Outbox);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        // The first end counts.
+        self.0.state.lock().closed.get_or_insert(LinkError::Closed);
+        self.0.wake_watchers();
     }
 }
 
@@ -357,6 +414,31 @@ mod tests {
             assert_eq!(text(&took.lock()), expected);
             assert_eq!(outbox.waiting(), 0);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s11_waiting_for_the_box_ends_with_the_write_or_with_the_flusher() {
+        let started = tokio::time::Instant::now();
+        let (outbox, took) = sipped(1, None);
+        outbox.put(&[Part::Text(b"small")], Claim::Exempt, Flush::Soon).unwrap();
+        let flusher = tokio::spawn(Arc::clone(&outbox).run(STALL));
+        outbox.watch(|waiting, _| waiting <= 2).await;
+        assert!(took.lock().len() >= 4, "all but two bytes are written");
+        let ended = {
+            let outbox = Arc::clone(&outbox);
+            tokio::spawn(async move { tokio::join!(outbox.ended(), outbox.ended()) })
+        };
+        outbox.close();
+        ended.await.unwrap();
+        assert_eq!(text(&took.lock()), "small\n");
+        assert!(matches!(flusher.await.unwrap(), LinkError::Closed));
+        // One that is stopped ends the wait, too.
+        let (outbox, _) = sipped(1, None);
+        let flusher = tokio::spawn(Arc::clone(&outbox).run(STALL));
+        tokio::task::yield_now().await;
+        flusher.abort();
+        outbox.ended().await;
+        assert_eq!(started.elapsed(), Duration::ZERO, "nothing waits for a clock");
     }
 
     #[tokio::test]

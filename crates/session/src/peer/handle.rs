@@ -151,12 +151,7 @@ impl Link for Peer {
             };
             if self.keeper.is_none() {
                 // The flusher ends by itself once the far side was told.
-                let told = async {
-                    while !self.flusher.is_finished() {
-                        tokio::task::yield_now().await;
-                    }
-                };
-                let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), told).await;
+                let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
             }
             self.reader.abort();
             self.flusher.abort();

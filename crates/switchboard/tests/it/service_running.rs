@@ -29,6 +29,9 @@ trait Runs {
     /// Runs to its end, whatever happens to the call.
     #[tool(shielded)]
     async fn finish(&self) -> Result<()>;
+    /// Becomes a task between things that hold the thread.
+    #[tool(blocking, task = "later")]
+    async fn leave(&self, cx: &Cx) -> Result<String>;
 }
 
 #[derive(Default)]
@@ -62,6 +65,12 @@ impl Runs for Svc {
         go_on.await.unwrap();
         done.send(()).unwrap();
         Ok(())
+    }
+    async fn leave(&self, cx: &Cx) -> Result<String> {
+        std::thread::sleep(Duration::from_millis(1));
+        let became = cx.become_task().await;
+        std::thread::sleep(Duration::from_millis(1));
+        Ok(format!("became a task: {became}"))
     }
 }
 
@@ -125,5 +134,18 @@ async fn dropping_a_call_leaves_a_shielded_tool_running() {
         assert!(call.await.unwrap_err().is_cancelled());
         go_on.send(()).unwrap();
         end.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn s11_a_blocking_tool_becomes_a_task() {
+    let server = RunsServer::builder(Arc::new(Svc::default())).build().unwrap();
+    for (tasks, expected) in [(true, "became a task: true"), (false, "became a task: false")] {
+        let client = Client::new().with_offer(Offer::Only(Revision::LATEST));
+        let client = if tasks { client.with_tasks() } else { client };
+        let session = client.connect(InProcess::new(&server)).await.unwrap();
+        let call = session.call_tool("leave", ());
+        let result = tokio::time::timeout(Duration::from_secs(60), call).await.expect("the call must end");
+        assert_eq!(result.unwrap().text(), expected);
     }
 }

@@ -73,6 +73,12 @@ async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
             let outlives = cx.outlive().await;
             format!("{user} {outlives} {}", name(&cx, "more").await?)
         }
+        "thread" => {
+            let runtime = tokio::runtime::Handle::current();
+            let work = move || runtime.block_on(async { (cx.outlive().await, name(&cx, "user").await) });
+            let (outlives, user) = tokio::task::spawn_blocking(work).await.unwrap();
+            format!("{outlives} {}", user?)
+        }
         other => return Err(RpcError::invalid_params(format!("no tool {other}"))),
     };
     unfinished.0 = None;
@@ -87,7 +93,7 @@ impl Handler for Jobs {
         };
         let rule = match call.name.as_str() {
             "quick" => TaskRule::Never,
-            "later" => TaskRule::Later,
+            "later" | "thread" => TaskRule::Later,
             "broken" => TaskRule::Required,
             _ => TaskRule::Allowed,
         };
@@ -258,6 +264,16 @@ async fn a_method_that_would_outlive_its_request_stays_where_nobody_can_follow()
         let session = plain.connect(InProcess::new(&stage().server)).await.unwrap();
         assert_eq!(session.call_tool("later", ()).await.unwrap().text(), "user false more");
         assert_eq!(session.call_tool("slow", ()).await.unwrap().text(), "slow");
+    }
+}
+
+#[tokio::test]
+async fn s11_work_on_a_thread_of_its_own_becomes_a_task() {
+    let stage = stage();
+    for session in [direct(&stage, MODERN).await, piped(&stage, MODERN).await] {
+        let call = call(&session, MODERN, "thread");
+        let result = tokio::time::timeout(Duration::from_secs(60), call).await.expect("the call must end");
+        assert_eq!(result.unwrap().text(), "true user");
     }
 }
 
