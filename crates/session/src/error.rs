@@ -51,6 +51,8 @@ pub enum CallError {
         ours: Vec<Revision>,
         /// What the server named; empty when it named none.
         theirs: Vec<String>,
+        /// The server's own error, when it refused with one.
+        refusal: Option<Box<RpcError>>,
     },
     /// The server asked for input that this side did not give.
     InputRefused(String),
@@ -79,12 +81,13 @@ impl fmt::Display for CallError {
             Self::Protocol { method, error } => {
                 write!(f, "the server's answer to {method} is not valid: {error}")
             }
-            Self::NoCommonRevision { ours, theirs } => {
+            Self::NoCommonRevision { ours, theirs, refusal } => {
                 let (ours, theirs) = (dates(ours), named(theirs));
                 write!(
                     f,
                     "no protocol revision in common: this side speaks {ours}, the server speaks {theirs}"
-                )
+                )?;
+                refusal.as_ref().map_or(Ok(()), |refusal| write!(f, "; the server refused: {refusal}"))
             }
             Self::InputRefused(why) => write!(f, "the server asked for input and did not get it: {why}"),
             Self::TooManyRounds { rounds } => {

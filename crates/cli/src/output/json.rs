@@ -1,5 +1,7 @@
 //! JSON for people (indented), and the specification's own JSON for programs (as the server wrote it).
 
+use std::collections::HashSet;
+
 use switchboard::Raw;
 use switchboard::protocol::OrderedMap;
 
@@ -71,18 +73,34 @@ fn lay_out(value: &Raw, depth: usize, into: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The pages of a list as one: what stands in the first, with the entries of all.
+/// The pages of a list as one: the members of the first, with the entries of all. An entry of a later page that is already
+/// listed is left out: a server that repeats a cursor repeats a page.
 pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw> {
     let mut entries: Vec<Raw> = Vec::new();
+    let mut listed: HashSet<String> = HashSet::new();
     let mut whole: Option<OrderedMap<Raw>> = None;
     for mut page in pages {
-        entries.extend(page.get(field).and_then(|list| list.decode::<Vec<Raw>>().ok()).unwrap_or_default());
+        let page_entries =
+            page.get(field).and_then(|list| list.decode::<Vec<Raw>>().ok()).unwrap_or_default();
+        let keys: Vec<String> = page_entries.iter().map(entry_key).collect();
+        entries.extend(
+            page_entries.into_iter().zip(&keys).filter(|(_, key)| !listed.contains(*key)).map(|(entry, _)| entry),
+        );
+        listed.extend(keys);
         page.remove("nextCursor");
         whole.get_or_insert(page);
     }
     let mut whole = whole.unwrap_or_default();
     whole.insert(field, Raw::encode(&entries).unwrap_or_else(|_| Raw::null()));
     whole
+}
+
+/// What tells an entry from the others of its list: its name or address, else all of it.
+fn entry_key(entry: &Raw) -> String {
+    // Resources have a name, too, which many of them may share.
+    let mut keys = ["uri", "uriTemplate", "name"].into_iter();
+    let key = keys.find_map(|key| entry.glance().find(|(name, _)| *name == key));
+    key.map_or(entry.as_str(), |(_, value)| value).to_owned()
 }
 
 #[cfg(test)]
@@ -111,5 +129,17 @@ mod tests {
         let merged = merge(pages.iter().map(|page| raw(page).decode().unwrap()).collect(), "tools");
         let text = Raw::encode(&merged).unwrap();
         assert_eq!(text.as_str(), r#"{"tools":[{"name":"a", "x":1.0},{"name":"b"}],"ttlMs":5}"#);
+    }
+
+    #[test]
+    fn p6_repeated_cursor_lists_no_entry_twice() {
+        let page = r#"{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"same"}"#;
+        let last = r#"{"tools":[{"name":"b"},{"name":"c"}],"nextCursor":"same"}"#;
+        let pages = [page, page, last].iter().map(|page| raw(page).decode().unwrap()).collect();
+        let text = Raw::encode(&merge(pages, "tools")).unwrap();
+        assert_eq!(text.as_str(), r#"{"tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#);
+        let resources = r#"{"resources":[{"name":"x","uri":"a:1"},{"name":"x","uri":"a:2"}]}"#;
+        let pages = [resources, resources].iter().map(|page| raw(page).decode().unwrap()).collect();
+        assert_eq!(Raw::encode(&merge(pages, "resources")).unwrap().as_str(), resources);
     }
 }

@@ -194,8 +194,9 @@ impl Ladder<'_> {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn no_common(&self, theirs: Vec<String>) -> CallError {
-        CallError::NoCommonRevision { ours: self.opening.offer.all(), theirs }
+    /// The error when no revision is shared, with what the server said itself.
+    fn no_common(&self, theirs: Vec<String>, refusal: Option<RpcError>) -> CallError {
+        CallError::NoCommonRevision { ours: self.opening.offer.all(), theirs, refusal: refusal.map(Box::new) }
     }
 
     async fn modern(&self, revision: Revision) -> Result<Opened, CallError> {
@@ -231,14 +232,14 @@ impl Ladder<'_> {
             match judged {
                 Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
                 Probed::Again(named) => revision = named,
-                Probed::Foreign(theirs) => return Err(self.no_common(theirs)),
+                Probed::Foreign(theirs) => return Err(self.no_common(theirs, refused)),
                 Probed::Refused(error) => return Err(CallError::Remote(error)),
                 Probed::Legacy(theirs) if !self.may_fall_back() => {
                     // One that is known to be modern and only says no is out of order, not of another era.
                     let known = self.opening.known == Some(Verdict::Modern) && theirs.is_empty();
-                    return Err(match refused.filter(|_| known) {
-                        Some(error) => CallError::Remote(error),
-                        None => self.no_common(theirs),
+                    return Err(match refused {
+                        Some(error) if known => CallError::Remote(error),
+                        refused => self.no_common(theirs, refused),
                     });
                 }
                 Probed::Legacy(named) => {
@@ -252,7 +253,7 @@ impl Ladder<'_> {
                 }
             }
         }
-        Err(self.no_common(vec![revision.to_string()]))
+        Err(self.no_common(vec![revision.to_string()], None))
     }
 
     /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
@@ -330,7 +331,7 @@ impl Ladder<'_> {
         let offer = self.opening.offer.legacy();
         let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
         let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
-            return Err(self.no_common(Vec::new()));
+            return Err(self.no_common(Vec::new(), None));
         };
         let mut revision = first;
         // One more try when the server names a revision it would take.
@@ -354,32 +355,34 @@ impl Ladder<'_> {
                     return Ok(Opened { link, dialect, terms, inbound, stash });
                 }
                 First::Shaken(Shaken::Open(terms)) => {
-                    return Err(self.no_common(vec![terms.revision.to_string()]));
+                    return Err(self.no_common(vec![terms.revision.to_string()], None));
                 }
-                First::Shaken(Shaken::IsModern(_))
+                First::Shaken(Shaken::IsModern(_, refused))
                     if switch_back == SwitchBack::Allowed && !self.opening.offer.modern().is_empty() =>
                 {
                     let mut probe = self.probe(&attempt, self.opening.offer.modern()[0])?;
                     let outcome = probe.done().await?;
                     return match modern::judge(outcome, &self.opening.offer.modern()) {
                         Probed::Modern(terms) => self.opened_modern(attempt, terms, stash),
-                        _ => Err(self.no_common(Vec::new())),
+                        _ => Err(self.no_common(Vec::new(), Some(refused))),
                     };
                 }
-                First::Shaken(Shaken::IsModern(theirs)) => return Err(self.no_common(theirs)),
-                First::Shaken(Shaken::Offers(theirs)) => {
+                First::Shaken(Shaken::IsModern(theirs, refused)) => {
+                    return Err(self.no_common(theirs, Some(refused)));
+                }
+                First::Shaken(Shaken::Offers(theirs, refused)) => {
                     let next =
                         offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
                     match next {
                         Some(next) => revision = *next,
-                        None => return Err(self.no_common(theirs)),
+                        None => return Err(self.no_common(theirs, refused)),
                     }
                 }
                 First::Shaken(Shaken::Refused(error)) => return Err(CallError::Remote(error)),
             }
             probe = None;
         }
-        Err(self.no_common(vec![revision.to_string()]))
+        Err(self.no_common(vec![revision.to_string()], None))
     }
 }
 

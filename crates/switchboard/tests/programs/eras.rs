@@ -127,7 +127,7 @@ async fn meet(binding: Binding, ours: &str, theirs: &str, ends: Ends) -> Result<
             Ok(())
         }
         (
-            Err(CallError::NoCommonRevision { ours, theirs }),
+            Err(CallError::NoCommonRevision { ours, theirs, .. }),
             Ends::Apart { ours: expected, theirs: named },
         ) => {
             let named: Vec<_> = named.iter().map(|revision| revision.as_str().to_owned()).collect();

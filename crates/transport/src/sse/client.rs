@@ -8,7 +8,6 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderValue, Method};
 use switchboard_http::{Address, Timeouts};
-use switchboard_protocol::jsonrpc::Salvaged;
 use switchboard_session::link::{BoxFuture, Frame, Inlet, LinkError, Outlet, Pipe, Queue};
 use tokio::sync::mpsc;
 
@@ -66,10 +65,11 @@ async fn read(mut events: Events, frames: mpsc::Sender<Result<Frame, LinkError>>
     loop {
         let frame = match events.next().await {
             Ok(Some(Brought::Message(bytes))) => Ok(Frame::Message(bytes)),
-            Ok(Some(Brought::Lost(id, error))) => {
-                Ok(Frame::Lost { salvaged: Salvaged { id, ..Salvaged::default() }, error })
+            Ok(Some(Brought::Lost(salvaged, error))) => Ok(Frame::Lost { salvaged, error }),
+            Ok(Some(Brought::Named(name, _))) => {
+                tracing::debug!(event = name, "skipped an event of an unknown type");
+                continue;
             }
-            Ok(Some(Brought::Named(..))) => continue,
             Ok(None) => Err(LinkError::lost("the server ended the stream")),
             Err(error) => Err(error),
         };

@@ -21,9 +21,9 @@ pub(crate) enum Shaken {
     /// The session is open.
     Open(Box<Terms>),
     /// The server is of the modern era after all, in these revisions.
-    IsModern(Vec<String>),
-    /// It names revisions that can be tried instead.
-    Offers(Vec<String>),
+    IsModern(Vec<String>, RpcError),
+    /// It names revisions that can be tried instead, perhaps in an error.
+    Offers(Vec<String>, Option<RpcError>),
     /// It refused otherwise.
     Refused(RpcError),
 }
@@ -74,7 +74,7 @@ fn shaken(outcome: Result<Raw, RpcError>) -> Result<Shaken, CallError> {
                 .map_err(|error| CallError::protocol("initialize", error))?;
             let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r))
             else {
-                return Ok(Shaken::Offers(vec![result.protocol_version]));
+                return Ok(Shaken::Offers(vec![result.protocol_version], None));
             };
             Ok(Shaken::Open(Box::new(Terms {
                 revision: agreed,
@@ -100,9 +100,9 @@ fn refusal(error: RpcError) -> Shaken {
     let supported = supported(&error);
     match error.code {
         ErrorCode::UNSUPPORTED_PROTOCOL_VERSION if supported.iter().any(|v| is_modern_name(v)) => {
-            Shaken::IsModern(supported)
+            Shaken::IsModern(supported, error)
         }
-        _ if !supported.is_empty() => Shaken::Offers(supported),
+        _ if !supported.is_empty() => Shaken::Offers(supported, Some(error)),
         _ => Shaken::Refused(error),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use switchboard::{CallError, Client, Http, LinkError, Phase, Revision, json};
+use serde_json::Value;
+use switchboard::{CallError, Client, Http, LinkError, Offer, Phase, Revision, json};
 
 use crate::http_faults::stage::{
     Far, LONG, SHORT, Said, Seen, document, limits, ms, patience, reply, result,
@@ -377,4 +378,48 @@ async fn f105_headers_without_end_are_refused() {
     let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
     let error = answered_with(reply("200 OK", &headers, "{}")).await;
     assert!(matches!(error, CallError::Link(LinkError::Lost { .. })), "{error:?}");
+}
+
+#[tokio::test]
+async fn p6_refused_initialize_shows_what_the_server_said() {
+    let refused = |code: i32, message: &'static str, data: Value| {
+        move |seen: &Seen| {
+            let error = json!({"code": code, "message": message, "data": data.clone()});
+            let answer = json!({"jsonrpc": "2.0", "id": seen.body["id"], "error": error});
+            ["initialize", "server/discover"].contains(&seen.method()).then(|| Said::Bytes(document(&answer)))
+        }
+    };
+    let foreign = json!({"supported": ["2099-01-01"]});
+    let nothing = Value::Null;
+    for (offer, code, data, ours) in [
+        (Offer::LegacyOnly, -32602, &foreign, "the server speaks 2099-01-01"),
+        (Offer::LegacyOnly, -32001, &nothing, "the server refused"),
+        (Offer::ModernOnly, -32022, &foreign, "the server speaks 2099-01-01"),
+        (Offer::ModernOnly, -32601, &nothing, "no protocol revision in common"),
+        (Offer::Any, -32001, &nothing, "the server refused"),
+    ] {
+        let far = Far::start(refused(code, "your plan ended in May", data.clone())).await;
+        let client = Client::new().with_limits(patience()).with_offer(offer);
+        let error = client.connect(far.http()).await.unwrap_err().to_string();
+        assert!(error.contains(ours) && error.contains("your plan ended in May"), "{offer:?} {code}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn p6_repeated_cursor_lists_no_tool_twice() {
+    let far = Far::start(|seen| {
+        let tools = json!([{"name": "a", "inputSchema": {"type": "object"}}, {"name": "b", "inputSchema": {"type": "object"}}]);
+        let page = json!({"resultType": "complete", "tools": tools, "nextCursor": "same", "ttlMs": 0, "cacheScope": "private"});
+        let answer = json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": page});
+        (seen.method() == "tools/list").then(|| Said::Bytes(document(&answer)))
+    })
+    .await;
+    for session in [far.modern().await, far.legacy().await] {
+        let before = far.count("tools/list");
+        let tools = session.list_tools().await.unwrap();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(matches!(&tools.cut, Some(switchboard::session::client::Cut::RepeatedCursor { cursor }) if cursor == "same"));
+        assert_eq!(far.count("tools/list") - before, 2);
+    }
 }

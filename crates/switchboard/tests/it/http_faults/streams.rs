@@ -217,6 +217,47 @@ async fn f115_an_event_without_end_fails_its_call() {
 }
 
 #[tokio::test]
+async fn p6_sse_events_of_unknown_types_and_damaged_ones_are_skipped() {
+    let odd = |seen: &Seen| {
+        let large = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": "x".repeat(4096)});
+        format!(
+            "event: heartbeat\ndata: {{}}\n\nevent: error\ndata: oops\n\ndata: not JSON\n\n\
+             data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{{]}}\n\n\
+             data: {{\"jsonrpc\":\"2.0\",\"id\":987654,\"result\":{{]}}\n\n{}{}",
+            data(&large),
+            data(&result(seen, "done")),
+        )
+    };
+    for era in ["modern", "legacy"] {
+        let far = Far::start(move |seen| call(seen).then(|| Said::Bytes(events(&odd(seen))))).await;
+        let mut small = limits();
+        small.event_bytes = 2048;
+        let http = far.http().with_limits(small);
+        let offer = if era == "modern" { Offer::Any } else { Offer::LegacyOnly };
+        let session =
+            Client::new().with_limits(patience()).with_offer(offer).connect(http).await.unwrap();
+        let called = tokio::time::timeout(LONG, session.call_tool("t", json!({}))).await.unwrap();
+        assert_eq!(called.unwrap().text(), "done", "{era}");
+    }
+}
+
+#[tokio::test]
+async fn p6_sse_a_damaged_answer_fails_its_call() {
+    for era in ["modern", "legacy"] {
+        let far = Far::start(|seen| {
+            let damaged = format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{]}}\n\n", seen.body["id"]);
+            call(seen).then(|| Said::Hold(stream(&damaged), LONG, b""))
+        })
+        .await;
+        let session = if era == "modern" { far.modern().await } else { far.legacy().await };
+        let called = tokio::time::timeout(LONG, session.call_tool("t", json!({}))).await.unwrap();
+        let error = called.unwrap_err();
+        assert!(matches!(error, CallError::Link(LinkError::Malformed(_))), "{era}: {error:?}");
+        assert_eq!(session.list_tools().await.unwrap().len(), 1, "{era}");
+    }
+}
+
+#[tokio::test]
 async fn f116_a_million_junk_events_hold_up_nobody() {
     for junk in [":\n\n", "data:\n\n", "event: x\ndata: y\n\n"] {
         let (_, called) = streamed(move |seen| {

@@ -189,7 +189,7 @@ pub(crate) fn describe(error: &CallError) -> (&'static str, Value) {
         CallError::Closed => ("Closed", Value::Null),
         CallError::Unsupported { what } => ("Unsupported", json!(what)),
         CallError::Protocol { method, .. } => ("Protocol", json!(method)),
-        CallError::NoCommonRevision { ours, theirs } => {
+        CallError::NoCommonRevision { ours, theirs, .. } => {
             let ours: Vec<_> = ours.iter().map(|revision| revision.as_str()).collect();
             ("NoCommonRevision", json!({ "ours": ours, "theirs": theirs }))
         }

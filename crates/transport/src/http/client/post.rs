@@ -7,7 +7,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use std::sync::Arc;
 use switchboard_http::{Address, Authorizer, Body, HttpClient, Request, Response, Timeouts};
-use switchboard_protocol::RequestId;
+use switchboard_protocol::jsonrpc::Salvaged;
 use switchboard_session::link::LinkError;
 
 use crate::http::client::endpoint::HttpLimits;
@@ -188,8 +188,8 @@ pub(crate) enum Brought {
     Message(Bytes),
     /// A named event that is no message (the endpoint of 2024).
     Named(String, Bytes),
-    /// A message that was too large.
-    Lost(Option<RequestId>, LinkError),
+    /// A message that was too large, as far as it is known.
+    Lost(Salvaged, LinkError),
 }
 
 impl Events {
@@ -222,8 +222,8 @@ impl Events {
                         return Ok(Some(Brought::Named(event.name.into_owned(), event.data)));
                     }
                     Item::Lost(lost) => {
-                        let id = lost.salvaged.id.filter(|_| !lost.salvaged.has_method);
-                        return Ok(Some(Brought::Lost(id, LinkError::TooLarge { limit: lost.limit })));
+                        let error = LinkError::TooLarge { limit: lost.limit };
+                        return Ok(Some(Brought::Lost(lost.salvaged, error)));
                     }
                 }
             }

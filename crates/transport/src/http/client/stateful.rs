@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
-use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
     Agreement, Ask, BoxFuture, Ended, Exchange, Inbound, InboundSender, Inward, Life, Link, LinkError, Note,
@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 
 use crate::http::client::flow::{Emit, Outcome, exchange, failed};
 use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
-use crate::http::client::stateless::{document, is_for};
+use crate::http::client::stateless::{document, is_for, skip_unless_answer};
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::{note_text, request_text, response_text};
 
@@ -262,15 +262,15 @@ impl Session {
                             return Ok(Some(outcome));
                         }
                     }
-                    Err(malformed) if call.is_some() => return Err(LinkError::Malformed(malformed)),
-                    Err(malformed) => tracing::warn!(%malformed, "the server sent something unreadable"),
+                    Err(malformed) => {
+                        let salvaged = malformed.salvaged.clone();
+                        skip(&salvaged, call, LinkError::Malformed(malformed))?;
+                    }
                 },
-                Brought::Lost(id, error)
-                    if call.is_some_and(|call| id.as_ref().is_none_or(|id| *id == call.id)) =>
-                {
-                    return Err(error);
+                Brought::Lost(salvaged, error) => skip(&salvaged, call, error)?,
+                Brought::Named(name, _) => {
+                    tracing::debug!(event = name, "skipped an event of an unknown type");
                 }
-                Brought::Lost(..) | Brought::Named(..) => {}
             }
         }
         Ok(None)
@@ -311,6 +311,17 @@ impl Session {
         }
         let request = self.wire.request(Method::DELETE, &self.headers());
         let _ = self.wire.send(request).await;
+    }
+}
+
+/// Logs a damaged event, unless it was the answer to `call`.
+fn skip(salvaged: &Salvaged, call: Option<&Call>, error: LinkError) -> Result<(), LinkError> {
+    match call {
+        Some(call) => skip_unless_answer(salvaged, &call.id, error),
+        None => {
+            tracing::warn!(%error, "skipped a damaged event");
+            Ok(())
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
-use switchboard_protocol::jsonrpc::{self, Envelope, Message};
+use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
 use switchboard_protocol::{RequestId, Tool};
 use switchboard_session::link::{
     Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
@@ -143,6 +143,25 @@ pub(crate) fn is_for(answered: Option<&RequestId>, asked: &RequestId) -> bool {
         .is_none_or(|id| id == asked || id.canonical_number().map(RequestId::Number).as_ref() == Some(asked))
 }
 
+/// Logs a damaged event, so that its stream is read on; one that was the answer to this request fails it.
+pub(crate) fn skip_unless_answer(
+    salvaged: &Salvaged,
+    asked: &RequestId,
+    error: LinkError,
+) -> Result<(), LinkError> {
+    let is_answer = match &salvaged.id {
+        _ if salvaged.has_method => false,
+        Some(id) => is_for(Some(id), asked),
+        // What is too large may not have been read to the member that tells.
+        None => salvaged.has_outcome || matches!(error, LinkError::TooLarge { .. }),
+    };
+    if is_answer {
+        return Err(error);
+    }
+    tracing::warn!(%error, "skipped a damaged event");
+    Ok(())
+}
+
 async fn stream(mut events: Events, id: &RequestId, emit: &Emit) -> Outcome {
     loop {
         match events.next().await? {
@@ -155,12 +174,15 @@ async fn stream(mut events: Events, id: &RequestId, emit: &Emit) -> Outcome {
                 }
                 // Answers to others, and requests, which this revision has none of.
                 Ok(_) => {}
-                Err(malformed) => return Err(LinkError::Malformed(malformed)),
+                Err(malformed) => {
+                    let salvaged = malformed.salvaged.clone();
+                    skip_unless_answer(&salvaged, id, LinkError::Malformed(malformed))?;
+                },
             },
-            Some(Brought::Lost(lost, error)) if lost.as_ref().is_none_or(|lost| lost == id) => {
-                return Err(error);
+            Some(Brought::Lost(salvaged, error)) => skip_unless_answer(&salvaged, id, error)?,
+            Some(Brought::Named(name, _)) => {
+                tracing::debug!(event = name, "skipped an event of an unknown type");
             }
-            Some(Brought::Lost(..) | Brought::Named(..)) => {}
             None => return Err(LinkError::lost("the stream ended without an answer")),
         }
     }
