@@ -200,7 +200,13 @@ fn hand_over(
     let handler: BoxFuture<'static, Reply> = match handled {
         Handled::Now(reply) => {
             cancel.finish();
-            return Ok(Answered::Now(footing.seal(server, reply)));
+            let outcome = footing.seal(server, reply);
+            if cancel.has_progressed() {
+                // The binding leaves time between the two.
+                let future = Box::pin(std::future::ready(outcome));
+                return Ok(Answered::Later(Answering { future, cancel: Some(cancel) }));
+            }
+            return Ok(Answered::Now(outcome));
         }
         Handled::Kept(kept) => {
             cancel.finish();

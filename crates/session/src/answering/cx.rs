@@ -192,6 +192,7 @@ impl Cx {
         params.total = total;
         params.message = message.map(str::to_owned);
         params.lower(self.revision());
+        self.inner.cancel.progressed();
         self.tell("notifications/progress", &params);
     }
 
@@ -405,6 +406,10 @@ pub(crate) struct Cancel {
     set: AtomicBool,
     over: AtomicBool,
     told: Notify,
+    /// Whether progress was reported: looked at by every answer, so that the time is not.
+    has_progressed: AtomicBool,
+    /// When progress was last reported.
+    progressed_at: Mutex<Option<Instant>>,
 }
 
 impl Cancel {
@@ -424,6 +429,22 @@ impl Cancel {
 
     pub(crate) fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
+    }
+
+    /// Progress is reported.
+    fn progressed(&self) {
+        *self.progressed_at.lock() = Some(Instant::now());
+        self.has_progressed.store(true, Ordering::Release);
+    }
+
+    /// Whether progress was reported.
+    pub(crate) fn has_progressed(&self) -> bool {
+        self.has_progressed.load(Ordering::Acquire)
+    }
+
+    /// How long ago progress was last reported.
+    pub(crate) fn since_progress(&self) -> Option<Duration> {
+        self.progressed_at.lock().map(|at| at.elapsed())
     }
 
     pub(crate) async fn wait(&self) {

@@ -24,6 +24,9 @@ use crate::answering::{Back, Caller, Extensions, Server};
 use crate::link::{Claim, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
 
+/// How long an answer waits after the last progress of its request. Long enough for a reader that waits for input.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(2);
+
 impl Server {
     /// Serves one connection until it ends, and says how it did: [`LinkError::Closed`] is the ordinary end.
     ///
@@ -172,6 +175,18 @@ impl Connection {
     fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
         // The client may be gone, and then nobody is left to tell.
         let _ = put_answer(&self.voice.outbox, id, outcome.as_ref(), Flush::Promised);
+    }
+
+    /// Lets the client read the progress of a request by itself before the answer is put.
+    ///
+    /// Clients of the TypeScript SDK handle an answer before the progress that came in the same read, and then drop that
+    /// progress (typescript-sdk issue 2580).
+    async fn separate_from_progress(&self, request: &Cancel) {
+        let pause = PROGRESS_PAUSE.saturating_sub(request.since_progress().unwrap_or(PROGRESS_PAUSE));
+        if !pause.is_zero() {
+            self.voice.outbox.flush_now();
+            tokio::time::sleep(pause).await;
+        }
     }
 
     /// Answers from a task of its own.
@@ -335,15 +350,26 @@ impl Attendant {
     /// Polls an answer once where it was read; one that waits becomes a task.
     fn start(&self, id: RequestId, mut answering: Answering) {
         let connection = &self.connection;
-        if let Poll::Ready(outcome) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
-            connection.put(Some(&id), &outcome);
-            return;
+        let cancel = answering.cancel();
+        let mut outcome = None;
+        if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
+            if !cancel.as_ref().is_some_and(|cancel| cancel.has_progressed()) {
+                connection.put(Some(&id), &ready);
+                return;
+            }
+            outcome = Some(ready);
         }
-        let (owner, key, cancel) = (Arc::clone(connection), id.clone(), answering.cancel());
+        let (owner, key, request) = (Arc::clone(connection), id.clone(), cancel.clone());
         // Held until the handle is in the table, so that the task cannot leave before it has entered.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
-            let outcome = answering.await;
+            let outcome = match outcome {
+                Some(outcome) => outcome,
+                None => answering.await,
+            };
+            if let Some(request) = request.filter(|request| request.has_progressed()) {
+                owner.separate_from_progress(&request).await;
+            }
             if owner.leave(&key) {
                 owner.put_later(&key, &outcome);
             }

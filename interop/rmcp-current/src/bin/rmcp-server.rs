@@ -12,8 +12,8 @@ use std::time::Duration;
 use rmcp::handler::server::router::{prompt::PromptRouter, tool::ToolRouter};
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{
-    Implementation, ListResourcesResult, PaginatedRequestParams, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities,
+    Implementation, ListResourcesResult, PaginatedRequestParams, ProgressNotificationParam, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities,
     ServerConfig,
 };
 use rmcp::service::RequestContext;
@@ -60,6 +60,12 @@ struct Slow {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct Steps {
+    /// How often to report progress.
+    count: u32,
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Greet {
     /// Whom to greet.
     name: String,
@@ -102,6 +108,21 @@ impl Server {
                 Err(ErrorData::internal_error("cancelled", None))
             }
         }
+    }
+
+    #[tool(description = "Reports progress so many times, and answers at once.")]
+    async fn steps(
+        &self,
+        Parameters(Steps { count }): Parameters<Steps>,
+        context: RequestContext<RoleServer>,
+    ) -> String {
+        if let Some(token) = context.meta.get_progress_token() {
+            for step in 1..=count {
+                let progress = ProgressNotificationParam::new(token.clone(), f64::from(step));
+                let _ = context.peer.notify_progress(progress.with_total(f64::from(count))).await;
+            }
+        }
+        "done".to_owned()
     }
 }
 

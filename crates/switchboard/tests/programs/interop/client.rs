@@ -1,6 +1,6 @@
-//! A client written with rmcp, with our server over pipes, in both eras.
+//! Clients of others with our server over pipes: rmcp in both eras, and the TypeScript SDK, which must hear of progress.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use libtest_mimic::Failed;
@@ -13,6 +13,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("rmcp_client_calls_our_server_in_the_modern_era", || calls("modern", "2026-07-28")),
     ("rmcp_client_calls_our_server_in_the_legacy_era", || calls("legacy", "2025-11-25")),
     ("rmcp_client_finds_our_era_by_itself", || calls("auto", "2026-07-28")),
+    ("v7_typescript_loses_no_more_progress_with_us_than_with_rmcp", loses_no_more_progress),
 ];
 
 /// The example server, which cargo builds beside the tests.
@@ -45,5 +46,40 @@ fn calls(era: &'static str, revision: &'static str) -> Result<(), Failed> {
         assert_eq!(seen["slow"], "done");
         assert_eq!(seen["progress"], 10);
         assert_eq!(seen["unknown"], -32602);
+    })
+}
+
+/// In how many of these calls the TypeScript SDK lost the last progress.
+async fn lost(server: &Path, tool: &str, arguments: &str) -> u64 {
+    let output = tokio::process::Command::new("node")
+        .arg(place("SWITCHBOARD_INTEROP_NODE").join("progress-client.mjs"))
+        .args(["--tool", tool, "--args", arguments, "--calls", "20", "--"])
+        .arg(server)
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("the client starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
+    eprintln!("{}: {seen}", server.display());
+    seen["lost"].as_u64().expect("a number")
+}
+
+/// The SDK drops progress that it reads together with the answer, so that a machine under load decides, too. It must
+/// not be worse than rmcp in three measurements one after another, by more than one call in ten.
+fn loses_no_more_progress() -> Result<(), Failed> {
+    block_on(async {
+        let mut measured = Vec::new();
+        for _ in 0..3 {
+            // Both report ten steps, the last of them right before the answer.
+            let theirs = lost(&place("SWITCHBOARD_INTEROP_RMCP_SERVER"), "steps", r#"{"count":10}"#).await;
+            let ours = lost(&our_server(), "slow", r#"{"seconds":0}"#).await;
+            if ours <= theirs.max(2) {
+                return;
+            }
+            measured.push((ours, theirs));
+        }
+        panic!("lost with us and with rmcp: {measured:?}");
     })
 }
