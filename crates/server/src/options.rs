@@ -100,6 +100,13 @@ pub(crate) struct Options {
     pub(crate) feeds: Vec<EventFeed>,
 }
 
+impl Options {
+    /// Whether anything can publish events of the service: without, a listener would wait forever.
+    pub(crate) fn publishes_events(&self) -> bool {
+        !self.feeds.is_empty() || self.accept_notifications
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

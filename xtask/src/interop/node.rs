@@ -11,7 +11,8 @@ use crate::project::Project;
 
 const OLDEST_NODE: u32 = 20;
 const FILES: [&str; 3] = ["package.json", "package-lock.json", ".npmrc"];
-const PROGRAMS: [&str; 4] = ["assistant-client.mjs", "loopback.mjs", "ts-client.mjs", "ts-server.mjs"];
+const PROGRAMS: [&str; 5] =
+    ["assistant-client.mjs", "loopback.mjs", "progress-client.mjs", "ts-client.mjs", "ts-server.mjs"];
 
 /// Returns the folder that holds `node_modules`.
 pub(super) fn install(project: &Project, place: &Path) -> Result<PathBuf, Failure> {

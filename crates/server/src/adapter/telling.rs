@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use switchboard_design::schema::misfits;
 use switchboard_design::{Asked, Error, InvalidParams};
-use switchboard_protocol::{EmptyResult, Raw, RpcError};
+use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
 use switchboard_session::answering::{self, Handled, Reply};
 
 use super::Core;
@@ -33,12 +33,17 @@ impl Core {
             }
             return Handled::Now(reply);
         }
+        if method == EVENTS_METHOD {
+            // A listener would wait forever.
+            let reason = "this server publishes no events";
+            return Handled::error(RpcError::new(ErrorCode::METHOD_NOT_FOUND, reason));
+        }
         Handled::error(RpcError::method_not_found(method))
     }
 
-    /// Whether a method is the stream of events, and there are any.
+    /// Whether a method is the stream of events, and something can publish any.
     pub(crate) fn streams_events(&self, method: &str) -> bool {
-        method == EVENTS_METHOD && !self.design.notifications.is_empty()
+        method == EVENTS_METHOD && !self.design.notifications.is_empty() && self.options.publishes_events()
     }
 
     /// The event that a client may publish under this name.

@@ -96,9 +96,11 @@ impl Desk {
         matches!(found, Some(Method::Tool(tool)) if tool.events.is_some())
     }
 
-    /// Whether the method is the stream of the service's events, and there are any.
+    /// Whether the method is the stream of the service's events, and something can publish any.
     pub(crate) fn streams_events(&self, method: &str) -> bool {
-        self.plain_name(method) == EVENTS_METHOD && !self.design().notifications.is_empty()
+        self.plain_name(method) == EVENTS_METHOD
+            && !self.design().notifications.is_empty()
+            && self.inner.options.publishes_events()
     }
 
     /// Listens for the service's events.

@@ -138,7 +138,19 @@ impl Client {
     ///
     /// # Cancellation
     /// Dropping the future ends the server that was started for it.
-    pub fn connect(&self, dial: impl Dial) -> impl Future<Output = Result<ClientSession, CallError>> {
+    ///
+    /// The future borrows nothing, so that it can be spawned:
+    ///
+    /// ```
+    /// # use switchboard_session::{Client, link::Dial};
+    /// # fn spawn(server: impl Dial) {
+    /// let opening = tokio::spawn(Client::new().connect(server));
+    /// # }
+    /// ```
+    pub fn connect<D: Dial>(
+        &self,
+        dial: D,
+    ) -> impl Future<Output = Result<ClientSession, CallError>> + Send + use<D> {
         // Not an async fn: the future would have room for what it dials, twice.
         let session = self.session(dial);
         async move {

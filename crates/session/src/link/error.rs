@@ -222,7 +222,7 @@ pub struct NotStarted {
     pub program: String,
     /// What kept it.
     pub fault: StartFault,
-    /// Where it was looked for.
+    /// Where it was looked for. `Display` says how many these are; in its alternate form (`{:#}`) it names them.
     pub searched: Vec<String>,
     /// What the system said.
     pub source: Option<io::Error>,
@@ -263,10 +263,12 @@ impl fmt::Display for NotStarted {
         if let Some(source) = &self.source {
             write!(f, ": {source}")?;
         }
-        if !self.searched.is_empty() {
-            write!(f, " (looked in {})", self.searched.join(", "))?;
+        match &*self.searched {
+            [] => Ok(()),
+            // The alternate form names all of them.
+            [_, _, ..] if !f.alternate() => write!(f, " (searched {} folders of PATH)", self.searched.len()),
+            searched => write!(f, " (searched {})", searched.join(", ")),
         }
-        Ok(())
     }
 }
 

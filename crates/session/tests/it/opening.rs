@@ -180,3 +180,11 @@ async fn a_handler_is_told_what_its_revision_changes() {
         assert_eq!(session.call_tool("x", ()).await.unwrap().text(), said, "{revision}");
     }
 }
+
+#[tokio::test]
+async fn a5_connecting_can_be_spawned() {
+    let server = builder().build(Verbs);
+    // Neither the client nor what it dials outlives this statement.
+    let opening = tokio::spawn(Client::new().connect(InProcess::new(&server)));
+    assert_eq!(opening.await.unwrap().unwrap().terms().unwrap().revision, Revision::LATEST);
+}

@@ -38,7 +38,8 @@ pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, 
         }
     }
     let name = program.to_string_lossy();
-    let searched = places.iter().map(|place| place.display().to_string()).collect();
+    let searched: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
+    tracing::debug!(program = &*name, ?searched, "the program was not found, or cannot be executed");
     Err(match refused {
         Some((file, Errno::ISDIR)) => NotStarted::new(file.display().to_string(), StartFault::Directory),
         Some((file, errno)) => NotStarted::new(file.display().to_string(), StartFault::NotExecutable)

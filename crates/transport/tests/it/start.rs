@@ -41,6 +41,9 @@ async fn a_missing_program_is_named_with_where_it_was_looked_for() {
     let why = refusal(&Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
     assert_eq!((why.fault, why.program.as_str()), (StartFault::NotFound, "no-such-server"));
     assert_eq!(why.searched, ["/usr/bin", "/nowhere"]);
+    // A13: a count, and the folders only where they are asked for.
+    assert!(why.to_string().ends_with("(searched 2 folders of PATH)"), "{why}");
+    assert!(format!("{why:#}").ends_with("(searched /usr/bin, /nowhere)"), "{why:#}");
     assert_eq!(refusal(&Stdio::new("/nowhere/server")).fault, StartFault::NotFound);
     assert_eq!(refusal(&Stdio::new("")).fault, StartFault::NotFound);
 }

@@ -50,6 +50,20 @@ async fn a_client_hears_the_events_of_its_service_typed_and_in_order() {
 }
 
 #[tokio::test]
+async fn a10_events_of_a_server_without_a_feed_end_with_an_error_at_once() {
+    for offer in ERAS {
+        let server = bench::builder().build().unwrap();
+        let caller = Caller::new(open::session(&server, offer).await, Arc::clone(bench::design()));
+        let mut ticks = caller.events::<u32>("ticked").await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(60), ticks.recv()).await.expect("must end");
+        let error = ended.unwrap_err();
+        assert!(error.to_string().contains("publishes no events"), "{error}");
+        let mut all = caller.listen_events().await;
+        assert!(tokio::time::timeout(Duration::from_secs(60), all.recv()).await.expect("must end").is_err());
+    }
+}
+
+#[tokio::test]
 async fn a_listener_that_is_too_slow_is_told_how_many_it_missed() {
     for offer in ERAS {
         let (handle, feed) = EventsHandle::channel(4);

@@ -297,6 +297,14 @@ async fn the_events_of_the_service_are_heard_and_published_here_too() {
 }
 
 #[tokio::test]
+async fn a10_events_of_a_plain_endpoint_without_a_feed_end_with_an_error_at_once() {
+    let caller = caller(&bench::builder()).await;
+    let mut ticks = caller.events::<u32>("ticked").await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(60), ticks.recv()).await.expect("must end");
+    assert!(ended.is_err(), "{ended:?}");
+}
+
+#[tokio::test]
 async fn callers_are_told_apart_as_over_mcp() {
     let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
         use switchboard_transport::http::server::Refused;
