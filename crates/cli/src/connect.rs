@@ -122,7 +122,7 @@ pub(crate) async fn with<T>(
         (used, _) => used,
     };
     tokio::select! {
-        _ = connected.session.close_within(CLOSING) => used,
+        _ = tokio::time::timeout(CLOSING, connected.session.close_detached()) => used,
         signal = signals.next() => Err(Failure::Interrupted { signal }),
     }
 }

@@ -131,6 +131,10 @@ impl Link for Watching {
         self.link.close(within)
     }
 
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+        self.link.close_detached(within)
+    }
+
     fn agreed(&self, agreement: Agreement) {
         self.link.agreed(agreement);
     }

@@ -1,6 +1,7 @@
 //! A host being put together.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
@@ -206,6 +207,7 @@ impl HostBuilder {
             limits: self.limits,
             roots: RwLock::new(self.roots),
             woken: watch::Sender::new(0),
+            detaches: AtomicBool::new(false),
         };
         let (own, with) = (self.own, self.resources == Builtins::With);
         let inner = Arc::new_cyclic(|host| {

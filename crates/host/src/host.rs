@@ -3,6 +3,7 @@
 //! Invariant: what is wanted of one server never waits for another.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -409,6 +410,13 @@ impl Host {
     /// When there is no such server.
     pub fn server_readings(&self, name: &str) -> Result<Readings, HostError> {
         Ok(self.inner.slot(name)?.meter.read())
+    }
+
+    /// As [`Self::close`], for a program that is about to end: the supervisors of server processes stop them in order and
+    /// are not waited for.
+    pub async fn close_detached(&self) {
+        self.inner.around.detaches.store(true, Ordering::Release);
+        self.close().await;
     }
 
     /// Ends every server in order, all at the same time. Nothing can be connected afterwards.

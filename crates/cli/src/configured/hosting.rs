@@ -333,7 +333,7 @@ pub(crate) async fn with_host<T>(
         hosted.screen.warn(&format!("telemetry was not sent: {}", one_line(&error)));
     }
     tokio::select! {
-        _ = tokio::time::timeout(CLOSING, hosted.host.close()) => used,
+        _ = tokio::time::timeout(CLOSING, hosted.host.close_detached()) => used,
         signal = signals.next() => Err(Failure::Interrupted { signal }),
     }
 }

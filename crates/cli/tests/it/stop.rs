@@ -5,7 +5,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use rustix::process::Pid;
+use serde_json::json;
 
+use crate::home::Home;
 use crate::stage::{Heard, PATIENCE, Running, SWITCHBOARD, broken_pipe, ends, on_demo, switchboard, wait};
 
 /// The demo server behind a shell that starts a grandchild and writes down who they are.
@@ -109,4 +111,28 @@ fn a_command_that_is_done_leaves_nothing() {
     let mut running = Running::start(switchboard(args.into_iter().chain(server)));
     assert_eq!(wait(&mut running.child).code(), Some(0));
     assert!(["child", "grandchild"].map(|who| pid(folder.path(), who)).into_iter().all(ends));
+}
+
+#[test]
+fn c11_a_command_ends_with_its_answer_and_its_server_follows() {
+    // Heeds neither the end of its input nor a polite signal: its supervisor takes four seconds for it.
+    let stubborn = format!("trap '' TERM; {SWITCHBOARD} demo-server; while true; do sleep 600; done");
+    for is_configured in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let server = family(folder.path(), &stubborn);
+        let home = Home::with(json!({"stubborn": {"command": server[0], "args": server[1..]}}));
+        let command = if is_configured {
+            home.command(&["tools", "stubborn"])
+        } else {
+            let args = ["call", "add", "a=1", "b=2", "--"].map(str::to_owned);
+            switchboard(args.into_iter().chain(server))
+        };
+        let mut running = Running::start(command);
+        let code = wait(&mut running.child).code();
+        let family = ["child", "grandchild"].map(|who| pid(folder.path(), who));
+        assert_eq!(code, Some(0), "{}", running.err.all());
+        let is_there = |pid: &Pid| rustix::process::test_kill_process(*pid).is_ok();
+        assert!(family.iter().all(is_there), "the command did not wait for its server");
+        assert!(family.into_iter().all(ends), "nothing is left");
+    }
 }

@@ -4,6 +4,7 @@
 //! takes effect at once, whatever the server is doing.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
@@ -42,6 +43,8 @@ pub(crate) struct Surroundings {
     pub(crate) roots: RwLock<Option<Vec<Root>>>,
     /// How often the machine has woken up.
     pub(crate) woken: watch::Sender<u64>,
+    /// Whether supervisors stop their servers without being waited for: the program is about to end.
+    pub(crate) detaches: AtomicBool,
 }
 
 /// Keeps a server as it is wanted, until it is wanted no more.
@@ -119,7 +122,7 @@ impl Keeper {
             let (failure, session) = match opened {
                 Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
                     (Some(failure), session) => (failure, Some(session)),
-                    (None, session) => return leave(&session).await,
+                    (None, session) => return leave(&session, &self.around).await,
                 },
                 Err(failure) => (failure, None),
             };
@@ -133,7 +136,7 @@ impl Keeper {
             self.tell(round, status);
             // Said first: what is lost may take its time to be left.
             if let Some(session) = session {
-                leave(&session).await;
+                leave(&session, &self.around).await;
             }
             if self.wait(until).await == Woke::Wanted {
                 return;
@@ -318,11 +321,15 @@ fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant
 }
 
 /// Ends a session in order.
-async fn leave(session: &ClientSession) {
+async fn leave(session: &ClientSession, around: &Surroundings) {
     // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
     // take its time to leave.
     tokio::task::yield_now().await;
-    session.close().await;
+    if around.detaches.load(Ordering::Acquire) {
+        session.close_detached().await;
+    } else {
+        session.close().await;
+    }
 }
 
 /// Opens a session within its startup timeout, and lists its tools.

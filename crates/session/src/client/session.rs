@@ -367,6 +367,18 @@ impl ClientSession {
         self.inner.stop();
         ended
     }
+
+    /// As [`Self::close`], for a program that is about to end: the supervisor of a server process stops it in order and is
+    /// not waited for. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
+    pub async fn close_detached(&self) -> Ended {
+        self.inner.state.change(|_| true, State::Closed);
+        let ended = match self.inner.live.get() {
+            Some(live) => live.link.close_detached(self.inner.opening.limits.close).await,
+            None => Ended::Left,
+        };
+        self.inner.stop();
+        ended
+    }
 }
 
 impl Inner {

@@ -38,6 +38,12 @@ pub trait Link: Send + Sync + 'static {
     /// Leaves in the binding's way and says how it ended.
     fn close(&self, within: Duration) -> BoxFuture<'_, Ended>;
 
+    /// As [`Self::close`], for a program that is about to end: where a supervisor guards the server process, that stops it
+    /// in order and is not waited for.
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+        self.close(within)
+    }
+
     /// Is told once what was agreed on, as far as it concerns how messages travel.
     fn agreed(&self, agreement: Agreement) {
         let _ = agreement;
@@ -239,6 +245,8 @@ pub enum Ended {
     Left,
     /// The server process ended.
     Exited(crate::link::Exit),
+    /// The supervisor of the server process stops it, and was not waited for.
+    Detached,
     /// The server could not be ended in time and was given up.
     Abandoned {
         /// What is left behind.

@@ -50,6 +50,12 @@ pub enum Frame {
 pub trait Keeper: Send + Sync + 'static {
     /// Ends the far side in order, after the outlet was closed, and says how that went.
     fn leave(&self, within: Duration) -> BoxFuture<'_, Ended>;
+
+    /// Leaves ending the far side to a supervisor that outlives us, after the outlet was closed. Returns false where
+    /// there is none: then [`Self::leave`] has to be waited for. After true, dropping this ends nothing.
+    fn detach(&self) -> bool {
+        false
+    }
 }
 
 /// Both ends of a pipe.

@@ -159,6 +159,22 @@ impl Link for Peer {
         })
     }
 
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+        let Some(keeper) = &self.keeper else { return self.close(within) };
+        self.inflight.end(&LinkError::Closed);
+        self.outbox.close();
+        Box::pin(async move {
+            // What is in the box is still written, and the far side sees the end of its input.
+            let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
+            if !keeper.detach() {
+                return self.close(within).await;
+            }
+            self.reader.abort();
+            self.flusher.abort();
+            Ended::Detached
+        })
+    }
+
     fn agreed(&self, agreement: Agreement) {
         self.shared.batches.store(agreement.batches, Ordering::Relaxed);
     }

@@ -252,6 +252,10 @@ impl Keeper for ChildKeeper {
             }
         })
     }
+
+    fn detach(&self) -> bool {
+        self.server.process.detach()
+    }
 }
 
 impl Drop for ChildKeeper {

@@ -5,7 +5,6 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use switchboard_session::PeerLimits;
 use switchboard_session::link::{NotStarted, Tap};
@@ -214,8 +213,8 @@ impl Stdio {
         resolve::resolve(self, path)
     }
 
-    pub(crate) fn term(&self) -> Duration {
-        self.ladder.term
+    pub(crate) fn ladder(&self) -> StopLadder {
+        self.ladder
     }
 }
 

@@ -49,7 +49,7 @@ enum State {
     Held(Child),
     /// Reaped.
     Over(Status),
-    /// Killed and handed to the runtime to reap.
+    /// Killed, or left to the shim, and handed to the runtime to reap.
     LetGo,
 }
 
@@ -115,6 +115,22 @@ impl Process {
             let child = std::mem::replace(&mut *self.state.lock(), State::LetGo);
             drop(child);
         }
+    }
+
+    /// Leaves stopping it to the shim, and the reaping to the runtime or whoever comes after us. False without a shim.
+    pub(crate) fn detach(&self) -> bool {
+        if self.guard == Guard::Group {
+            return false;
+        }
+        let mut state = self.state.lock();
+        if matches!(*state, State::Held(_)) {
+            for signal in [shim::STOP_ALONE, Signal::CONT] {
+                // It may have ended meanwhile; that is what was wanted.
+                let _ = kill_process(self.pid, signal);
+            }
+            *state = State::LetGo;
+        }
+        true
     }
 
     /// Whether it waits to be reaped, without reaping it.

@@ -4,6 +4,7 @@
 //! ```text
 //!   host ──▶ shim (session leader, subreaper) ──▶ server (own group) ──▶ whatever it starts
 //!     └─ pidfd ◀─┘      TERM: ask, wait, kill all · KILL_NOW: kill all · host gone: as TERM, sooner
+//!                       STOP_ALONE: wait for the end of its input to be heeded, then as TERM; the host may go
 //! ```
 //!
 //! Invariants: the shim has one thread and no runtime; it handles signals before the server exists; it holds none of
@@ -29,6 +30,7 @@ use rustix::process::{
 use switchboard_session::link::Exit;
 
 use crate::stdio::command::{ChildLimits, Stdio};
+use crate::stdio::ladder::StopLadder;
 use crate::stdio::tree;
 
 /// The first argument that makes a program a shim.
@@ -44,6 +46,8 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Tells the shim to kill everything at once.
 pub(crate) const KILL_NOW: Signal = Signal::USR2;
+/// Tells the shim to stop the server in order by itself: its input has ended, and the host may end before it does.
+pub(crate) const STOP_ALONE: Signal = Signal::USR1;
 
 static AVAILABLE: OnceLock<()> = OnceLock::new();
 
@@ -107,7 +111,9 @@ pub(crate) fn command(command: &Stdio, file: &Path, ticket: &Ticket) -> tokio::p
     // Not the path we were started by: the file may have been replaced or removed since.
     let mut shim = tokio::process::Command::new("/proc/self/exe");
     shim.arg0("switchboard-shim").arg(MARKER);
-    shim.arg(process::id().to_string()).arg(&ticket.0).arg(command.term().as_millis().to_string());
+    let StopLadder { eof, term, .. } = command.ladder();
+    shim.arg(process::id().to_string()).arg(&ticket.0);
+    shim.arg(format!("{}+{}", eof.as_millis(), term.as_millis()));
     let ChildLimits { open_files, processes, address_space } = command.limits;
     for limit in [open_files, processes, address_space] {
         shim.arg(limit.map_or_else(|| "-".into(), |limit| limit.to_string()));
@@ -131,6 +137,9 @@ pub(crate) fn resources(limits: &ChildLimits) -> impl Iterator<Item = (Resource,
 struct Duty {
     host: Pid,
     ticket: Ticket,
+    /// From the end of its input until the server is asked to stop, where the host does not do that itself.
+    eof: Duration,
+    /// From being asked until it is killed.
     term: Duration,
     limits: ChildLimits,
     file: OsString,
@@ -143,7 +152,9 @@ impl Duty {
         let mut text = || args.next()?.into_string().ok();
         let host = Pid::from_raw(text()?.parse().ok()?)?;
         let ticket = Ticket(text()?);
-        let term = Duration::from_millis(text()?.parse().ok()?);
+        let ladder = text()?;
+        let (eof, term) = ladder.split_once('+')?;
+        let [eof, term] = [eof.parse().ok()?, term.parse().ok()?].map(Duration::from_millis);
         let limits = ChildLimits {
             open_files: text()?.parse().ok(),
             processes: text()?.parse().ok(),
@@ -152,6 +163,7 @@ impl Duty {
         Some(Self {
             host,
             ticket,
+            eof,
             term,
             limits,
             file: args.next()?,
@@ -178,7 +190,7 @@ fn supervise(duty: &Duty) -> ! {
     };
     let server = Pid::from_raw(server.cast_signed()).expect("a process has a number above zero");
     leave_stdio();
-    let ended = match watch.until_over(server, duty.term) {
+    let ended = match watch.until_over(server, duty) {
         Some(status) => Some(status),
         None => slay(server),
     };
@@ -210,6 +222,8 @@ struct Watch {
     stop: OwnedFd,
     /// Readable when told to kill at once.
     kill: OwnedFd,
+    /// Readable when told to stop the server without the host.
+    stop_alone: OwnedFd,
     /// Readable when a child has ended.
     child: OwnedFd,
 }
@@ -226,47 +240,88 @@ impl Watch {
         close_fds::set_fds_cloexec(3, &[]);
         let stop = heard(&[Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT])?;
         let kill = heard(&[KILL_NOW])?;
+        let stop_alone = heard(&[STOP_ALONE])?;
         let child = heard(&[Signal::CHILD])?;
         let host = pidfd_open(duty.host, PidfdFlags::empty())?;
-        Ok(Self { host, stop, kill, child })
+        Ok(Self { host, stop, kill, stop_alone, child })
     }
 
     /// Waits until the server has ended (its status), or is to be killed (`None`).
-    fn until_over(&mut self, server: Pid, term: Duration) -> Option<WaitStatus> {
-        let mut until: Option<Instant> = None;
+    fn until_over(&mut self, server: Pid, duty: &Duty) -> Option<WaitStatus> {
+        let mut stage = Stage::Serving;
         loop {
             if let Some(status) = reap(server) {
                 return Some(status);
             }
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let left = stage.until().map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
+                match stage {
+                    Stage::Leaving(_) => stage = Stage::stop(server, duty.term),
+                    _ => return None,
+                }
+                continue;
+            }
+            let happened = self.wait(left);
+            if happened.kill {
                 return None;
             }
-            let [host, stop, kill] = self.wait(left);
-            if kill {
-                return None;
-            }
-            if (host || stop) && until.is_none() {
-                // Not reaped, so the number is still its own. A stopped process takes TERM once it continues.
-                let _ = kill_process_group(server, Signal::TERM);
-                let _ = kill_process_group(server, Signal::CONT);
-                until = Some(Instant::now() + if host { term.min(ORPHANED) } else { term });
-            }
+            stage = match stage {
+                // Before the end of the host, which follows it.
+                Stage::Serving if happened.stop_alone => Stage::Leaving(Instant::now() + duty.eof),
+                Stage::Serving if happened.host_gone => Stage::stop(server, duty.term.min(ORPHANED)),
+                Stage::Serving | Stage::Leaving(_) if happened.stop => Stage::stop(server, duty.term),
+                same => same,
+            };
         }
     }
 
-    /// Waits for something to happen: the host is gone, a stop, a kill, or the end of a child.
-    fn wait(&mut self, most: Option<Duration>) -> [bool; 3] {
-        let all = [&self.host, &self.stop, &self.kill, &self.child];
+    /// Waits for something to happen.
+    fn wait(&mut self, most: Option<Duration>) -> Happened {
+        let all = [&self.host, &self.stop, &self.kill, &self.stop_alone, &self.child];
         let mut fds = all.map(|fd| PollFd::new(fd, PollFlags::IN));
         // A host that is gone stays gone: once it was seen, only the time and the server count.
         let watched = if most.is_some() { &mut fds[1..] } else { &mut fds[..] };
         let _ = poll(watched, most.map(timespec).as_ref());
-        let host = !fds[0].revents().is_empty();
+        let host_gone = !fds[0].revents().is_empty();
         // By reading, not by what was polled: a signal interrupts the poll, which then says nothing.
-        let [stop, kill, _] = [&self.stop, &self.kill, &self.child]
+        let [stop, kill, stop_alone, _] = [&self.stop, &self.kill, &self.stop_alone, &self.child]
             .map(|fd| rustix::io::read(fd, &mut [0; 64]).is_ok_and(|read| read > 0));
-        [host, stop, kill]
+        Happened { host_gone, stop, kill, stop_alone }
+    }
+}
+
+/// What the shim was told or saw.
+struct Happened {
+    host_gone: bool,
+    stop: bool,
+    kill: bool,
+    stop_alone: bool,
+}
+
+/// How far a server is on the way to its end.
+#[derive(Clone, Copy)]
+enum Stage {
+    Serving,
+    /// Its input has ended; it may end by itself until then.
+    Leaving(Instant),
+    /// It was asked to stop, and is killed then.
+    Stopping(Instant),
+}
+
+impl Stage {
+    /// Asks the server to stop, within this time.
+    fn stop(server: Pid, within: Duration) -> Self {
+        // Not reaped, so the number is still its own. A stopped process takes TERM once it continues.
+        let _ = kill_process_group(server, Signal::TERM);
+        let _ = kill_process_group(server, Signal::CONT);
+        Self::Stopping(Instant::now() + within)
+    }
+
+    fn until(self) -> Option<Instant> {
+        match self {
+            Self::Serving => None,
+            Self::Leaving(until) | Self::Stopping(until) => Some(until),
+        }
     }
 }
 

@@ -23,6 +23,8 @@ crate::trials![
     an_aborted_host_leaves_nobody,
     a_spawning_thread_may_end,
     without_the_shim_a_killed_host_only_closes_the_pipes,
+    c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree,
+    c11_without_the_shim_a_detached_close_is_a_close,
 ];
 
 const QUICK: StopLadder =
@@ -206,4 +208,39 @@ async fn without_the_shim_a_killed_host_only_closes_the_pipes() {
         let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
+}
+
+/// Heeds neither the end of its input nor TERM.
+fn stubborn(token: &str) -> String {
+    let ready = r#"echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#;
+    format!("trap '' TERM; sleep {token} & setsid sleep {token} & {ready}; while :; do sleep 0.05; done")
+}
+
+/// C11.
+async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree() {
+    const LONG: Duration = Duration::from_secs(60);
+    let token = token();
+    // It would take ten minutes until it is asked to stop.
+    let patient = StopLadder { eof: Duration::from_secs(600), ..QUICK };
+    let (first, shim) = link(&sh(stubborn(&token)).stop_ladder(patient));
+    ask(&first, 1).await.unwrap();
+    until_alive(&token, 2).await;
+    assert!(matches!(first.close_detached(LONG).await, Ended::Detached));
+    drop(first);
+    assert_eq!(alive(&token).len(), 2, "the supervisor goes by its ladder, not by us");
+    let shim = rustix::process::Pid::from_raw(shim.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(shim, rustix::process::Signal::TERM).unwrap();
+    until_alive(&token, 0).await;
+
+    let (second, _) = link(&sh(stubborn(&token)).stop_ladder(QUICK));
+    ask(&second, 1).await.unwrap();
+    until_alive(&token, 2).await;
+    assert!(matches!(second.close_detached(LONG).await, Ended::Detached));
+    until_alive(&token, 0).await;
+}
+
+async fn c11_without_the_shim_a_detached_close_is_a_close() {
+    let (link, _) = link(&group("exec cat"));
+    let ended = link.close_detached(Duration::from_secs(5)).await;
+    assert!(matches!(ended, Ended::Exited(exit) if exit.code == Some(0)));
 }
