@@ -178,7 +178,7 @@ fn push_children<'a>(schema: &'a Map<String, Value>, place: &Place, rest: &mut V
 pub fn mirror(marked: &[Marked], arguments: &str) -> Vec<(HeaderName, HeaderValue)> {
     let header = |one: &Marked| match find(arguments, &one.path) {
         Found::Scalar(scalar) => Some((one.header.clone(), encode(&scalar.text()))),
-        Found::Nothing | Found::Other => None,
+        Found::Nothing | Found::Other | Found::Unreadable => None,
     };
     marked.iter().filter_map(header).collect()
 }
@@ -195,6 +195,10 @@ pub fn check_parameters(marked: &[Marked], headers: &HeaderMap, arguments: &str)
                 check_value(headers, &one.header, true, |text| scalar.is_meant_by(text))?
             }
             // The schema refuses such an argument; a header that claims to say it is refused here.
+            // Nothing that a header says could be held against it.
+            Found::Unreadable => {
+                return Err(Mismatch { header: one.header.clone(), fault: Fault::Different });
+            }
             Found::Other if headers.contains_key(&one.header) => {
                 return Err(Mismatch { header: one.header.clone(), fault: Fault::Different });
             }

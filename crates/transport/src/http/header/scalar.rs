@@ -2,9 +2,8 @@
 //!
 //! Invariants: `42`, `42.0` and `4.2e1` are one integer; `null` and absent are alike. Knows no headers.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
+use switchboard_protocol::Raw;
 
 /// The largest number that every JSON reader takes exactly.
 const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
@@ -23,6 +22,8 @@ pub(super) enum Found {
     Scalar(Scalar),
     /// A fraction, an object, an array: nothing that could be mirrored.
     Other,
+    /// A text with half a surrogate pair, or a name that is there twice: others may read it differently.
+    Unreadable,
 }
 
 impl Scalar {
@@ -47,23 +48,30 @@ impl Scalar {
 
 /// Looks up a path of object keys. Only the objects on the way are read.
 pub(super) fn find(arguments: &str, path: &[String]) -> Found {
-    let mut text = arguments;
+    let Ok(mut value) = Raw::parse(arguments.to_owned()) else { return Found::Unreadable };
     for key in path {
-        let Ok(mut members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) else {
-            return Found::Nothing;
+        let next = {
+            let mut named = value.fields().filter(|(name, _)| name.as_str() == key).map(|(_, value)| value);
+            match (named.next(), named.next()) {
+                (None, _) => return Found::Nothing,
+                (Some(value), None) => value,
+                // Readers differ in which of the two they take.
+                (Some(_), Some(_)) => return Found::Unreadable,
+            }
         };
-        match members.remove(key) {
-            Some(value) => text = value.get(),
-            None => return Found::Nothing,
-        }
+        value = next;
     }
-    read(text.trim())
+    read(value.as_str())
 }
 
 fn read(text: &str) -> Found {
     let scalar = match text.as_bytes().first() {
-        Some(b'"') => serde_json::from_str(text).ok().map(Scalar::Text),
-        Some(b't' | b'f') => serde_json::from_str(text).ok().map(Scalar::Boolean),
+        Some(b'"') => match serde_json::from_str(text) {
+            Ok(text) => Some(Scalar::Text(text)),
+            Err(_) => return Found::Unreadable,
+        },
+        Some(b't') => Some(Scalar::Boolean(true)),
+        Some(b'f') => Some(Scalar::Boolean(false)),
         Some(b'-' | b'0'..=b'9') => integer(text).map(Scalar::Integer),
         Some(b'n') | None => return Found::Nothing,
         Some(_) => None,

@@ -159,6 +159,35 @@ fn the_server_compares_each_parameter() {
     }
 }
 
+#[test]
+fn s3_arguments_that_readers_read_differently_never_pass() {
+    let marks = marked(
+        r#"{"properties":{"v":{"type":"string","x-mcp-header":"V"},"o":{"properties":{"w":{"type":"string","x-mcp-header":"W"}}}}}"#,
+    )
+    .unwrap();
+    for arguments in [
+        r#"{"v":"\ud800"}"#,
+        r#"{"v":"a","v":"b"}"#,
+        r#"{"v":null,"\u0076":"b"}"#,
+        r#"{"o":{"w":"a","w":"b"}}"#,
+        r#"{"o":{},"o":{"w":"a"}}"#,
+        "{",
+    ] {
+        for value in [None, Some("a"), Some("b"), Some("=?base64?77+9?=")] {
+            let mut headers = HeaderMap::new();
+            if let Some(value) = value {
+                headers.append("mcp-param-v", HeaderValue::from_static(value));
+            }
+            assert!(check_parameters(&marks, &headers, arguments).is_err(), "{arguments} {value:?}");
+        }
+    }
+    // What another member is called does not hide this one.
+    let arguments = r#"{"\ud800":1,"v":"a"}"#;
+    assert!(check_parameters(&marks, &HeaderMap::new(), arguments).is_err());
+    let headers: HeaderMap = mirror(&marks, arguments).into_iter().collect();
+    assert_eq!(check_parameters(&marks, &headers, arguments), Ok(()));
+}
+
 proptest! {
     #[test]
     fn what_a_client_mirrors_a_server_accepts(text in any::<String>(), number in any::<i64>(), flag in any::<bool>()) {
