@@ -232,7 +232,7 @@ async fn p6_sse_events_of_unknown_types_and_damaged_ones_are_skipped() {
         let far = Far::start(move |seen| call(seen).then(|| Said::Bytes(events(&odd(seen))))).await;
         let mut small = limits();
         small.event_bytes = 2048;
-        let http = far.http().with_limits(small);
+        let http = far.http().limits(small);
         let offer = if era == "modern" { Offer::Any } else { Offer::LegacyOnly };
         let session =
             Client::new().with_limits(patience()).with_offer(offer).connect(http).await.unwrap();
