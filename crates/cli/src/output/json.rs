@@ -84,7 +84,11 @@ pub(crate) fn merge(pages: Vec<OrderedMap<Raw>>, field: &str) -> OrderedMap<Raw>
             page.get(field).and_then(|list| list.decode::<Vec<Raw>>().ok()).unwrap_or_default();
         let keys: Vec<String> = page_entries.iter().map(entry_key).collect();
         entries.extend(
-            page_entries.into_iter().zip(&keys).filter(|(_, key)| !listed.contains(*key)).map(|(entry, _)| entry),
+            page_entries
+                .into_iter()
+                .zip(&keys)
+                .filter(|(_, key)| !listed.contains(*key))
+                .map(|(entry, _)| entry),
         );
         listed.extend(keys);
         page.remove("nextCursor");

@@ -401,7 +401,10 @@ async fn p6_refused_initialize_shows_what_the_server_said() {
         let far = Far::start(refused(code, "your plan ended in May", data.clone())).await;
         let client = Client::new().with_limits(patience()).with_offer(offer);
         let error = client.connect(far.http()).await.unwrap_err().to_string();
-        assert!(error.contains(ours) && error.contains("your plan ended in May"), "{offer:?} {code}: {error}");
+        assert!(
+            error.contains(ours) && error.contains("your plan ended in May"),
+            "{offer:?} {code}: {error}"
+        );
     }
 }
 
@@ -419,7 +422,9 @@ async fn p6_repeated_cursor_lists_no_tool_twice() {
         let tools = session.list_tools().await.unwrap();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
-        assert!(matches!(&tools.cut, Some(switchboard::session::client::Cut::RepeatedCursor { cursor }) if cursor == "same"));
+        assert!(
+            matches!(&tools.cut, Some(switchboard::session::client::Cut::RepeatedCursor { cursor }) if cursor == "same")
+        );
         assert_eq!(far.count("tools/list") - before, 2);
     }
 }

@@ -234,8 +234,7 @@ async fn p6_sse_events_of_unknown_types_and_damaged_ones_are_skipped() {
         small.event_bytes = 2048;
         let http = far.http().limits(small);
         let offer = if era == "modern" { Offer::Any } else { Offer::LegacyOnly };
-        let session =
-            Client::new().with_limits(patience()).with_offer(offer).connect(http).await.unwrap();
+        let session = Client::new().with_limits(patience()).with_offer(offer).connect(http).await.unwrap();
         let called = tokio::time::timeout(LONG, session.call_tool("t", json!({}))).await.unwrap();
         assert_eq!(called.unwrap().text(), "done", "{era}");
     }
@@ -245,7 +244,8 @@ async fn p6_sse_events_of_unknown_types_and_damaged_ones_are_skipped() {
 async fn p6_sse_a_damaged_answer_fails_its_call() {
     for era in ["modern", "legacy"] {
         let far = Far::start(|seen| {
-            let damaged = format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{]}}\n\n", seen.body["id"]);
+            let damaged =
+                format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{]}}\n\n", seen.body["id"]);
             call(seen).then(|| Said::Hold(stream(&damaged), LONG, b""))
         })
         .await;

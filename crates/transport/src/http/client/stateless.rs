@@ -177,7 +177,7 @@ async fn stream(mut events: Events, id: &RequestId, emit: &Emit) -> Outcome {
                 Err(malformed) => {
                     let salvaged = malformed.salvaged.clone();
                     skip_unless_answer(&salvaged, id, LinkError::Malformed(malformed))?;
-                },
+                }
             },
             Some(Brought::Lost(salvaged, error)) => skip_unless_answer(&salvaged, id, error)?,
             Some(Brought::Named(name, _)) => {
