@@ -22,6 +22,8 @@ use crate::repair::{Issue, Repair};
 pub const ERROR_KEY: &str = "dev.switchboard/error";
 /// The key in `_meta` of a failed call whose arguments do not fit: it has the issues.
 pub const INVALID_PARAMS_KEY: &str = "dev.switchboard/invalidParams";
+/// The key in the data of an error that has the kind and the name of what does not exist.
+pub(crate) const UNKNOWN_KEY: &str = "dev.switchboard/unknown";
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

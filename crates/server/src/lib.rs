@@ -60,6 +60,8 @@ pub use publish::{EventFeed, EventsHandle};
 #[doc(hidden)]
 pub use rt as __rt;
 pub use serve::ServeError;
+#[cfg(feature = "http")]
+pub use serve::ServeHttp;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
 };

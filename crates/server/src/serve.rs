@@ -1,8 +1,13 @@
 //! A service over every way to reach it: in this process, on stdio, over HTTP.
 
+#[cfg(feature = "http")]
+use std::net::SocketAddr;
+
 use switchboard_session::client::Client;
 use switchboard_session::link::InProcess;
 use switchboard_session::{CallError, ClientSession};
+#[cfg(feature = "http")]
+use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 
 use crate::{BuildError, ServiceBuilder};
 
@@ -19,6 +24,12 @@ pub enum ServeError {
     /// The address or the pipe cannot be taken.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// The address can be reached from other machines, and nothing decides who may.
+    #[error(
+        "{0} can be reached from other machines, and every request would be served: serve on 127.0.0.1, or pass \
+         `ServeHttp::new(address).options(…)` with `HttpOptions::with_authenticate` or `HttpOptions::with_allowed_hosts`"
+    )]
+    Unprotected(std::net::SocketAddr),
     /// The connection broke.
     #[error("{0}")]
     Link(#[from] switchboard_session::link::LinkError),
@@ -70,24 +81,72 @@ impl ServiceBuilder {
         Ok(switchboard_transport::http::server::HttpService::new(&self.build()?, options))
     }
 
-    /// Serves over HTTP at `/mcp` of this address until the future is dropped, and the plain endpoint beside it when the
+    /// Serves over HTTP at `/mcp` of this address, or as [`ServeHttp`] says, until the future is dropped, and the plain endpoint beside it when the
     /// design has one and this crate was built with it.
     ///
     /// # Errors
-    /// When the server cannot be built, or the address cannot be taken.
+    /// When the server cannot be built, the address cannot be taken, or it can be reached from other machines and
+    /// neither authentication nor the hosts that requests may name are set.
     #[cfg(feature = "http")]
-    pub async fn serve_http(self, address: std::net::SocketAddr) -> Result<(), ServeError> {
-        use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
-        let listener = HttpListener::bind(address).await?;
+    pub async fn serve_http(self, how: impl Into<ServeHttp>) -> Result<(), ServeError> {
+        let ServeHttp { address, options, limits } = how.into();
+        if !address.ip().is_loopback() && options.authenticate.is_none() && options.allowed_hosts.is_empty() {
+            return Err(ServeError::Unprotected(address));
+        }
+        let listener = HttpListener::bind(address).await?.with_limits(limits);
         #[cfg(feature = "rpc")]
         if self.design().rpc.is_some() {
-            let plain =
-                crate::rpc::RpcService::new(&self, HttpOptions::default()).map_err(BuildError::Policy)?;
-            let service = HttpService::new(&self.build()?, HttpOptions::default());
-            listener.serve(crate::rpc::Mounted::new(service, plain)).await;
+            listener.serve(crate::rpc::Mounted::of(&self, options)?).await;
             return Ok(());
         }
-        listener.serve(HttpService::new(&self.build()?, HttpOptions::default())).await;
+        listener.serve(HttpService::new(&self.build()?, options)).await;
         Ok(())
+    }
+}
+
+/// Where and how a service is served over HTTP. An address alone is served with the defaults.
+///
+/// ```
+/// use switchboard_server::ServeHttp;
+/// use switchboard_transport::http::server::{AcceptPolicy, HttpOptions};
+///
+/// let how = ServeHttp::new("127.0.0.1:8080".parse().unwrap())
+///     .options(HttpOptions::default().with_path("/assistant").with_accept(AcceptPolicy::Named));
+/// # let _ = how;
+/// ```
+#[cfg(feature = "http")]
+#[derive(Debug, Clone)]
+pub struct ServeHttp {
+    address: SocketAddr,
+    options: HttpOptions,
+    limits: ListenerLimits,
+}
+
+#[cfg(feature = "http")]
+impl ServeHttp {
+    /// Serves at this address, with the defaults.
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, options: HttpOptions::default(), limits: ListenerLimits::default() }
+    }
+
+    /// Sets the path, the accept policy, who may call, and the limits of requests, sessions and streams.
+    #[must_use]
+    pub fn options(mut self, options: HttpOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Sets the limits of connections.
+    #[must_use]
+    pub fn limits(mut self, limits: ListenerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+#[cfg(feature = "http")]
+impl From<SocketAddr> for ServeHttp {
+    fn from(address: SocketAddr) -> Self {
+        Self::new(address)
     }
 }

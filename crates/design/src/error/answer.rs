@@ -23,7 +23,9 @@ use serde::Serialize;
 use serde_json::json;
 use switchboard_protocol::{CallToolResult, ErrorCode, Meta, Raw, RpcError};
 
-use super::{ERROR_KEY, Error, INVALID_PARAMS, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError};
+use super::{
+    ERROR_KEY, Error, INVALID_PARAMS, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError, UNKNOWN_KEY,
+};
 use crate::check::ItemKind;
 
 /// Who is told what.
@@ -124,14 +126,22 @@ impl ErrorRules {
                 (NOT_FOUND, Asked::Prompt, _) => Answer::Rpc(coded(ErrorCode::INVALID_PARAMS, own)),
                 _ => Answer::Rpc(coded(own.rpc_code(), own)),
             },
-            (Error::Unknown { .. }, ErrorPolicy::Codes) => {
-                Answer::Rpc(RpcError::new(ErrorCode::METHOD_NOT_FOUND, error.to_string()))
-            }
             (Error::Unknown { kind: ItemKind::Resource, name, .. }, ErrorPolicy::Specification) => {
                 Answer::Rpc(
                     RpcError::new(ErrorCode::INVALID_PARAMS, error.to_string())
                         .with_data(json!({"uri": name})),
                 )
+            }
+            (Error::Unknown { kind, name, .. }, policy) => {
+                let code = match policy {
+                    ErrorPolicy::Codes => ErrorCode::METHOD_NOT_FOUND,
+                    ErrorPolicy::Specification => error.code(),
+                };
+                let told = RpcError::new(code, error.to_string());
+                Answer::Rpc(match unknown_kind(*kind) {
+                    Some(kind) => told.with_data(json!({ UNKNOWN_KEY: { "kind": kind, "name": name } })),
+                    None => told,
+                })
             }
             (Error::Unauthorised { scopes }, _) => Answer::Rpc(
                 RpcError::new(error.code(), error.to_string()).with_data(json!({"scopes": scopes})),
@@ -169,6 +179,16 @@ impl ErrorRules {
             (Details::Shown, None) => error.to_string(),
             (Details::Hidden, _) => "Internal error".to_owned(),
         }
+    }
+}
+
+/// What is told of the kind of something that does not exist.
+pub(super) fn unknown_kind(kind: ItemKind) -> Option<&'static str> {
+    match kind {
+        ItemKind::Tool => Some("tool"),
+        ItemKind::Prompt => Some("prompt"),
+        ItemKind::Resource => Some("resource"),
+        _ => None,
     }
 }
 

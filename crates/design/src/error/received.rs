@@ -5,7 +5,8 @@
 use serde::Deserialize;
 use switchboard_protocol::{CallToolResult, ErrorCode, RpcError};
 
-use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError};
+use super::answer::unknown_kind;
+use super::{ERROR_KEY, Error, INVALID_PARAMS_KEY, InvalidParams, NOT_FOUND, ToolError, UNKNOWN_KEY};
 use crate::check::ItemKind;
 use crate::repair::{Issue, Repair};
 
@@ -27,11 +28,32 @@ fn unknown_resource(error: &RpcError) -> Option<String> {
     data.decode::<Named>().ok().map(|named| named.uri)
 }
 
+/// The tool or prompt that does not exist, if that is what the error says.
+fn unknown_item(error: &RpcError) -> Option<(ItemKind, String)> {
+    #[derive(Deserialize)]
+    struct Named {
+        kind: String,
+        name: String,
+    }
+    let data = error.data.as_ref()?;
+    let (_, value) = data.fields().find(|(key, _)| key.as_str() == UNKNOWN_KEY)?;
+    let named: Named = value.decode().ok()?;
+    let kinds = [ItemKind::Tool, ItemKind::Prompt, ItemKind::Resource];
+    let kind = kinds.into_iter().find(|kind| unknown_kind(*kind) == Some(&named.kind))?;
+    Some((kind, named.name))
+}
+
 impl Error {
     /// What a JSON-RPC error means. `repair` is asked how to repair arguments that do not fit, given what is wrong.
     pub fn from_rpc(error: RpcError, repair: impl FnOnce(&str) -> Option<Repair>) -> Self {
         if let Some(uri) = unknown_resource(&error) {
             return Self::Unknown { kind: ItemKind::Resource, name: uri, rpc: Some(error.code) };
+        }
+        if let Some((kind, name)) = unknown_item(&error) {
+            return Self::Unknown { kind, name, rpc: Some(error.code) };
+        }
+        if let Some(scopes) = error.missing_scopes() {
+            return Self::Unauthorised { scopes };
         }
         let own = error.data.as_ref().and_then(|data| data.decode::<ToolError>().ok());
         let is_missing = own.as_ref().is_some_and(|own| own.code == NOT_FOUND);

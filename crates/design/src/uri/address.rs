@@ -34,8 +34,8 @@ pub enum UriError {
     /// It does not begin with a scheme like `doc:`.
     #[error("a URI begins with a scheme, like `doc://`")]
     NoScheme,
-    /// It has a control character.
-    #[error("a URI has no control characters")]
+    /// It has a control character, or an encoded zero.
+    #[error("a URI has no control characters, nor `%00`")]
     ControlCharacter,
     /// It has a `#`.
     #[error("the URI of a resource has no `#` part")]
@@ -70,7 +70,8 @@ impl FromStr for ResourceUri {
         if text.len() > MOST_BYTES {
             return Err(UriError::TooLong);
         }
-        if text.chars().any(char::is_control) {
+        // An encoded zero would end a name in whatever reads it as a C string: a file system, a shell.
+        if text.chars().any(char::is_control) || text.contains("%00") {
             return Err(UriError::ControlCharacter);
         }
         if text.contains('#') {
@@ -174,5 +175,13 @@ mod tests {
                 prop_assert_eq!(again.base(), uri.base());
             }
         }
+    }
+
+    #[test]
+    fn s10_an_encoded_zero_is_no_part_of_a_uri() {
+        for text in ["doc://a%00b", "doc://a/b?q=%00", "doc://a%00"] {
+            assert_eq!(text.parse::<ResourceUri>(), Err(UriError::ControlCharacter), "{text}");
+        }
+        assert!("doc://a%2500".parse::<ResourceUri>().is_ok());
     }
 }

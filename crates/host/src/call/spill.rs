@@ -17,12 +17,14 @@ pub struct Spill {
     pub over: usize,
     /// How many bytes of the text the model still gets.
     pub keep: usize,
+    /// How many bytes of files there may be in the directory; beyond it the oldest are deleted.
+    pub total: u64,
 }
 
 impl Spill {
     /// Results over 100 KB go to files in this directory; the model gets the first 2 KB.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), over: 100_000, keep: 2048 }
+        Self { directory: directory.into(), over: 100_000, keep: 2048, total: 256 * 1024 * 1024 }
     }
 
     /// The result for the model: as it is, or spilled where that harms nobody who waits.
@@ -66,12 +68,52 @@ impl Spill {
 
     fn write(&self, body: &[u8], ending: &str) -> io::Result<PathBuf> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        self.make_room(body.len() as u64)?;
         let mut name = [0; 8];
         getrandom::fill(&mut name).map_err(io::Error::other)?;
         let path = self.directory.join(format!("result-{:016x}.{ending}", u64::from_le_bytes(name)));
         write_private(&path, body)?;
         Ok(path)
     }
+}
+
+impl Spill {
+    /// Deletes the oldest results until so many more bytes fit. Files that are no results of ours stay.
+    fn make_room(&self, needed: u64) -> io::Result<()> {
+        let mut results = Vec::new();
+        for file in std::fs::read_dir(&self.directory)? {
+            let file = file?;
+            let name = file.file_name();
+            if !name.to_str().is_some_and(is_result) {
+                continue;
+            }
+            // Another process may have deleted it meanwhile.
+            let Ok(about) = file.metadata() else { continue };
+            if about.is_file() {
+                results.push((about.modified()?, about.len(), file.path()));
+            }
+        }
+        results.sort_unstable();
+        let mut total: u64 = results.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in results {
+            if total.saturating_add(needed) <= self.total {
+                break;
+            }
+            match std::fs::remove_file(path) {
+                Ok(()) => total -= size,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => total -= size,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file has a name that we give to results.
+fn is_result(name: &str) -> bool {
+    let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".json"));
+    let digits = stem.and_then(|stem| stem.strip_prefix("result-"));
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 fn size(raw: Option<&Raw>, result: &CallToolResult) -> usize {
@@ -114,6 +156,21 @@ mod tests {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), large);
         assert!(text.ends_with('ä'));
+    }
+
+    #[test]
+    fn s4_the_oldest_files_give_way_within_the_budget() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spill = Spill::new(directory.path());
+        spill.total = 500_000;
+        std::fs::write(directory.path().join("notes.txt"), "mine").unwrap();
+        for _ in 0..12 {
+            spill.shape(None, CallToolResult::new([Content::text("x".repeat(120_000))]));
+        }
+        let files = std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap());
+        let (ours, others): (Vec<_>, Vec<_>) =
+            files.partition(|file| file.file_name().to_str().is_some_and(is_result));
+        assert_eq!((ours.len(), others.len()), (4, 1));
     }
 
     #[test]

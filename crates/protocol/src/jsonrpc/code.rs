@@ -94,6 +94,13 @@ impl RpcError {
         Self::new(ErrorCode::INVALID_PARAMS, message)
     }
 
+    /// The scopes that the caller lacks, where the error says so: -32600 with the scopes in its data.
+    pub fn missing_scopes(&self) -> Option<Vec<String>> {
+        let data = self.data.as_ref().filter(|_| self.code == ErrorCode::INVALID_REQUEST)?;
+        let (_, scopes) = data.fields().find(|(name, _)| name.as_str() == "scopes")?;
+        scopes.decode().ok()
+    }
+
     /// -32603.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::INTERNAL_ERROR, message)

@@ -4,9 +4,10 @@
 //! that is over or an answer that cannot be read is never a matter of arguments.
 
 use serde::Deserialize;
-use switchboard_design::{Design, Error, Repair};
+use switchboard_design::{Design, Error, ItemKind, Repair};
 use switchboard_protocol::{ErrorCode, OrderedMap, Raw, RpcError};
 use switchboard_session::CallError;
+use switchboard_session::link::LinkError;
 
 /// What was called, so that a failure can be told with what would fit.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,25 @@ impl Called<'_> {
             Self::Prompt(_) => "prompts/get".into(),
             Self::Other(method) => method.to_owned(),
         }
+    }
+
+    /// Whether the error says, in the words of the specification, that there is no such tool or prompt.
+    fn is_unknown(self, error: &RpcError) -> bool {
+        let words = match self {
+            Self::Tool(name) => ["Unknown tool: ", name],
+            Self::Prompt(name) => ["Unknown prompt: ", name],
+            Self::Other(_) => return false,
+        };
+        error.code == ErrorCode::INVALID_PARAMS && error.message == words.concat()
+    }
+
+    fn unknown(self) -> Error {
+        let (kind, name) = match self {
+            Self::Tool(name) => (ItemKind::Tool, name),
+            Self::Prompt(name) => (ItemKind::Prompt, name),
+            Self::Other(name) => (ItemKind::Method, name),
+        };
+        Error::Unknown { kind, name: name.to_owned(), rpc: Some(ErrorCode::INVALID_PARAMS) }
     }
 
     /// How to repair the arguments that were sent, given what is wrong with them.
@@ -51,8 +71,15 @@ pub(crate) fn failed(
     match error {
         CallError::Remote(error) => match lacking(&error) {
             Some(capability) => Error::MissingCapability(capability),
+            None if called.is_unknown(&error) => called.unknown(),
             None => Error::from_rpc(error, repair),
         },
+        CallError::Link(LinkError::Challenged(challenge))
+            if challenge.error.as_deref() == Some("insufficient_scope") =>
+        {
+            let scopes = challenge.scope.as_deref().unwrap_or_default();
+            Error::Unauthorised { scopes: scopes.split_ascii_whitespace().map(str::to_owned).collect() }
+        }
         CallError::TimedOut { .. } => Error::Timeout,
         CallError::Cancelled => Error::Cancelled,
         CallError::Protocol { error, .. } => Error::Malformed(error),
@@ -79,7 +106,6 @@ fn lacking(error: &RpcError) -> Option<String> {
 mod tests {
     use switchboard_protocol::DecodeError;
     use switchboard_session::Phase;
-    use switchboard_session::link::LinkError;
 
     use super::*;
 
@@ -107,6 +133,11 @@ mod tests {
             .with_data(serde_json::json!({"requiredCapabilities": {"elicitation": {}}}));
         let lacking = told(CallError::Remote(needs));
         assert!(matches!(lacking, Error::MissingCapability(capability) if capability == "elicitation"));
+        let mut challenge = switchboard_session::link::Challenge::new(403);
+        challenge.error = Some("insufficient_scope".into());
+        challenge.scope = Some("a b".into());
+        let forbidden = told(CallError::Link(LinkError::Challenged(std::sync::Arc::new(challenge))));
+        assert!(matches!(forbidden, Error::Unauthorised { scopes } if scopes == ["a", "b"]));
         let internal = told(CallError::Remote(RpcError::internal("boom")));
         assert!(matches!(internal, Error::Rpc(error) if error.message == "boom"));
     }

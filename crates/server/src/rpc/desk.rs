@@ -90,6 +90,11 @@ impl Desk {
         service.and_then(|rest| rest.strip_prefix('.')).unwrap_or(method)
     }
 
+    /// Whether the service has a method of its own by this name.
+    pub(crate) fn has(&self, method: &str) -> bool {
+        Method::find(self.design(), self.plain_name(method)).is_some()
+    }
+
     /// Whether the method sends events while it works.
     pub(crate) fn streams(&self, method: &str) -> bool {
         let found = Method::find(self.design(), self.plain_name(method));

@@ -1,6 +1,7 @@
 //! MCP and the plain endpoint on one listener, each at its path.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -22,8 +23,9 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Both of them.
+    /// Both of them. The plain endpoint answers the methods of MCP too, with the same sessions.
     pub fn new(mcp: HttpService, rpc: RpcService) -> Self {
+        let rpc = rpc.with_mcp(mcp.clone());
         Self { mcp, rpc }
     }
 
@@ -42,21 +44,37 @@ impl Mounted {
     where
         B: Body<Data: Send> + Send,
     {
+        self.handle_from(request, None).await
+    }
+
+    /// Answers one request that came on a connection from this address.
+    pub async fn handle_from<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
         if request.uri().path() == self.rpc.path() {
-            self.rpc.handle(request).await
+            self.rpc.handle_from(request, peer).await
         } else {
-            self.mcp.handle(request).await
+            self.mcp.handle_from(request, peer).await
         }
     }
 }
 
 impl Endpoint for Mounted {
-    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<ReplyBody>> + Send {
-        self.handle(request)
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: IpAddr,
+    ) -> impl Future<Output = Response<ReplyBody>> + Send {
+        self.handle_from(request, Some(peer))
     }
 
     fn write_stall(&self) -> Duration {
         self.mcp.write_stall()
+    }
+
+    fn is_proxy(&self, peer: IpAddr) -> bool {
+        self.mcp.is_proxy(peer)
     }
 
     fn shut_down(&self) {

@@ -1,21 +1,25 @@
 //! The plain endpoint over HTTP.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
+use switchboard_protocol::surface::{self, Side};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::answering::Extensions;
 use switchboard_session::link::BoxFuture;
-use switchboard_transport::http::server::{Endpoint, Entry, HttpOptions, Posted, ReplyBody, event};
+use switchboard_transport::http::server::{
+    AcceptPolicy, Endpoint, Entry, HttpOptions, HttpService, Posted, ReplyBody, event,
+};
 
 use super::desk::{Desk, Visit};
 use super::message;
@@ -41,6 +45,8 @@ pub struct RpcService {
 struct Inner {
     desk: Desk,
     entry: Entry,
+    /// Answers the methods of MCP at the same path.
+    mcp: Option<HttpService>,
 }
 
 impl RpcService {
@@ -52,7 +58,17 @@ impl RpcService {
     pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Result<Self, GlobError> {
         let desk = Desk::new(builder)?;
         options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
-        Ok(Self { inner: Arc::new(Inner { desk, entry: Entry::new(options) }) })
+        // One endpoint for all clients: a stream where it is named, JSON for everybody else.
+        options.accept = AcceptPolicy::Named;
+        Ok(Self { inner: Arc::new(Inner { desk, entry: Entry::new(options), mcp: None }) })
+    }
+
+    /// The same endpoint, which also answers the methods of MCP: `initialize`, `tools/call` and the others, with the
+    /// sessions of this service. A method of the service's own that has the name of one of MCP is still its own.
+    #[must_use]
+    pub fn with_mcp(&self, mcp: HttpService) -> Self {
+        let Inner { desk, entry, .. } = &*self.inner;
+        Self { inner: Arc::new(Inner { desk: desk.clone(), entry: entry.clone(), mcp: Some(mcp) }) }
     }
 
     /// The path it is at.
@@ -65,12 +81,32 @@ impl RpcService {
     where
         B: Body<Data: Send> + Send,
     {
-        let posted = match self.inner.entry.post(request).await {
+        self.handle_from(request, None).await
+    }
+
+    /// Answers one request that came on a connection from this address.
+    pub async fn handle_from<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        if request.method() != Method::POST
+            && let Some(mcp) = &self.inner.mcp
+        {
+            // The streams and the end of sessions.
+            return mcp.handle_from(at_path(request, mcp.path()), peer).await;
+        }
+        let posted = match self.inner.entry.post_from(request, peer).await {
             Ok(posted) => posted,
             Err(turned) => return turned,
         };
         let takes = Takes { json: posted.takes_json, events: posted.names_events };
-        match jsonrpc::parse(posted.body.clone()) {
+        let message = jsonrpc::parse(posted.body.clone());
+        if let (Some(mcp), Ok(message)) = (&self.inner.mcp, &message)
+            && self.inner.is_mcp(message, &posted)
+        {
+            return mcp.answer_posted(posted).await;
+        }
+        match message {
             Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(posted)).await,
             Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(posted)).await,
             Err(malformed) => {
@@ -79,6 +115,16 @@ impl RpcService {
             }
         }
     }
+}
+
+/// The same request, for another path.
+fn at_path<B>(mut request: Request<B>, path: &str) -> Request<B> {
+    let mut parts = std::mem::take(request.uri_mut()).into_parts();
+    parts.path_and_query = path.parse().ok();
+    if let Ok(uri) = Uri::from_parts(parts) {
+        *request.uri_mut() = uri;
+    }
+    request
 }
 
 /// What a client takes for an answer.
@@ -90,6 +136,25 @@ struct Takes {
 }
 
 impl Inner {
+    /// Whether a message is one of MCP.
+    fn is_mcp(&self, message: &Message, posted: &Posted) -> bool {
+        let is_mcp = |envelope: &Envelope| match envelope {
+            Envelope::Request(request) => self.is_mcp_method(&request.method),
+            Envelope::Notification(note) => self.is_mcp_method(&note.method),
+            Envelope::Response(_) => posted.head.headers.contains_key("mcp-session-id"),
+        };
+        match message {
+            Message::Single(envelope) => is_mcp(envelope),
+            Message::Batch(elements) => {
+                !elements.is_empty() && elements.iter().all(|element| element.as_ref().is_ok_and(&is_mcp))
+            }
+        }
+    }
+
+    fn is_mcp_method(&self, method: &str) -> bool {
+        surface::find(method).any(|row| row.direction.sent_by(Side::Client)) && !self.desk.has(method)
+    }
+
     async fn single(&self, envelope: Envelope, takes: Takes, visit: Visit) -> Response<ReplyBody> {
         if let Envelope::Request(request) = &envelope
             && request.version == Version::Two
@@ -294,8 +359,12 @@ fn bare(status: StatusCode) -> Response<ReplyBody> {
 }
 
 impl Endpoint for RpcService {
-    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<ReplyBody>> + Send {
-        self.handle(request)
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: IpAddr,
+    ) -> impl Future<Output = Response<ReplyBody>> + Send {
+        self.handle_from(request, Some(peer))
     }
 
     fn write_stall(&self) -> Duration {

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     DetailedTask, InputRequest, InputRequests, Raw, RpcError, ServerResult, Task, TaskStatus,
 };
-use switchboard_session::answering::{AskError, Asks, Cx, Reply};
+use switchboard_session::answering::{AskError, Asks, Caller, Cx, Reply};
 use switchboard_session::link::BoxFuture;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -19,6 +19,8 @@ use super::{TaskRecord, clock};
 /// A task while it runs.
 pub(super) struct Job {
     pub(super) owner: Option<String>,
+    /// Whom it is counted against.
+    client: Option<String>,
     /// The request it came of.
     pub(super) cx: Cx,
     pub(super) until: Instant,
@@ -56,6 +58,7 @@ impl Job {
         let state = State { task, end: None, open: Vec::new(), known: HashMap::new() };
         Self {
             owner: cx.owner(),
+            client: client(&cx),
             cx,
             until: Instant::now() + ttl,
             state: Mutex::new(state),
@@ -75,7 +78,7 @@ impl Job {
                 detailed.input_requests = Some(asked.collect::<InputRequests>());
             }
         }
-        TaskRecord::new(self.owner.clone(), detailed)
+        TaskRecord::new(self.owner.clone(), detailed).with_client(self.client.clone())
     }
 
     /// How long it is still kept.
@@ -194,6 +197,16 @@ impl Job {
             (None, None) => Err(Err(AskError::Invalid("this task has asked too much, or is over".into()))),
         }
     }
+}
+
+/// Whom a request is counted against: its caller, or else the address it came from.
+fn client(cx: &Cx) -> Option<String> {
+    #[cfg(any(feature = "http", feature = "rpc"))]
+    if cx.caller().is_none() {
+        use switchboard_transport::http::server::ClientAddress;
+        return cx.extension::<ClientAddress>().map(ToString::to_string);
+    }
+    cx.caller().map(Caller::principal)
 }
 
 type Answered = Result<Raw, AskError>;

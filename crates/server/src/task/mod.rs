@@ -22,4 +22,4 @@ mod store;
 pub use limits::TaskLimits;
 pub use record::TaskRecord;
 pub use run::{Fate, Tasks};
-pub use store::{MemoryTasks, TaskStore, TooManyTasks};
+pub use store::{MemoryTasks, TaskBudget, TaskStore, TooManyTasks};

@@ -1,6 +1,6 @@
 //! Where tasks are kept, so that their callers find them again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -36,24 +36,177 @@ pub trait TaskStore: Send + Sync + 'static {
 #[error("there are too many tasks; wait for some to be over")]
 pub struct TooManyTasks;
 
-/// Keeps tasks in memory, up to a number: the oldest that is over gives way.
+/// Keeps tasks in memory, up to a number and a size: the oldest that is over gives way, of the same client first where
+/// that one has more than its share.
 #[derive(Debug)]
 pub struct MemoryTasks {
-    // In the order of their making.
-    kept: Mutex<VecDeque<Kept>>,
+    // Held for a look or a change, never across an await.
+    state: Mutex<State>,
     most: usize,
+    budget: TaskBudget,
+}
+
+/// How many bytes of tasks are kept in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskBudget {
+    /// For all clients.
+    pub all: usize,
+    /// For one client: an authenticated principal, or else an address.
+    pub per_client: usize,
+}
+
+impl TaskBudget {
+    /// So many for all clients, and so many of them for one.
+    pub const fn new(all: usize, per_client: usize) -> Self {
+        Self { all, per_client }
+    }
+}
+
+impl Default for TaskBudget {
+    fn default() -> Self {
+        Self::new(32 * 1024 * 1024, 8 * 1024 * 1024)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By number, which is the order of their making.
+    kept: BTreeMap<u64, Kept>,
+    ids: HashMap<String, u64>,
+    next: u64,
+    all: Share,
+    shares: HashMap<Option<String>, Share>,
+    /// By the end of their time.
+    ends: BTreeSet<(Instant, u64)>,
+}
+
+/// What is kept for all, or for one client.
+#[derive(Debug, Default)]
+struct Share {
+    tasks: usize,
+    bytes: usize,
+    /// Those that are over.
+    over: BTreeSet<u64>,
 }
 
 #[derive(Debug)]
 struct Kept {
     record: TaskRecord,
     until: Instant,
+    bytes: usize,
+}
+
+impl State {
+    fn insert(&mut self, number: u64, record: TaskRecord, until: Instant) {
+        let bytes = record.size();
+        let client = record.client.clone();
+        let is_over = record.is_over();
+        for share in [&mut self.all, self.shares.entry(client).or_default()] {
+            share.tasks += 1;
+            share.bytes += bytes;
+            if is_over {
+                share.over.insert(number);
+            }
+        }
+        self.ids.insert(record.id().to_owned(), number);
+        self.ends.insert((until, number));
+        self.kept.insert(number, Kept { record, until, bytes });
+    }
+
+    fn remove(&mut self, number: u64) {
+        let Some(Kept { record, until, bytes }) = self.kept.remove(&number) else { return };
+        self.ids.remove(record.id());
+        self.ends.remove(&(until, number));
+        let own = self.shares.get_mut(&record.client);
+        for share in [Some(&mut self.all), own].into_iter().flatten() {
+            share.tasks -= 1;
+            share.bytes -= bytes;
+            share.over.remove(&number);
+        }
+        if self.shares.get(&record.client).is_some_and(|share| share.tasks == 0) {
+            self.shares.remove(&record.client);
+        }
+    }
+
+    fn expire(&mut self, now: Instant) {
+        while let Some((until, number)) = self.ends.first().copied()
+            && until <= now
+        {
+            self.remove(number);
+        }
+    }
+
+    fn find(&self, id: &str, now: Instant) -> Option<&TaskRecord> {
+        let kept = self.kept.get(self.ids.get(id)?)?;
+        (kept.until > now).then_some(&kept.record)
+    }
+
+    /// Removes the oldest tasks that are over, other than this one, while `too_much` of a share.
+    fn evict(&mut self, client: Option<&Option<String>>, spared: u64, too_much: impl Fn(&Share) -> bool) {
+        loop {
+            let share = match client {
+                Some(client) => self.shares.get(client),
+                None => Some(&self.all),
+            };
+            let oldest = share.filter(|share| too_much(share));
+            let oldest = oldest.and_then(|share| share.over.iter().copied().find(|number| *number != spared));
+            let Some(oldest) = oldest else { return };
+            self.remove(oldest);
+        }
+    }
 }
 
 impl MemoryTasks {
     /// Keeps at most this many.
     pub fn new(most: usize) -> Self {
-        Self { kept: Mutex::default(), most: most.max(1) }
+        Self { state: Mutex::default(), most: most.max(1), budget: TaskBudget::default() }
+    }
+
+    /// Keeps at most so many bytes. A result that is larger than the share of a client is not kept: its task fails.
+    #[must_use]
+    pub fn with_budget(mut self, budget: TaskBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// Bytes that are kept.
+    #[cfg(test)]
+    fn bytes(&self) -> usize {
+        self.state.lock().all.bytes
+    }
+
+    fn put(&self, mut record: TaskRecord, until: Instant, now: Instant) -> Result<(), TooManyTasks> {
+        let TaskBudget { all, per_client } = self.budget;
+        let mut state = self.state.lock();
+        state.expire(now);
+        if record.size() > all.min(per_client) {
+            record.drop_result(all.min(per_client));
+        }
+        let client = record.client.clone();
+        let number = match state.ids.get(record.id()).copied() {
+            Some(known) => {
+                state.remove(known);
+                known
+            }
+            None => {
+                // One client's many tasks push out their own results, not those of others.
+                let most_of_client = (self.most / 16).max(1);
+                if client.is_some() {
+                    state.evict(Some(&client), u64::MAX, |share| share.tasks >= most_of_client);
+                }
+                state.evict(None, u64::MAX, |share| share.tasks >= self.most);
+                if state.all.tasks >= self.most {
+                    return Err(TooManyTasks);
+                }
+                state.next += 1;
+                state.next
+            }
+        };
+        state.insert(number, record, until);
+        state.evict(Some(&client), number, |share| share.bytes > per_client);
+        state.evict(None, number, |share| share.bytes > all);
+        Ok(())
     }
 }
 
@@ -65,45 +218,13 @@ impl Default for MemoryTasks {
 
 impl TaskStore for MemoryTasks {
     fn save(&self, record: TaskRecord, left: Duration) -> BoxFuture<'_, Result<(), TooManyTasks>> {
-        let saved = {
-            let (mut kept, now) = (self.kept.lock(), Instant::now());
-            let until = now + left;
-            match kept.iter_mut().find(|kept| kept.record.id() == record.id()) {
-                Some(known) => {
-                    *known = Kept { record, until };
-                    Ok(())
-                }
-                None => {
-                    kept.retain(|kept| kept.until > now);
-                    // One owner's many tasks push out their own results, not those of others.
-                    let of_owner = |kept: &&Kept| kept.record.owner == record.owner;
-                    if record.owner.is_some()
-                        && kept.iter().filter(of_owner).count() >= (self.most / 16).max(1)
-                        && let Some(over) =
-                            kept.iter().position(|kept| of_owner(&kept) && kept.record.is_over())
-                    {
-                        kept.remove(over);
-                    }
-                    if kept.len() >= self.most
-                        && let Some(over) = kept.iter().position(|kept| kept.record.is_over())
-                    {
-                        kept.remove(over);
-                    }
-                    let has_room = kept.len() < self.most;
-                    if has_room {
-                        kept.push_back(Kept { record, until });
-                    }
-                    has_room.then_some(()).ok_or(TooManyTasks)
-                }
-            }
-        };
+        let now = Instant::now();
+        let saved = self.put(record, now + left, now);
         Box::pin(async move { saved })
     }
 
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<TaskRecord>> {
-        let (kept, now) = (self.kept.lock(), Instant::now());
-        let found = kept.iter().find(|kept| kept.record.id() == id && kept.until > now);
-        let found = found.map(|kept| kept.record.clone());
+        let found = self.state.lock().find(id, Instant::now()).cloned();
         Box::pin(async { found })
     }
 
@@ -114,9 +235,10 @@ impl TaskStore for MemoryTasks {
         most: usize,
     ) -> BoxFuture<'a, Option<Vec<TaskRecord>>> {
         let listed = {
-            let (kept, now) = (self.kept.lock(), Instant::now());
-            let mut own = kept
-                .iter()
+            let (state, now) = (self.state.lock(), Instant::now());
+            let mut own = state
+                .kept
+                .values()
                 .filter(|kept| kept.until > now && kept.record.owner.as_deref() == owner)
                 .map(|kept| &kept.record);
             let is_there = after.is_none_or(|after| own.any(|record| record.id() == after));
@@ -128,14 +250,49 @@ impl TaskStore for MemoryTasks {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::{DetailedTask, Task, TaskStatus};
+    use switchboard_protocol::{DetailedTask, Raw, Task, TaskStatus};
 
     use super::*;
 
     const LONG: Duration = Duration::from_secs(60);
 
     fn record(id: &str, owner: &str, status: TaskStatus) -> TaskRecord {
-        TaskRecord::new(Some(owner.to_owned()), DetailedTask::new(Task::new(id, "now").with_status(status)))
+        let task = DetailedTask::new(Task::new(id, "now").with_status(status));
+        TaskRecord::new(Some(owner.to_owned()), task).with_client(Some(owner.to_owned()))
+    }
+
+    fn finished(id: &str, owner: &str, bytes: usize) -> TaskRecord {
+        let mut record = record(id, owner, TaskStatus::Completed);
+        record.task.result = Some(Raw::encode(&"x".repeat(bytes)).unwrap());
+        record
+    }
+
+    #[tokio::test]
+    async fn s4_finished_tasks_stay_within_the_byte_budget() {
+        let store = MemoryTasks::default().with_budget(TaskBudget::new(64_000, 24_000));
+        store.save(finished("bob", "bob", 10_000), LONG).await.unwrap();
+        store.save(record("runs", "ada", TaskStatus::Working), LONG).await.unwrap();
+        for task in 0..60 {
+            store.save(finished(&task.to_string(), "ada", 10_000), LONG).await.unwrap();
+            assert!(store.bytes() <= 64_000, "{}", store.bytes());
+        }
+        assert_eq!(ids(&store.list(Some("ada"), None, 99).await.unwrap()), ["runs", "58", "59"]);
+        assert!(store.load("bob").await.is_some(), "another client's result stays");
+        for task in 0..20 {
+            store.save(finished(&format!("c{task}"), &format!("c{task}"), 10_000), LONG).await.unwrap();
+            assert!(store.bytes() <= 64_000, "{}", store.bytes());
+        }
+        assert_eq!(store.load("bob").await, None, "the oldest gave way");
+    }
+
+    #[tokio::test]
+    async fn s4_a_result_larger_than_the_share_fails_its_task() {
+        let store = MemoryTasks::default().with_budget(TaskBudget::new(64_000, 24_000));
+        store.save(record("big", "ada", TaskStatus::Working), LONG).await.unwrap();
+        store.save(finished("big", "ada", 30_000), LONG).await.unwrap();
+        let kept = store.load("big").await.unwrap();
+        assert_eq!((kept.task.task.status, kept.task.result.is_some()), (TaskStatus::Failed, false));
+        assert!(kept.task.error.unwrap().message.contains("24000"));
     }
 
     fn ids(records: &[TaskRecord]) -> Vec<&str> {

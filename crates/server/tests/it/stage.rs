@@ -15,7 +15,7 @@ use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
 use switchboard_session::answering::{Answered, Back, Caller, Extensions, Server};
-use switchboard_session::link::{Exchange, InProcess, Once, pair};
+use switchboard_session::link::{Exchange, InProcess, LinkError, Once, pair};
 use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
@@ -463,6 +463,10 @@ pub(crate) async fn outcome(session: &ClientSession, tool: &str, args: Value) ->
         Ok(result) if result.is_error => ("failed".to_owned(), result.text()),
         Ok(result) => ("fine".to_owned(), result.text()),
         Err(CallError::Remote(error)) => (error.code.to_string(), error.message),
+        // Over HTTP it is a challenge.
+        Err(CallError::Link(LinkError::Challenged(challenge))) => {
+            (challenge.error.clone().unwrap_or_default(), challenge.scope.clone().unwrap_or_default())
+        }
         Err(other) => panic!("{other:?}"),
     }
 }

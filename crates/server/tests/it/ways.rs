@@ -62,3 +62,42 @@ async fn on_stdio() {
     assert_eq!(outcome(&session, "echo", json!({"text": "piped"})).await.1, "piped");
     session.close().await;
 }
+
+#[tokio::test]
+async fn d4_where_and_how_it_is_served_can_be_set() {
+    use switchboard_server::ServeHttp;
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let how = ServeHttp::new(address).options(HttpOptions::default().with_path("/shop"));
+    let serving = tokio::spawn(async move { Shop::builder().serve_http(how).await.is_ok() });
+    let url = format!("http://{address}/shop");
+    let opened = async {
+        loop {
+            if let Ok(session) = Client::new().connect(Http::new(&url).unwrap()).await {
+                return session;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let session = tokio::time::timeout(std::time::Duration::from_secs(60), opened).await.unwrap();
+    assert_eq!(outcome(&session, "echo", json!({"text": "set"})).await.1, "set");
+    serving.abort();
+}
+
+#[tokio::test]
+async fn s10_a_public_address_needs_authentication_or_hosts() {
+    use switchboard_server::{ServeError, ServeHttp};
+    use switchboard_transport::http::server::Refused;
+    let public: std::net::SocketAddr = "0.0.0.0:0".parse().unwrap();
+    let refused = Shop::builder().serve_http(public).await.unwrap_err();
+    assert!(matches!(refused, ServeError::Unprotected(address) if address == public));
+    let said = refused.to_string();
+    assert!(said.contains("with_authenticate") && said.contains("with_allowed_hosts"), "{said}");
+    let hosts = HttpOptions::default().with_allowed_hosts(["mcp.example.org"]);
+    let authenticated =
+        HttpOptions::default().with_authenticate(|_: &http::request::Parts| Err(Refused::no_token()));
+    for options in [hosts, authenticated] {
+        let mut serving = std::pin::pin!(Shop::builder().serve_http(ServeHttp::new(public).options(options)));
+        let polled = tokio::time::timeout(std::time::Duration::from_millis(50), &mut serving).await;
+        assert!(polled.is_err(), "it serves");
+    }
+}

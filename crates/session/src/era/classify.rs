@@ -132,13 +132,22 @@ impl Said {
     }
 }
 
-/// The last thing a client said of itself: in every request it says the same, but for the number of its progress
+/// What the last few clients said of themselves: each says the same in every request, but for the number of its progress
 /// token. Then nothing has to be read again.
 #[derive(Debug, Default)]
 pub(crate) struct LastStated {
-    // Held for a comparison, never across an await.
-    kept: Mutex<Option<Kept>>,
+    // Held for a few comparisons, never across an await.
+    kept: Mutex<Cache>,
 }
+
+#[derive(Debug, Default)]
+struct Cache {
+    /// Found last comes first.
+    entries: Vec<Kept>,
+}
+
+/// Clients that are known at a time.
+const MOST_CLIENTS: usize = 8;
 
 #[derive(Debug)]
 struct Kept {
@@ -156,15 +165,13 @@ impl LastStated {
     /// What was said, and the token, when `meta` is what is kept but for the number.
     fn recall(&self, meta: &str) -> Option<(Arc<Stated>, Option<RequestId>)> {
         // Whoever would have to wait reads for itself.
-        let kept = self.kept.try_lock()?;
-        let kept = kept.as_ref()?;
-        let rest = meta.strip_prefix(kept.before.as_str())?;
-        let token = match &kept.after {
-            Some(after) => Some(number(rest.strip_suffix(after.as_str())?)?),
-            None if rest.is_empty() => None,
-            None => return None,
-        };
-        Some((Arc::clone(&kept.stated), token))
+        let mut cache = self.kept.try_lock()?;
+        let (at, found) =
+            cache.entries.iter().enumerate().find_map(|(at, kept)| Some((at, kept.recall(meta)?)))?;
+        if at > 0 {
+            cache.entries.swap(0, at);
+        }
+        Some(found)
     }
 
     fn keep(&self, meta: &Raw, token: Option<&Raw>, stated: &Arc<Stated>) {
@@ -184,8 +191,23 @@ impl LastStated {
         };
         if text.len() <= MOST_KEPT {
             let (before, after) = (before.to_owned(), after.map(str::to_owned));
-            *self.kept.lock() = Some(Kept { before, after, stated: Arc::clone(stated) });
+            let entries = &mut self.kept.lock().entries;
+            entries.truncate(MOST_CLIENTS - 1);
+            entries.insert(0, Kept { before, after, stated: Arc::clone(stated) });
         }
+    }
+}
+
+impl Kept {
+    /// What was said, and the token, when `meta` is what is kept but for the number.
+    fn recall(&self, meta: &str) -> Option<(Arc<Stated>, Option<RequestId>)> {
+        let rest = meta.strip_prefix(self.before.as_str())?;
+        let token = match &self.after {
+            Some(after) => Some(number(rest.strip_suffix(after.as_str())?)?),
+            None if rest.is_empty() => None,
+            None => return None,
+        };
+        Some((Arc::clone(&self.stated), token))
     }
 }
 
@@ -261,5 +283,21 @@ mod tests {
         let Classified::Modern(Err(error)) = look(text, &last).era else { panic!("not refused") };
         assert!(error.message.contains("clientCapabilities"), "{error}");
         assert!(matches!(look("{}", &last).era, Classified::Legacy));
+    }
+
+    #[test]
+    fn s11_clients_that_take_turns_are_all_known() {
+        let last = LastStated::default();
+        let said = |client: usize, token: usize| {
+            META.replace("\"x\":1", &format!("\"x\":{client}")).replace(":7,", &format!(":{token},"))
+        };
+        let stated = |client, token| stated(look(&said(client, token), &last)).0;
+        let first: Vec<_> = (0..MOST_CLIENTS).map(|client| stated(client, 1)).collect();
+        for round in 2..5 {
+            for (client, first) in first.iter().enumerate() {
+                assert!(Arc::ptr_eq(first, &stated(client, round)), "nothing is read again");
+            }
+        }
+        assert!(last.kept.lock().entries.len() <= MOST_CLIENTS);
     }
 }

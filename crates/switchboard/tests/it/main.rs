@@ -6,6 +6,7 @@ mod derives;
 mod door;
 mod http;
 mod http_faults;
+mod limits;
 mod own_server;
 mod service;
 mod service_rpc;

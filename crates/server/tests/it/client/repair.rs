@@ -235,3 +235,41 @@ async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_
         assert!(matches!(error, Error::Tool(_)), "{error:?}");
     }
 }
+
+#[tokio::test]
+#[cfg(feature = "rpc")]
+async fn v3_a_missing_scope_is_typed_and_never_repaired() {
+    use switchboard_server::client::{Caller, client};
+    use switchboard_transport::http::client::Http;
+    use switchboard_transport::http::server::{HttpListener, HttpOptions};
+
+    for reveals in [false, true] {
+        let builder = bench::scoped().reveal_scopes(reveals);
+        let server = builder.clone().build().unwrap();
+        let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let url = format!("http://{}/mcp", listener.address().unwrap());
+        let serving =
+            tokio::spawn(listener.serve(builder.into_http_service(HttpOptions::default()).unwrap()));
+        for offer in ERAS {
+            let here = open::session(&server, offer).await;
+            let there = client().with_offer(offer).connect(Http::new(&url).unwrap()).await.unwrap();
+            for session in [here, there] {
+                let caller = Caller::new(session.clone(), Arc::clone(bench::design()));
+                let typed =
+                    caller.tool::<Vec<u32>, Error>(bench::NUMBERS, Arguments::new(), None, None).await;
+                let asked = |_| async { panic!("the model was asked") };
+                let repaired = caller.with_repair(3, "numbers", json!({}), asked).await;
+                let listed = call_with_repair(&session, 3, "numbers", json!({}), asked).await;
+                for error in [typed.unwrap_err(), repaired.unwrap_err(), listed.unwrap_err()] {
+                    assert!(!error.is_retryable() && error.repair().is_none(), "{error:?}");
+                    match &error {
+                        Error::Unauthorised { scopes } if reveals => assert_eq!(scopes, &["run"]),
+                        Error::Unknown { name, .. } if !reveals => assert_eq!(name, "numbers"),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
+        serving.abort();
+    }
+}

@@ -213,7 +213,7 @@ async fn the_door_is_the_one_of_mcp() {
     assert_eq!(status(with("content-type", "text/plain")).await, 415);
     assert_eq!(status(with("host", "evil.example")).await, 403);
     assert_eq!(status(with("origin", "https://evil.example")).await, 403);
-    assert_eq!(status(with("accept", "text/html")).await, 406);
+    assert_eq!(status(with("accept", "text/html")).await, 200, "JSON unless a stream is named");
     let mut elsewhere = request(good);
     *elsewhere.uri_mut() = "/other".parse().unwrap();
     assert_eq!(status(elsewhere).await, 404);
@@ -300,4 +300,73 @@ async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
     assert_eq!(mapped["error"], json!({"code": -32603, "message": "Try later", "data": {"name": "busy"}}));
     let late = call("slow", json!({"ms": 60_000})).await;
     assert_eq!(late["error"], json!({"code": -32603, "message": "timed out"}));
+}
+
+/// The endpoint as a design with `rpc = "/rpc"` is served: the methods of MCP and the service's own.
+fn mounted(builder: &switchboard_server::ServiceBuilder) -> switchboard_server::rpc::Mounted {
+    switchboard_server::rpc::Mounted::of(builder, HttpOptions::default()).unwrap()
+}
+
+#[tokio::test]
+async fn d4_one_post_endpoint_answers_mcp_and_the_service() {
+    let service = mounted(&bench::builder());
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+    let response = service.handle(request(begin.to_string())).await;
+    let session = response.headers()["mcp-session-id"].clone();
+    assert_eq!(response.headers()["content-type"], "application/json", "JSON unless a stream is named");
+    let opened: Value = serde_json::from_str(&text(response).await).unwrap();
+    assert_eq!(opened["result"]["protocolVersion"], "2025-06-18");
+
+    let ask = async |asked: Value, accept: Option<&str>| {
+        let mut request = request(asked.to_string());
+        request.headers_mut().insert("mcp-session-id", session.clone());
+        if let Some(accept) = accept {
+            request.headers_mut().insert("accept", accept.parse().unwrap());
+        }
+        let response = service.handle(request).await;
+        let media = response.headers()["content-type"].to_str().unwrap().to_owned();
+        (media, text(response).await)
+    };
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "numbers", "arguments": {}}});
+    for accept in [None, Some("*/*"), Some("application/json")] {
+        let (media, answered) = ask(call.clone(), accept).await;
+        assert_eq!(media, "application/json");
+        assert!(answered.contains("[1,2]"), "{answered}");
+    }
+    let (media, answered) = ask(call, Some("application/json, text/event-stream")).await;
+    assert_eq!(media, "text/event-stream");
+    assert!(answered.contains("data: ") && answered.contains("[1,2]"), "{answered}");
+    let (_, answered) = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "numbers"}), None).await;
+    assert_eq!(answered, r#"{"jsonrpc":"2.0","id":2,"result":[1,2]}"#);
+    let (_, answered) = ask(json!({"jsonrpc": "2.0", "id": 3, "method": "nothing"}), None).await;
+    assert!(answered.contains("-32601"), "{answered}");
+
+    let mut end = request("");
+    *end.method_mut() = Method::DELETE;
+    end.headers_mut().insert("mcp-session-id", session.clone());
+    assert_eq!(service.handle(end).await.status(), StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn v3_a_missing_scope_is_a_challenge_over_http() {
+    let service = mounted(&bench::scoped().reveal_scopes(true));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"name": "numbers", "arguments": {}, "_meta": meta});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut request = request(call.to_string());
+    *request.uri_mut() = "/mcp".parse().unwrap();
+    for (name, value) in
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "numbers")]
+    {
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    let response = service.handle(request).await;
+    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+    assert_eq!(response.headers()["www-authenticate"], r#"Bearer error="insufficient_scope", scope="run""#);
+    let answered: Value = serde_json::from_str(&text(response).await).unwrap();
+    assert_eq!((&answered["id"], &answered["error"]["data"]), (&json!(1), &json!({"scopes": ["run"]})));
 }

@@ -41,3 +41,15 @@ async fn an_exact_version_is_the_only_one_let_in() {
     let reply = knock(&service, &[], &initialize("2025-06-18")).await;
     assert_eq!(reply.message()["result"]["protocolVersion"], "2025-06-18");
 }
+
+#[tokio::test]
+async fn d3_a_ping_needs_no_session() {
+    let (_, service) = server_with(builder());
+    let ping = serde_json::json!({ "jsonrpc": "2.0", "id": 7, "method": "ping" });
+    let reply = knock(&service, &[], &ping).await;
+    assert_eq!((reply.status, &reply.message()["result"]), (200, &serde_json::json!({})));
+    assert_eq!(reply.header("mcp-session-id"), None);
+    let early = serde_json::json!({ "jsonrpc": "2.0", "id": 8, "method": "tools/list" });
+    assert_eq!(knock(&service, &[], &early).await.status, 400);
+    assert_eq!(knock(&service, &[("mcp-session-id", "unknown")], &ping).await.status, 404);
+}

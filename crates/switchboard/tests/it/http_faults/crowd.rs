@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::http_faults::raw::{Stand, Wire, call};
 use crate::http_faults::stage::{LONG, ms};
 
-fn is_long() -> bool {
+pub(crate) fn is_long() -> bool {
     std::env::var_os("SWITCHBOARD_LONG").is_some()
 }
 

@@ -100,6 +100,11 @@ impl Handler for Fixture {
                 tokio::task::yield_now().await;
                 done("spoken")
             }),
+            "speaks_and_echoes" => Handled::later(async move {
+                cx.progress(1.0, Some(2.0), None);
+                tokio::task::yield_now().await;
+                done(call.arguments.as_ref().map_or("", Raw::as_str))
+            }),
             "fails" => Handled::later(async { Err(RpcError::invalid_params("it cannot be done")) }),
             "speaks_and_fails" => Handled::later(async move {
                 cx.progress(1.0, Some(2.0), None);

@@ -325,3 +325,32 @@ async fn a_stop_ends_listen_streams_with_a_result_and_lets_calls_finish() {
     waiting.end().await;
     assert!(tokio::net::TcpStream::connect(stand.at).await.is_err(), "nobody listens any more");
 }
+
+#[tokio::test]
+async fn s10_a_request_that_can_be_read_in_two_ways_is_refused() {
+    let stand = Stand::open().await;
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let length = format!("Content-Length: {}\r\n", body.len());
+    let chunked = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    for (text, status) in [
+        (format!("{head}{length}\r\n{body}"), 200),
+        (format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunked}"), 200),
+        (format!("{head}{length}Transfer-Encoding: chunked\r\n\r\n{chunked}"), 400),
+        (format!("{head}Transfer-Encoding: chunked\r\n{length}\r\n{chunked}"), 400),
+        (format!("{head}{length}\r\n{body}").replacen("\r\n", "\n", 1), 400),
+        (format!("{head}{length}\n{body}"), 400),
+        (format!("{head}{length}\n"), 400),
+        (format!("{head}Content-Encoding: gzip\r\n{length}\r\n{body}"), 415),
+        (format!("{head}Content-Encoding: identity\r\n{length}\r\n{body}"), 200),
+    ] {
+        assert_eq!(stand.ask(text.as_bytes()).await.status, status, "{text:?}");
+        // The same as the second request of a connection, sent along with the first.
+        let mut wire = stand.connect().await;
+        wire.write(format!("{head}{length}\r\n{body}{text}").as_bytes()).await;
+        assert_eq!(wire.answer().await.status, 200);
+        assert_eq!(wire.answer().await.status, status, "{text:?}");
+    }
+    let evil = format!("{head}{length}\r\n{body}").replace("localhost", "[::1].evil.com");
+    assert_eq!(stand.ask(evil.as_bytes()).await.status, 403);
+}

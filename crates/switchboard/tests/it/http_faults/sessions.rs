@@ -3,8 +3,9 @@
 use serde_json::json;
 use switchboard::{HttpOptions, ListenerLimits, Offer};
 
-use crate::http_faults::raw::{Stand, legacy_call, post, request};
-use crate::http_faults::stage::ms;
+use crate::http_faults::crowd::is_long;
+use crate::http_faults::raw::{Stand, legacy_call, modern, post, request};
+use crate::http_faults::stage::{LONG, ms};
 
 async fn stand(options: HttpOptions) -> Stand {
     Stand::with(options, ListenerLimits::default(), Offer::Any).await
@@ -115,4 +116,135 @@ async fn a_session_has_to_be_named_and_known() {
     let version = "mcp-protocol-version: 1999-01-01";
     assert_eq!(stand.ask(&post(&[&session, version], &body)).await.status, 400);
     assert_eq!(stand.ask(&request("GET", &[&session, "accept: application/json"], "")).await.status, 406);
+}
+
+/// Runs in a process of its own: its peak of memory is what counts.
+#[test]
+#[ignore = "a part that another test plays"]
+fn part_large_replies() {
+    let sessions = if is_long() { 1_000 } else { 36 };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let stand = stand(HttpOptions::default()).await;
+        let text = "x".repeat(3_900_000);
+        for _ in 0..sessions {
+            let session = format!("mcp-session-id: {}", stand.initialize().await);
+            let params = json!({"name": "speaks_and_echoes", "arguments": {"text": text}, "_meta": {"progressToken": 1}});
+            let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
+            let accept = "accept: application/json, text/event-stream";
+            let answer = stand.ask(&post(&[&session, accept], &body)).await;
+            assert!(answer.is_stream() && answer.body.len() > text.len(), "{}", answer.head);
+        }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let peak: u64 = peak.unwrap().parse().unwrap();
+        assert!(peak < 128 * 1024, "{sessions} sessions, {peak} kB");
+    });
+}
+
+#[tokio::test]
+async fn s4_many_sessions_with_the_largest_replies_stay_within_128_mib() {
+    let program = std::env::current_exe().unwrap();
+    let mut part = tokio::process::Command::new(program);
+    part.args(["--exact", "http_faults::sessions::part_large_replies", "--ignored"]).kill_on_drop(true);
+    let output = part.output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test]
+async fn s5_an_open_stream_survives_newcomers_and_a_full_house_is_503() {
+    let mut options = HttpOptions::default();
+    options.sessions = 3;
+    let stand = stand(options).await;
+    let mut streams = Vec::new();
+    for _ in 0..3 {
+        let session = stand.initialize().await;
+        let header = format!("mcp-session-id: {session}");
+        let mut wire = stand.connect().await;
+        wire.write(&request("GET", &[&header, "accept: text/event-stream"], "")).await;
+        wire.until("text/event-stream").await;
+        streams.push((wire, session));
+        if streams.len() == 1 {
+            for _ in 0..20 {
+                stand.initialize().await;
+            }
+        }
+    }
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let refused = stand.ask(&post(&[], &body)).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    for (_, session) in &streams {
+        assert_eq!(listed(&stand, session).await, 200);
+    }
+    drop(streams);
+    let admitted = async {
+        while stand.ask(&post(&[], &body)).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG * 3, admitted).await.expect("a stream that nobody reads frees its session");
+}
+
+#[tokio::test]
+async fn s6_streams_that_only_listen_leave_room_for_ordinary_requests() {
+    let mut options = HttpOptions::default();
+    options.streams_per_client = 3;
+    let stand = stand(options).await;
+    let session = stand.initialize().await;
+    let header = format!("mcp-session-id: {session}");
+    let mut streams = Vec::new();
+    for _ in 0..3 {
+        let mut wire = stand.connect().await;
+        let other = format!("mcp-session-id: {}", stand.initialize().await);
+        wire.write(&request("GET", &[&other, "accept: text/event-stream"], "")).await;
+        wire.until("text/event-stream").await;
+        streams.push(wire);
+    }
+    let refused = stand.ask(&request("GET", &[&header, "accept: text/event-stream"], "")).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("5")));
+    let listen = modern(
+        &json!(1),
+        "subscriptions/listen",
+        json!({"notifications": {}}),
+        &["accept: text/event-stream"],
+    );
+    assert_eq!(stand.ask(&listen).await.status, 429, "of either era");
+    assert_eq!(listed(&stand, &session).await, 200, "ordinary requests are answered all the same");
+    drop(streams.pop());
+    let admitted = async {
+        loop {
+            let mut wire = stand.connect().await;
+            wire.write(&request("GET", &[&header, "accept: text/event-stream"], "")).await;
+            let answered = wire.until("\r\n").await;
+            if answered.starts_with("HTTP/1.1 200") {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LONG * 3, admitted).await.expect("a stream that has ended makes room");
+}
+
+#[tokio::test]
+async fn s6_behind_a_trusted_proxy_every_client_has_its_own_share() {
+    let mut options = HttpOptions::default();
+    options.sessions_per_client = 1;
+    options.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let stand = stand(options).await;
+    let begin = |client: &str| {
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+        post(&[&format!("x-forwarded-for: 1.1.1.1, {client}")], &body)
+    };
+    let mut sessions = Vec::new();
+    for client in ["203.0.113.1", "203.0.113.2", "203.0.113.1"] {
+        let answer = stand.ask(&begin(client)).await;
+        sessions.push(answer.header("mcp-session-id").unwrap().to_owned());
+    }
+    let mut known = Vec::new();
+    for session in &sessions {
+        known.push(listed(&stand, session).await);
+    }
+    assert_eq!(known, [404, 200, 200], "the second session of a client took the place of its first");
 }

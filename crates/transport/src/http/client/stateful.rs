@@ -9,7 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use parking_lot::Mutex;
+use switchboard_protocol::Notice;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
+use switchboard_protocol::method::Initialized;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
     Agreement, Ask, BoxFuture, Ended, Exchange, Inbound, InboundSender, Inward, Life, Link, LinkError, Note,
@@ -30,9 +32,22 @@ const LANE: usize = 1024;
 /// A link over a session.
 pub(crate) struct Stateful {
     session: Arc<Session>,
-    posts: mpsc::Sender<Bytes>,
+    posts: mpsc::Sender<Outgoing>,
     inbound: Mutex<Option<Inbound>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// A message that nobody answers.
+struct Outgoing {
+    body: Bytes,
+    /// Whether it tells the server that the session is open.
+    opens: bool,
+}
+
+impl Outgoing {
+    fn new(body: impl Into<Bytes>) -> Self {
+        Self { body: body.into(), opens: false }
+    }
 }
 
 /// What all exchanges of a session share.
@@ -89,12 +104,12 @@ impl Stateful {
         Self { session, posts, inbound: Mutex::new(Some(inbound)), tasks: Mutex::new(vec![poster]) }
     }
 
-    fn put(&self, text: Vec<u8>) -> Result<(), LinkError> {
+    fn put(&self, outgoing: Outgoing) -> Result<(), LinkError> {
         if self.session.state.lock().closed {
             return Err(LinkError::Closed);
         }
         self.posts
-            .try_send(text.into())
+            .try_send(outgoing)
             .map_err(|_| LinkError::Overloaded { what: "messages that wait to be sent" })
     }
 }
@@ -115,7 +130,7 @@ impl Link for Stateful {
         }
         if ask.life == Life::Detached {
             let posts = self.posts.clone();
-            let _ = posts.try_send(call.body);
+            let _ = posts.try_send(Outgoing::new(call.body));
             return failed(LinkError::Closed);
         }
         let emit = Emit::default();
@@ -125,8 +140,8 @@ impl Link for Stateful {
             let (posts, id) = (self.posts.clone(), ask.id.clone());
             move || {
                 let params = serde_json::json!({ "requestId": id, "reason": "the caller no longer waits" });
-                let _ =
-                    posts.try_send(note_text("notifications/cancelled", Some(&params.to_string())).into());
+                let text = note_text("notifications/cancelled", Some(&params.to_string()));
+                let _ = posts.try_send(Outgoing::new(text));
             }
         });
         exchange(driver, emit, on_drop)
@@ -134,8 +149,11 @@ impl Link for Stateful {
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
         self.put(match post {
-            Post::Note { method, params } => note_text(method, params),
-            Post::Answer { id, outcome } => response_text(Some(id), outcome),
+            Post::Note { method, params } => {
+                let opens = method == Initialized::NAME;
+                Outgoing { opens, ..Outgoing::new(note_text(method, params)) }
+            }
+            Post::Answer { id, outcome } => Outgoing::new(response_text(Some(id), outcome)),
         })
     }
 
@@ -326,11 +344,10 @@ fn skip(salvaged: &Salvaged, call: Option<&Call>, error: LinkError) -> Result<()
 }
 
 /// Sends what nobody answers, in order; the first word that the session is open opens it here too.
-async fn post_all(session: Arc<Session>, mut waiting: mpsc::Receiver<Bytes>) {
+async fn post_all(session: Arc<Session>, mut waiting: mpsc::Receiver<Outgoing>) {
     let mut listening: Option<AbortOnDrop> = None;
-    while let Some(body) = waiting.recv().await {
-        let opens =
-            listening.is_none() && memchr::memmem::find(&body, b"\"notifications/initialized\"").is_some();
+    while let Some(Outgoing { body, opens }) = waiting.recv().await {
+        let opens = opens && listening.is_none();
         let sent = session.wire.post(body, &session.headers(), Again::Never).await;
         match sent {
             Ok((_, Answer::Stream(mut events))) => {

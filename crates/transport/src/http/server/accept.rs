@@ -28,6 +28,8 @@ pub(crate) struct Accept {
     pub(crate) events: bool,
     /// An event stream, by name.
     pub(crate) names_events: bool,
+    /// A tool call is answered by an event stream wherever that is named.
+    pub(crate) at_once: bool,
 }
 
 impl Accept {
@@ -35,12 +37,12 @@ impl Accept {
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(ACCEPT).iter();
         let Some(first) = values.next() else {
-            return Self { json: true, events: true, names_events: false };
+            return Self { json: true, events: true, names_events: false, at_once: false };
         };
-        let mut accept = Self { json: false, events: false, names_events: false };
+        let mut accept = Self { json: false, events: false, names_events: false, at_once: false };
         let mut any = false;
         if first.as_bytes() == BOTH {
-            (accept, any) = (Self { json: true, events: true, names_events: true }, true);
+            (accept, any) = (Self { json: true, events: true, names_events: true, at_once: false }, true);
         } else {
             values = headers.get_all(ACCEPT).iter();
         }
@@ -50,16 +52,17 @@ impl Accept {
                 accept.allow(range);
             }
         }
-        if any { accept } else { Self { json: true, events: true, names_events: false } }
+        if any { accept } else { Self { json: true, events: true, names_events: false, at_once: false } }
     }
 
     /// What it allows under a policy.
     pub(crate) fn under(self, policy: AcceptPolicy) -> Self {
         match policy {
             AcceptPolicy::Named if !self.names_events => {
-                Self { json: true, events: false, names_events: false }
+                Self { json: true, events: false, names_events: false, at_once: false }
             }
-            AcceptPolicy::Named | AcceptPolicy::Specification => self,
+            AcceptPolicy::Named => Self { at_once: true, ..self },
+            AcceptPolicy::Specification => self,
         }
     }
 
@@ -105,7 +108,7 @@ mod tests {
         if let Some(text) = text {
             headers.insert(ACCEPT, text.parse().unwrap());
         }
-        let Accept { json, events, names_events } = Accept::read(&headers);
+        let Accept { json, events, names_events, .. } = Accept::read(&headers);
         (json, events, names_events)
     }
 
@@ -120,7 +123,7 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, text.parse().unwrap());
-            let Accept { json, events, names_events } = Accept::read(&headers).under(AcceptPolicy::Named);
+            let Accept { json, events, names_events, .. } = Accept::read(&headers).under(AcceptPolicy::Named);
             assert_eq!((json, events, names_events), expected, "{text:?}");
         }
     }

@@ -143,12 +143,17 @@ impl Refused {
         };
         let reason = self.description.as_deref().unwrap_or(reason);
         let mut reply = reply::turned(Turned::new(self.status(), reason));
-        if self.why != Why::Unavailable
-            && let Ok(challenge) = HeaderValue::from_str(&self.challenge(metadata))
-        {
-            reply.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        if self.why != Why::Unavailable {
+            self.challenge_in(&mut reply, metadata);
         }
         reply
+    }
+
+    /// Adds the challenge to an answer.
+    pub(crate) fn challenge_in(&self, reply: &mut Reply, metadata: Option<&str>) {
+        if let Ok(challenge) = HeaderValue::from_str(&self.challenge(metadata)) {
+            reply.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
     }
 }
 

@@ -8,12 +8,16 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::http::server::sessions::SessionUse;
 use crate::http::server::stream::Feed;
+use crate::http::server::stream_limit::StreamPermit;
 
 /// The body of an answer.
 #[derive(Debug)]
 pub struct ReplyBody {
     kind: Kind,
+    /// Counted until the body is gone.
+    _permit: Option<Box<StreamPermit>>,
 }
 
 enum Kind {
@@ -39,37 +43,52 @@ impl std::fmt::Debug for Kind {
 
 /// The reading end of a feed. Dropping it tells the writing end that the client is gone.
 #[derive(Debug)]
-struct Reading(Arc<Feed>);
+struct Reading {
+    feed: Arc<Feed>,
+    /// The session is busy while its stream is read.
+    _session: Option<SessionUse>,
+}
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        self.0.leave();
+        self.feed.leave();
     }
 }
 
 impl ReplyBody {
     /// Nothing.
     pub fn empty() -> Self {
-        Self { kind: Kind::Empty }
+        Self { kind: Kind::Empty, _permit: None }
     }
 
     /// All of it at once.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { kind: Kind::Whole(bytes.into()) }
+        Self { kind: Kind::Whole(bytes.into()), _permit: None }
     }
 
     /// As another body has it.
     pub fn other(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Self {
-        Self { kind: Kind::Other(Box::pin(body)) }
+        Self { kind: Kind::Other(Box::pin(body)), _permit: None }
     }
 
     /// A whole answer whose middle is large, and is not copied to stand between the others.
     pub(crate) fn pieces(pieces: [Bytes; 3]) -> Self {
-        Self { kind: Kind::Pieces(pieces) }
+        Self { kind: Kind::Pieces(pieces), _permit: None }
     }
 
     pub(crate) fn events(feed: Arc<Feed>) -> Self {
-        Self { kind: Kind::Events(Reading(feed)) }
+        Self { kind: Kind::Events(Reading { feed, _session: None }), _permit: None }
+    }
+
+    /// The events of a session.
+    pub(crate) fn events_of(feed: Arc<Feed>, session: SessionUse) -> Self {
+        Self { kind: Kind::Events(Reading { feed, _session: Some(session) }), _permit: None }
+    }
+
+    /// The same body, counted as a stream that only listens.
+    pub(crate) fn with_permit(mut self, permit: Option<StreamPermit>) -> Self {
+        self._permit = permit.map(Box::new);
+        self
     }
 }
 
@@ -97,7 +116,7 @@ impl Body for ReplyBody {
             }
             Kind::Other(body) => body.as_mut().poll_frame(cx),
             Kind::Events(reading) => {
-                reading.0.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+                reading.feed.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
     }

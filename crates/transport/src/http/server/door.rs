@@ -3,6 +3,7 @@
 //! One of the two places that may ask what the era seam says, because HTTP honestly is two bindings.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -14,13 +15,16 @@ use switchboard_session::answering::{Server, ServerSession, stands_alone};
 use switchboard_session::link::BoxFuture;
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
-use crate::http::server::accept::{Accept, AcceptPolicy};
+use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
+use crate::http::server::budget::Budget;
+use crate::http::server::entry::Posted;
 use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::session::Sessions;
+use crate::http::server::sessions::Sessions;
 use crate::http::server::sse_2024::Streams;
+use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
 use crate::http::server::visitor::Visitor;
 use crate::http::server::{stateful, stateless};
 
@@ -38,6 +42,10 @@ pub(crate) struct Inner {
     pub(crate) options: HttpOptions,
     pub(crate) sessions: Sessions,
     pub(crate) streams: Streams,
+    /// What waits to be read on event streams is counted here.
+    pub(crate) stream_budget: Arc<Budget>,
+    /// Streams that only listen are counted here.
+    pub(crate) stream_limit: StreamLimit,
     /// The host that was last found good.
     pub(crate) known_host: Known,
     /// The version that was last found to be served.
@@ -51,12 +59,16 @@ pub(crate) struct Inner {
 impl HttpService {
     /// Serves this server.
     pub fn new(server: &Arc<Server>, options: HttpOptions) -> Self {
-        let sessions = Sessions::new(server, &options);
+        let stream_budget = Budget::new(options.stream_budget);
+        let sessions = Sessions::new(server, &options, &stream_budget);
+        let stream_limit = StreamLimit::new(&options);
         let inner = Inner {
             server: Arc::clone(server),
             options,
             sessions,
             streams: Streams::default(),
+            stream_budget,
+            stream_limit,
             known_host: Known::default(),
             known_version: Known::default(),
             known_session: Known::default(),
@@ -65,13 +77,22 @@ impl HttpService {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Answers one request.
+    /// Answers one request. Its client is known by the [`PeerAddress`](super::PeerAddress) among the extensions of the
+    /// request, if a layer has put one there.
     pub async fn handle<B>(&self, request: Request<B>) -> http::Response<ReplyBody>
     where
         B: Body<Data: Send> + Send,
     {
+        self.handle_from(request, None).await
+    }
+
+    /// Answers one request that came on a connection from this address.
+    pub async fn handle_from<B>(&self, request: Request<B>, peer: Option<IpAddr>) -> http::Response<ReplyBody>
+    where
+        B: Body<Data: Send> + Send,
+    {
         let (parts, body) = request.into_parts();
-        let mut visitor = Visitor { parts, caller: None };
+        let mut visitor = Visitor { parts, caller: None, peer };
         let endpoint = match self.inner.admit(&visitor.parts.uri, visitor.headers()) {
             Ok(endpoint) => endpoint,
             Err(refused) => return reply::turned(refused),
@@ -89,6 +110,21 @@ impl HttpService {
             Endpoint::Stream2024 => self.inner.open_2024(&mut visitor),
             Endpoint::Message2024 => self.inner.post_2024(&visitor, body).await,
         }
+    }
+
+    /// The path of the endpoint.
+    pub fn path(&self) -> &str {
+        &self.inner.options.path
+    }
+
+    /// Answers a post that an [`Entry`](super::Entry) has let in, at whatever path that is.
+    pub async fn answer_posted(&self, posted: Posted) -> http::Response<ReplyBody> {
+        let Posted { head, caller, body, accept, peer, .. } = posted;
+        let (mut parts, ()) = Request::new(()).into_parts();
+        (parts.method, parts.uri) = (head.method, head.uri);
+        (parts.headers, parts.extensions) = (head.headers, head.extensions);
+        let mut visitor = Visitor { parts, caller, peer };
+        self.inner.post(&mut visitor, accept, body).await
     }
 
     /// Ends every session and stream, in order.
@@ -192,9 +228,15 @@ impl Inner {
         }
     }
 
+    /// Admits a stream that only listens, if there are not too many.
+    pub(crate) fn admit_stream(&self, visitor: &Visitor) -> Result<StreamPermit, Turned> {
+        let address = visitor.address(&self.options);
+        self.stream_limit.admit(visitor.client(&self.options), address)
+    }
+
     /// Whether a request is answered by a stream even when it has nothing to say before its end.
     pub(crate) fn streams_at_once(&self, accept: Accept, method: &str) -> bool {
-        let may = self.options.sse_when_accepted || self.options.accept == AcceptPolicy::Named;
+        let may = self.options.sse_when_accepted || accept.at_once;
         (may && accept.names_events && method == "tools/call")
             || (accept.events && self.server.is_long_lived(method))
     }

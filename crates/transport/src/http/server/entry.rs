@@ -1,5 +1,6 @@
 //! The way in for an endpoint that is not MCP, on the same listener: the same guard before it, and nothing else.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -41,6 +42,8 @@ pub struct Posted {
     pub names_events: bool,
     /// Whether the client takes one JSON document.
     pub takes_json: bool,
+    pub(crate) accept: Accept,
+    pub(crate) peer: Option<IpAddr>,
 }
 
 impl Entry {
@@ -59,6 +62,21 @@ impl Entry {
     /// # Errors
     /// The answer to whoever is not let in.
     pub async fn post<B>(&self, request: Request<B>) -> Result<Posted, Response<ReplyBody>>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        self.post_from(request, None).await
+    }
+
+    /// Reads a post that came on a connection from this address.
+    ///
+    /// # Errors
+    /// As [`Self::post`].
+    pub async fn post_from<B>(
+        &self,
+        request: Request<B>,
+        peer: Option<IpAddr>,
+    ) -> Result<Posted, Response<ReplyBody>>
     where
         B: Body<Data: Send> + Send,
     {
@@ -91,7 +109,8 @@ impl Entry {
         let body = guard::read_body(options, &head.headers, body).await.map_err(reply::turned)?;
         let http::request::Parts { method, uri, headers, extensions, .. } = head;
         let head = RequestHead { method, uri, headers, extensions };
-        Ok(Posted { head, caller, body, names_events: accept.names_events, takes_json: accept.json })
+        let (names_events, takes_json) = (accept.names_events, accept.json);
+        Ok(Posted { head, caller, body, names_events, takes_json, accept, peer })
     }
 }
 

@@ -4,7 +4,7 @@
 //! posts), so both headers are checked after parsing, never by prefix.
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use http_body::Body;
@@ -100,10 +100,19 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, String> {
         (Some(header), Some(uri)) if header != uri => return Err("two different hosts are named".into()),
         (header, uri) => header.or(uri).ok_or_else(|| "no host is named".to_owned())?,
     };
-    if authority.as_str().contains('@') {
-        return Err("a host with a user name is not served".into());
+    if !is_host_and_port(&authority) {
+        return Err(format!("{:?} is no host", authority.as_str()));
     }
     Ok(authority)
+}
+
+/// Whether an authority is a host and at most a port: no user name, and nothing behind the bracket of an address.
+fn is_host_and_port(authority: &Authority) -> bool {
+    let rest = authority.as_str().strip_prefix(authority.host());
+    rest.is_some_and(|rest| {
+        let port = rest.strip_prefix(':');
+        rest.is_empty() || port.is_some_and(|port| port.bytes().all(|digit| digit.is_ascii_digit()))
+    })
 }
 
 fn allowed_host(options: &HttpOptions, host: &Authority) -> bool {
@@ -123,8 +132,7 @@ fn allowed_origin(options: &HttpOptions, origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
     // Scheme, host and port, and nothing else: `null`, paths and user names are no origins.
-    let is_plain =
-        matches!(uri.path(), "" | "/") && uri.query().is_none() && !authority.as_str().contains('@');
+    let is_plain = matches!(uri.path(), "" | "/") && uri.query().is_none() && is_host_and_port(authority);
     if !is_plain || origin.ends_with('/') {
         return false;
     }
@@ -146,8 +154,12 @@ fn is_loopback(host: &str) -> bool {
     }
 }
 
-/// Checks that a post brings JSON: nothing a web page can send without asking first.
+/// Checks that a post brings JSON as it is: nothing a web page can send without asking first, and nothing packed.
 pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
+    if headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
+        let reason = "a request with a content encoding is not read: send it without one";
+        return Err(Turned::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+    }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let first = types.next();
     if first.is_some_and(|media| media == "application/json") && types.next().is_none() {

@@ -5,7 +5,7 @@
 //! open to closed for good.
 
 use std::any::{Any, TypeId};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -34,19 +34,30 @@ pub(crate) struct Lane {
     upgrade: Notify,
     /// Who made the request; nobody where the lane belongs to none.
     known: Option<Known>,
+    /// Whether the connection that the request came on is gone.
+    is_abandoned: AtomicBool,
 }
 
 impl Lane {
     /// The lane of a request, with a stream where the client takes one.
     pub(crate) fn new(session: &Arc<HttpSession>, streams: bool, known: Option<Known>) -> Self {
         let stream = AtomicU64::new(if streams { UNOPENED } else { CLOSED });
-        Self { session: Arc::downgrade(session), stream, streams, upgrade: Notify::new(), known }
+        let is_abandoned = AtomicBool::new(false);
+        Self {
+            session: Arc::downgrade(session),
+            stream,
+            streams,
+            upgrade: Notify::new(),
+            known,
+            is_abandoned,
+        }
     }
 
     /// The lane of what belongs to no request.
     pub(crate) fn standalone(session: &Arc<HttpSession>) -> Self {
         let (session, stream) = (Arc::downgrade(session), AtomicU64::new(STANDALONE));
-        Self { session, stream, streams: false, upgrade: Notify::new(), known: None }
+        let is_abandoned = AtomicBool::new(true);
+        Self { session, stream, streams: false, upgrade: Notify::new(), known: None, is_abandoned }
     }
 
     /// Its stream, if something was said on it.
@@ -61,9 +72,17 @@ impl Lane {
                 let (before, ordering) = (UNOPENED, Ordering::AcqRel);
                 self.stream.compare_exchange(before, number, ordering, Ordering::Acquire).is_ok()
             };
-            session.open_stream(take);
+            session.open_stream(!self.is_abandoned.load(Ordering::SeqCst), take);
         }
         self.stream()
+    }
+
+    /// The connection that the request came on is gone: what is said from now on is for whoever comes back.
+    pub(crate) fn abandon(&self, session: &HttpSession) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
+        if let Some(stream) = self.stream() {
+            session.abandon_stream(stream);
+        }
     }
 
     /// Closes it, and gives the stream that was open.

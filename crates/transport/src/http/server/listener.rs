@@ -1,7 +1,7 @@
 //! An accept loop of our own: connections are counted, silent and slow ones are given up, and the end is orderly.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::http::server::client_id::network;
 use crate::http::server::crowd::{Crowd, Room, Seat, Word};
 use crate::http::server::endpoint::Endpoint;
 use crate::http::server::timed_io::{Patience, TimedIo};
@@ -102,9 +103,11 @@ impl HttpListener {
             match accepted {
                 Ok((stream, peer)) => {
                     // Closed at once when all the others are busy.
-                    let Some(seat) = crowd.admit(room, peer.ip()) else { continue };
+                    let per_address = if service.is_proxy(peer.ip()) { usize::MAX } else { room.per_address };
+                    let room = Room { per_address, ..room };
+                    let Some(seat) = crowd.admit(room, network(peer.ip())) else { continue };
                     let limits = self.limits.clone();
-                    connections.spawn(serve_one(stream, seat, service.clone(), limits));
+                    connections.spawn(serve_one(stream, peer.ip(), seat, service.clone(), limits));
                 }
                 Err(error) => trouble.wait(&error).await,
             }
@@ -131,7 +134,13 @@ impl Stopper {
 }
 
 /// Serves one connection until it ends, is silent for too long, or the listener stops.
-async fn serve_one(stream: TcpStream, seat: Seat, service: impl Endpoint, limits: ListenerLimits) {
+async fn serve_one(
+    stream: TcpStream,
+    peer: IpAddr,
+    seat: Seat,
+    service: impl Endpoint,
+    limits: ListenerLimits,
+) {
     let _ = stream.set_nodelay(true);
     let active = seat.active.clone();
     let write = service.write_stall();
@@ -140,7 +149,7 @@ async fn serve_one(stream: TcpStream, seat: Seat, service: impl Endpoint, limits
     let answer = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
         let (service, answering) = (service.clone(), active.begin());
         async move {
-            let reply = service.answer(request).await;
+            let reply = service.answer(request, peer).await;
             Ok::<_, std::convert::Infallible>(reply.map(|body| Counting { body, _answering: answering }))
         }
     });

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use crate::http::server::accept::AcceptPolicy;
 use crate::http::server::authenticate::Authenticate;
+use crate::http::server::budget::ByteBudget;
+use crate::http::server::client_id::{AddressRange, ForwardedHeader};
 use crate::http::server::store::{MemoryStore, SessionStore};
 use crate::http::server::visitor::Lift;
 
@@ -36,14 +38,34 @@ pub struct HttpOptions {
     pub write_stall: Duration,
     /// How many bytes may wait for a client that reads slowly; notifications beyond it are dropped and counted.
     pub stream_bytes: usize,
+    /// How many streams may only listen: the rest of the connections is left to ordinary requests.
+    pub streams: usize,
+    /// How many of them one client may have: an authenticated principal, or else an address.
+    pub streams_per_client: usize,
+    /// How many of them may come from one address, whoever opened them.
+    pub streams_per_address: usize,
     /// How long a session may be idle.
     pub session_idle: Duration,
-    /// How many sessions there may be; beyond it the longest idle one gives way.
+    /// How many sessions there may be; beyond it the longest idle one gives way. Where all are in use, newcomers are
+    /// answered with 503.
     pub sessions: usize,
+    /// How many of them one client may have: an authenticated principal, or else an address. Beyond it the client's own
+    /// longest idle one gives way.
+    pub sessions_per_client: usize,
     /// Events kept for each session, for clients that come back.
     pub replay_events: usize,
     /// Bytes of events kept for each session.
     pub replay_bytes: usize,
+    /// Bytes of events kept for clients that come back, of all sessions and of those of one client. Beyond it the log of
+    /// the longest idle session is dropped.
+    pub replay_budget: ByteBudget,
+    /// Bytes of events that wait to be read, on all streams and on those of one client. Beyond it the stream that has not
+    /// been read for longest is ended.
+    pub stream_budget: ByteBudget,
+    /// Proxies whose word on the address of a client is taken. Without one, the client is the other end of the connection.
+    pub trusted_proxies: Vec<AddressRange>,
+    /// The header in which they name the client. The others say nothing: a client may have written them.
+    pub forwarded_header: ForwardedHeader,
     /// Where sessions are kept.
     pub store: Arc<dyn SessionStore>,
     /// The two endpoints of the binding of 2024, for clients that know no other.
@@ -95,6 +117,32 @@ impl HttpOptions {
         self
     }
 
+    /// The path of the endpoint.
+    #[must_use]
+    pub fn with_path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Hosts that requests may name, each with or without a port.
+    #[must_use]
+    pub fn with_allowed_hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_hosts = hosts.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Proxies whose word on the address of a client is taken, and the header in which they give it.
+    #[must_use]
+    pub fn with_trusted_proxies(
+        mut self,
+        proxies: impl IntoIterator<Item = AddressRange>,
+        header: ForwardedHeader,
+    ) -> Self {
+        self.trusted_proxies = proxies.into_iter().collect();
+        self.forwarded_header = header;
+        self
+    }
+
     /// How the answer follows what the client accepts.
     #[must_use]
     pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
@@ -135,10 +183,18 @@ impl Default for HttpOptions {
             keep_alive: seconds(15),
             write_stall: seconds(30),
             stream_bytes: 1024 * 1024,
+            streams: 7_500,
+            streams_per_client: 64,
+            streams_per_address: 192,
             session_idle: seconds(30 * 60),
             sessions: 10_000,
+            sessions_per_client: 2_500,
             replay_events: 1024,
             replay_bytes: 4 * 1024 * 1024,
+            replay_budget: ByteBudget::new(32 * 1024 * 1024, 8 * 1024 * 1024),
+            stream_budget: ByteBudget::new(32 * 1024 * 1024, 16 * 1024 * 1024),
+            trusted_proxies: Vec::new(),
+            forwarded_header: ForwardedHeader::default(),
             store: Arc::new(MemoryStore::default()),
             legacy_sse: None,
             authenticate: None,

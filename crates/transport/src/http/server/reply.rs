@@ -8,11 +8,15 @@ use switchboard_session::answering::Outcome;
 
 use crate::http::message::{before_result, response_text};
 use crate::http::server::accept::Accept;
+use crate::http::server::authenticate::Refused;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::guard::Turned;
 
 /// An answer.
 pub(crate) type Reply = Response<ReplyBody>;
+
+/// Seconds after which a client that found no room may try again.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
 /// Tells proxies not to hold an event stream back.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -80,6 +84,16 @@ pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome
     }
 }
 
+/// The same answer; where it says that the caller lacks scopes, with the challenge to get them.
+pub(crate) fn challenged(mut reply: Reply, outcome: &Outcome, metadata: Option<&str>) -> Reply {
+    let Err(error) = outcome else { return reply };
+    if let Some(scopes) = error.missing_scopes() {
+        *reply.status_mut() = StatusCode::FORBIDDEN;
+        Refused::insufficient_scope(scopes).challenge_in(&mut reply, metadata);
+    }
+    reply
+}
+
 /// An answer that goes on.
 pub(crate) fn stream(body: ReplyBody) -> Reply {
     let mut reply = response(StatusCode::OK, "text/event-stream", body);
@@ -104,6 +118,9 @@ pub(crate) fn refusal(id: Option<&RequestId>, status: StatusCode, error: RpcErro
 pub(crate) fn turned(turned: Turned) -> Reply {
     let closes = matches!(turned.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     let mut reply = refusal(None, turned.status, RpcError::invalid_request(turned.reason));
+    if matches!(reply.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
+        reply.headers_mut().insert(http::header::RETRY_AFTER, RETRY_AFTER);
+    }
     if closes {
         // What is left of the body is not read.
         reply.headers_mut().insert(http::header::CONNECTION, HeaderValue::from_static("close"));

@@ -1,39 +1,28 @@
-//! Sessions of the legacy era: what each remembers, its streams, what it can replay, and what it asked the client.
+//! One session of the legacy era: what it remembers, its streams, what it can replay, and what it asked the client.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
-use foldhash::fast::RandomState;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Caller, Server, ServerSession, Told};
+use switchboard_session::answering::{Server, ServerSession, Told};
 use switchboard_session::link::{Event, Flow, LinkError};
 use tokio::task::AbortHandle;
 
 use crate::http::message::note_text;
+use crate::http::server::budget::{Account, Budget, Evicted, Holder};
+use crate::http::server::client_id::ClientId;
 use crate::http::server::lane::Lane;
-use crate::http::server::options::HttpOptions;
 use crate::http::server::reply::event;
-use crate::http::server::store::SessionStore;
 use crate::http::server::stream::{Feed, Weight};
 
 /// The stream that belongs to no request.
 pub(crate) const STANDALONE: u64 = 0;
-
-/// All sessions of a service.
-pub(crate) struct Sessions {
-    // The ids are ours and random, so nobody can choose ones that collide.
-    table: Mutex<HashMap<String, Arc<HttpSession>, RandomState>>,
-    server: Arc<Server>,
-    store: Arc<dyn SessionStore>,
-    idle: Duration,
-    most: usize,
-    limits: StreamLimits,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StreamLimits {
@@ -44,114 +33,13 @@ pub(crate) struct StreamLimits {
     pub(crate) stall: Duration,
 }
 
-impl Sessions {
-    pub(crate) fn new(server: &Arc<Server>, options: &HttpOptions) -> Self {
-        Self {
-            table: Mutex::default(),
-            server: Arc::clone(server),
-            store: Arc::clone(&options.store),
-            idle: options.session_idle,
-            most: options.sessions,
-            limits: StreamLimits {
-                replay_events: options.replay_events,
-                replay_bytes: options.replay_bytes,
-                stream_bytes: options.stream_bytes,
-                keep_alive: options.keep_alive,
-                stall: options.write_stall,
-            },
-        }
-    }
-
-    /// A session that is not known to anybody yet.
-    pub(crate) fn begin(&self, caller: Option<&Caller>) -> Arc<HttpSession> {
-        HttpSession::new(random_id(), ServerSession::owned_by(caller), &self.server, self.limits)
-    }
-
-    /// Makes a session known: to this instance, and to those who share the store.
-    pub(crate) async fn keep(&self, session: &Arc<HttpSession>) {
-        self.make_room().await;
-        self.table.lock().insert(session.id.clone(), Arc::clone(session));
-        self.save(session).await;
-    }
-
-    /// Writes what a session remembers to the store.
-    pub(crate) async fn save(&self, session: &HttpSession) {
-        if let Some(memory) = session.memory.snapshot() {
-            self.store.save(&session.id, memory, self.idle).await;
-        }
-    }
-
-    /// A session by its id, here or in the store. To anybody but the caller who began it, it is not there.
-    pub(crate) async fn find(&self, id: &str, caller: Option<&Caller>) -> Option<Arc<HttpSession>> {
-        let Some(memory) = self.store.load(id).await else {
-            self.forget(id);
-            return None;
-        };
-        let here = self.table.lock().get(id).cloned();
-        let session = match here {
-            Some(session) => session,
-            None => {
-                let restored = ServerSession::restore(&memory).filter(|session| session.is_of(caller))?;
-                self.make_room().await;
-                let session = HttpSession::new(id.to_owned(), restored, &self.server, self.limits);
-                Arc::clone(self.table.lock().entry(id.to_owned()).or_insert(session))
-            }
-        };
-        if !session.memory.is_of(caller) {
-            return None;
-        }
-        session.touch(memory);
-        Some(session)
-    }
-
-    /// Ends a session.
-    pub(crate) async fn end(&self, id: &str) {
-        self.store.remove(id).await;
-        self.forget(id);
-    }
-
-    fn forget(&self, id: &str) {
-        let session = self.table.lock().remove(id);
-        if let Some(session) = session {
-            session.end();
-        }
-    }
-
-    pub(crate) fn end_all(&self) {
-        let sessions: Vec<_> = self.table.lock().drain().map(|(_, session)| session).collect();
-        sessions.iter().for_each(|session| session.end());
-    }
-
-    /// Lets go of sessions that nobody used for long; if that is not enough, of the one idle longest.
-    async fn make_room(&self) {
-        let (stale, longest) = {
-            let mut table = self.table.lock();
-            let stale: Vec<_> = table
-                .values()
-                .filter(|session| session.idle_for() >= self.idle && !session.is_busy())
-                .map(|session| session.id.clone())
-                .collect();
-            let stale: Vec<_> = stale.iter().filter_map(|id| table.remove(id)).collect();
-            // One that does nothing goes first; where all are busy, the table still has its size.
-            let first = table.values().max_by_key(|session| (!session.is_busy(), session.idle_for()));
-            let longest = first.map(|session| session.id.clone());
-            let full = table.len() >= self.most;
-            (stale, longest.filter(|_| full).and_then(|id| table.remove(&id)))
-        };
-        // Those that another instance still serves stay in the store, which has a clock of its own.
-        stale.iter().for_each(|session| session.end());
-        if let Some(longest) = longest {
-            longest.end();
-            self.store.remove(&longest.id).await;
-        }
-    }
-}
-
-/// 256 random bits: a session id cannot be guessed.
-pub(crate) fn random_id() -> String {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).expect("the system gives random bytes");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The byte budgets that sessions share.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionBudgets {
+    /// Events kept for clients that come back.
+    pub(crate) replay: Arc<Budget>,
+    /// Events that wait to be read.
+    pub(crate) streams: Arc<Budget>,
 }
 
 /// One session.
@@ -161,6 +49,14 @@ pub(crate) struct HttpSession {
     state: Mutex<State>,
     limits: StreamLimits,
     told: Mutex<Option<Told>>,
+    /// Whom its bytes are counted against.
+    client: Option<ClientId>,
+    budgets: SessionBudgets,
+    /// What its log holds is counted here, from the first event on.
+    account: OnceLock<Account>,
+    /// How many requests and streams use it now. Changed by the table of sessions only.
+    pub(super) uses: AtomicUsize,
+    own: Weak<Self>,
 }
 
 struct State {
@@ -171,7 +67,6 @@ struct State {
     running: HashMap<RequestId, Running>,
     upcalls: HashMap<RequestId, Arc<Mutex<Upcall>>>,
     next_upcall: u64,
-    used: Instant,
     /// What the store last said of it.
     stored: Option<Raw>,
 }
@@ -183,8 +78,8 @@ struct Stream {
     /// The last event that went out to a connection.
     sent: u64,
     feed: Option<Arc<Feed>>,
-    /// The first connection is hung up on as soon as it is there, and told to come back after this.
-    hangs_up: Option<Duration>,
+    /// Made with the stream, for the connection that its request came on: that one needs no log.
+    first_feed: Option<Arc<Feed>>,
     ended: bool,
 }
 
@@ -199,6 +94,11 @@ impl Stream {
         }
         self.log.push_back((self.next, text));
         bytes
+    }
+
+    /// Whether nothing more comes of it.
+    fn is_over(&self) -> bool {
+        self.ended && self.log.is_empty() && self.first_feed.is_none()
     }
 }
 
@@ -215,7 +115,13 @@ struct Upcall {
 }
 
 impl HttpSession {
-    fn new(id: String, memory: ServerSession, server: &Arc<Server>, limits: StreamLimits) -> Arc<Self> {
+    pub(super) fn new(
+        id: String,
+        memory: ServerSession,
+        client: Option<ClientId>,
+        limits: StreamLimits,
+        budgets: &SessionBudgets,
+    ) -> Arc<Self> {
         let state = State {
             streams: HashMap::from([(STANDALONE, Stream::default())]),
             next_stream: 1,
@@ -224,20 +130,31 @@ impl HttpSession {
             running: HashMap::new(),
             upcalls: HashMap::new(),
             next_upcall: 1,
-            used: Instant::now(),
             stored: None,
         };
-        let (memory, told) = (Arc::new(memory), Mutex::new(None));
-        let session = Arc::new(Self { id, memory, state: Mutex::new(state), limits, told });
-        let back = Arc::new(Lane::standalone(&session));
-        *session.told.lock() = Some(server.tell(&session.memory, back));
-        session
+        Arc::new_cyclic(|own| Self {
+            id,
+            memory: Arc::new(memory),
+            state: Mutex::new(state),
+            limits,
+            told: Mutex::new(None),
+            client,
+            budgets: budgets.clone(),
+            account: OnceLock::new(),
+            uses: AtomicUsize::new(0),
+            own: own.clone(),
+        })
     }
 
-    /// It is used, and this is what the store says of it.
-    fn touch(&self, memory: Raw) {
+    /// Tells the client of changes from now on.
+    pub(super) fn listen_to(self: &Arc<Self>, server: &Arc<Server>) {
+        let back = Arc::new(Lane::standalone(self));
+        *self.told.lock() = Some(server.tell(&self.memory, back));
+    }
+
+    /// Takes over what the store says of it.
+    pub(super) fn refresh(&self, memory: Raw) {
         let mut state = self.state.lock();
-        state.used = Instant::now();
         let is_same = state.stored.as_ref().is_some_and(|stored| {
             // Mostly the very same text; it is not even compared then.
             std::ptr::eq(stored.as_str(), memory.as_str()) || stored == &memory
@@ -249,27 +166,71 @@ impl HttpSession {
         }
     }
 
-    fn idle_for(&self) -> Duration {
-        self.state.lock().used.elapsed()
+    /// Somebody uses it: its log stays.
+    pub(super) fn set_busy(&self) {
+        if let Some(account) = self.account.get() {
+            account.set_busy();
+        }
     }
 
-    fn is_busy(&self) -> bool {
-        !self.state.lock().running.is_empty()
+    /// Nobody uses it any more: its log may give way to those of others.
+    pub(super) fn set_idle(&self) {
+        if let Some(account) = self.account.get() {
+            account.set_idle();
+        }
     }
 
-    /// A stream for one request, if `take` takes its number. Nobody sees the stream before that.
-    pub(crate) fn open_stream(&self, take: impl FnOnce(u64) -> bool) {
+    fn account(&self) -> &Account {
+        let mut is_new = false;
+        let account = self.account.get_or_init(|| {
+            is_new = true;
+            self.budgets.replay.open(self.client.as_ref(), self.own.clone())
+        });
+        // Whoever makes it idle from now on finds the account; before that it was idle already.
+        if is_new && self.uses.load(Ordering::SeqCst) == 0 {
+            account.set_idle();
+        }
+        account
+    }
+
+    fn feed(&self) -> Arc<Feed> {
+        Feed::new(self.limits.stream_bytes, &self.budgets.streams, self.client.as_ref())
+    }
+
+    /// Opens a stream for one request, if `take` takes its number. Nobody sees the stream before that. Where the
+    /// request still waits, its connection gets the stream from its first event on.
+    pub(crate) fn open_stream(&self, waits: bool, take: impl FnOnce(u64) -> bool) {
         let mut state = self.state.lock();
         let stream = state.next_stream;
         if take(stream) {
             state.next_stream += 1;
-            state.streams.insert(stream, Stream::default());
+            let feed = waits.then(|| self.feed());
+            let opened = Stream { feed: feed.clone(), first_feed: feed, ..Stream::default() };
+            state.streams.insert(stream, opened);
+        }
+    }
+
+    /// The connection that a request came on is gone before it was given the stream.
+    pub(crate) fn abandon_stream(&self, stream: u64) {
+        let mut state = self.state.lock();
+        let Some(known) = state.streams.get_mut(&stream) else { return };
+        if let Some(first) = known.first_feed.take() {
+            first.leave();
+        }
+        if known.is_over() {
+            state.streams.remove(&stream);
         }
     }
 
     /// Forgets a stream that never became one.
     pub(crate) fn drop_stream(&self, stream: u64) {
-        self.state.lock().streams.remove(&stream);
+        let mut state = self.state.lock();
+        let before = state.logged_bytes;
+        if let Some(dropped) = state.streams.remove(&stream) {
+            state.logged_events -= dropped.log.len();
+            state.logged_bytes -= dropped.log.iter().map(|(_, text)| text.len()).sum::<usize>();
+        }
+        self.settle(state, before);
     }
 
     /// Whether whoever reads a stream is behind.
@@ -282,6 +243,7 @@ impl HttpSession {
     /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
     pub(crate) fn send(&self, stream: u64, text: &[u8], weight: Weight) {
         let mut state = self.state.lock();
+        let before = state.logged_bytes;
         if stream != STANDALONE && self.memory.primes_streams() {
             prime(&mut state, stream);
         }
@@ -289,45 +251,51 @@ impl HttpSession {
         let logged = known.log(stream, text, weight);
         state.logged_events += 1;
         state.logged_bytes += logged;
-        self.trim(&mut state);
+        let StreamLimits { replay_events, replay_bytes, .. } = self.limits;
+        state.trim(replay_events, replay_bytes);
+        self.settle(state, before);
     }
 
-    /// Keeps the log within its bounds. Streams that are over give way first, the oldest before the others: else what
-    /// nobody came back for would crowd out what somebody may. Then the oldest events of the longest log.
-    fn trim(&self, state: &mut State) {
-        while state.logged_events > self.limits.replay_events || state.logged_bytes > self.limits.replay_bytes
-        {
-            let over = state.streams.iter().filter(|(_, stream)| stream.ended).map(|(id, _)| *id).min();
-            let longest = || state.streams.iter().max_by_key(|(_, stream)| stream.log.len());
-            let Some(id) = over.or_else(|| longest().map(|(id, _)| *id)) else { return };
-            let Some(stream) = state.streams.get_mut(&id) else { return };
-            let text = stream.log.pop_front();
-            if stream.ended && stream.log.is_empty() {
-                state.streams.remove(&id);
-            } else if text.is_none() {
-                return;
+    /// Counts what the log has grown or shrunk by since it held `before` bytes.
+    fn settle(&self, mut state: MutexGuard<'_, State>, before: usize) {
+        let after = state.logged_bytes;
+        let mut evicted = Evicted::default();
+        if after > before {
+            let account = self.account();
+            let added = account.add(after - before);
+            evicted = added.evicted;
+            if added.excess > 0 {
+                state.trim(usize::MAX, after.saturating_sub(added.excess));
+                account.remove(after - state.logged_bytes);
             }
-            if let Some((_, text)) = text {
-                state.logged_events -= 1;
-                state.logged_bytes -= text.len();
-            }
+        } else if after < before {
+            self.account().remove(before - after);
         }
+        drop(state);
+        evicted.give_up();
     }
 
     /// Attaches a connection to a stream, replaying what came after `after` (or what nobody has seen yet).
     pub(crate) fn attach(&self, stream: u64, after: Option<u64>) -> Option<Arc<Feed>> {
         let mut state = self.state.lock();
         let known = state.streams.get_mut(&stream)?;
-        let feed = Feed::new(self.limits.stream_bytes);
+        if let Some(first) = known.first_feed.take() {
+            if after.is_none() {
+                if known.is_over() {
+                    state.streams.remove(&stream);
+                }
+                return Some(first);
+            }
+            first.leave();
+        }
+        let feed = self.feed();
         let after = after.unwrap_or(known.sent);
         for (number, text) in known.log.iter().filter(|(number, _)| *number > after) {
             if feed.push(text.clone(), Weight::Must) {
                 known.sent = known.sent.max(*number);
             }
         }
-        if let Some(retry) = known.hangs_up.take() {
-            hang_up_on(&feed, retry);
-        } else if known.ended {
+        if known.ended {
             feed.end();
         } else if let Some(before) = known.feed.replace(Arc::clone(&feed)) {
             // One connection at a time: whoever came back is the one who reads.
@@ -343,26 +311,27 @@ impl HttpSession {
             return;
         }
         let mut state = self.state.lock();
+        let before = state.logged_bytes;
         prime(&mut state, stream);
         let Some(known) = state.streams.get_mut(&stream) else { return };
-        match known.feed.take() {
-            Some(feed) => hang_up_on(&feed, retry),
-            // The answer is only now becoming a stream.
-            None => known.hangs_up = Some(retry),
+        if let Some(feed) = known.feed.take() {
+            hang_up_on(&feed, retry);
         }
+        self.settle(state, before);
     }
 
     /// Ends a stream: whoever reads it is done, whoever comes back gets the rest.
     pub(crate) fn end_stream(&self, stream: u64) {
         let mut state = self.state.lock();
-        if let Some(stream) = state.streams.get_mut(&stream) {
-            stream.ended = true;
-            if let Some(feed) = stream.feed.take() {
-                feed.end();
-            }
+        let Some(known) = state.streams.get_mut(&stream) else { return };
+        known.ended = true;
+        if let Some(feed) = known.feed.take() {
+            feed.end();
         }
-        // Ended streams with nothing left to replay are forgotten.
-        state.streams.retain(|id, stream| *id == STANDALONE || !stream.ended || !stream.log.is_empty());
+        // An ended stream with nothing left to replay is forgotten.
+        if known.is_over() && stream != STANDALONE {
+            state.streams.remove(&stream);
+        }
     }
 
     /// Looks after whoever reads this stream now.
@@ -400,7 +369,6 @@ impl HttpSession {
     pub(crate) fn leave(&self, id: &RequestId) {
         let mut state = self.state.lock();
         state.running.remove(id);
-        state.used = Instant::now();
     }
 
     /// Cancels a running request. Nothing comes on its stream any more, so that ends too.
@@ -424,9 +392,14 @@ impl HttpSession {
         waker.inspect(Waker::wake_by_ref);
     }
 
-    fn end(&self) {
+    pub(super) fn end(&self) {
         self.memory.end();
         let mut state = self.state.lock();
+        let logged = std::mem::take(&mut state.logged_bytes);
+        state.logged_events = 0;
+        if let Some(account) = self.account.get() {
+            account.remove(logged);
+        }
         state.running.drain().for_each(|(_, running)| running.task.abort());
         state.streams.drain().filter_map(|(_, stream)| stream.feed).for_each(|feed| feed.end());
         let upcalls: Vec<_> = state.upcalls.drain().map(|(_, upcall)| upcall).collect();
@@ -436,6 +409,35 @@ impl HttpSession {
             waker.inspect(Waker::wake_by_ref);
         }
         *self.told.lock() = None;
+    }
+}
+
+impl State {
+    /// Keeps the log within these bounds. Streams that are over give way first, the oldest before the others: else what
+    /// nobody came back for would crowd out what somebody may. Then the oldest events of the longest log.
+    fn trim(&mut self, most_events: usize, most_bytes: usize) {
+        while self.logged_events > most_events || self.logged_bytes > most_bytes {
+            let over = self.streams.iter().filter(|(_, stream)| stream.ended && !stream.log.is_empty());
+            let over = over.map(|(id, _)| *id).min();
+            let longest = || self.streams.iter().max_by_key(|(_, stream)| stream.log.len());
+            let Some(id) = over.or_else(|| longest().map(|(id, _)| *id)) else { return };
+            let Some(stream) = self.streams.get_mut(&id) else { return };
+            let Some((_, text)) = stream.log.pop_front() else { return };
+            if stream.is_over() && id != STANDALONE {
+                self.streams.remove(&id);
+            }
+            self.logged_events -= 1;
+            self.logged_bytes -= text.len();
+        }
+    }
+}
+
+impl Holder for HttpSession {
+    fn give_up(&self) {
+        let mut state = self.state.lock();
+        let before = state.logged_bytes;
+        state.trim(0, 0);
+        self.settle(state, before);
     }
 }
 

@@ -8,22 +8,27 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 use http_body::Body;
 use parking_lot::Mutex;
 use switchboard_session::answering::{Caller, Extensions};
 use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::http::server::body::ReplyBody;
 use crate::http::server::door::Inner;
 use crate::http::server::guard::{self, Turned};
 use crate::http::server::reply::{self, Reply};
+use crate::http::server::sessions::random_id;
 use crate::http::server::stream::{Feed, Weight};
 use crate::http::server::visitor::{Known, Visitor};
 
 /// Messages of one client that may wait to be read.
 const WAITING: usize = 64;
+
+/// A message that was posted, and the room it takes until it is read.
+type Post = (Bytes, OwnedSemaphorePermit);
 
 /// The open streams, by session id.
 #[derive(Default)]
@@ -32,7 +37,9 @@ pub(crate) struct Streams {
 }
 
 struct Open {
-    posts: mpsc::Sender<Bytes>,
+    posts: mpsc::Sender<Post>,
+    /// Bytes of messages that may wait to be read.
+    room: Arc<Semaphore>,
     feed: Arc<Feed>,
     /// Whoever opened it, with what they might do then: who may do more or less opens another.
     owner: Option<(String, Vec<String>)>,
@@ -61,15 +68,25 @@ impl Inner {
         if self.streams.table.lock().len() >= self.options.sessions {
             return reply::turned(Turned::new(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
         }
-        let id = crate::http::server::session::random_id();
-        let feed = Feed::new(self.options.stream_bytes);
+        let permit = match self.admit_stream(visitor) {
+            Ok(permit) => permit,
+            Err(refused) => return reply::turned(refused),
+        };
+        let id = random_id();
+        let client = visitor.client(&self.options);
+        let feed = Feed::new(self.options.stream_bytes, &self.stream_budget, client.as_ref());
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);
         feed.push(endpoint.into(), Weight::Must);
         let (posts, taken) = mpsc::channel(WAITING);
         let owner = visitor.caller.as_ref().map(known);
-        self.streams.table.lock().insert(id.clone(), Open { posts, feed: Arc::clone(&feed), owner });
-        let Known { head, caller, .. } = visitor.take(&None);
+        let room = Arc::new(Semaphore::new(self.post_room()));
+        let open = Open { posts, room, feed: Arc::clone(&feed), owner };
+        self.streams.table.lock().insert(id.clone(), open);
+        let Known { head, caller, address, .. } = visitor.take(&self.options);
         let mut extensions = Extensions::new().with(head);
+        if let Some(address) = address {
+            extensions.insert(address);
+        }
         if let Some(caller) = caller {
             extensions.insert(caller);
         }
@@ -87,7 +104,7 @@ impl Inner {
             watched.end();
             inner.streams.table.lock().remove(&id);
         });
-        reply::stream(ReplyBody::events(feed))
+        reply::stream(ReplyBody::events(feed).with_permit(Some(permit)))
     }
 
     /// Takes a message for an open stream; its answer comes there.
@@ -104,9 +121,10 @@ impl Inner {
         let caller = visitor.caller.as_ref().map(known);
         let posts = id.and_then(|id| {
             let table = self.streams.table.lock();
-            table.get(id).filter(|open| open.owner == caller).map(|open| open.posts.clone())
+            let open = table.get(id).filter(|open| open.owner == caller)?;
+            Some((open.posts.clone(), Arc::clone(&open.room)))
         });
-        let Some(posts) = posts else {
+        let Some((posts, room)) = posts else {
             return reply::turned(Turned::new(
                 StatusCode::NOT_FOUND,
                 "there is no such session: open the stream first",
@@ -115,13 +133,29 @@ impl Inner {
         if let Err(refused) = guard::check_type(headers) {
             return reply::turned(refused);
         }
+        // A client that does not read its stream is not read either: its messages wait where they are, unread.
+        let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        let needed = announced.unwrap_or(self.options.body_bytes).clamp(1, self.post_room());
+        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+        let room = tokio::time::timeout(self.options.write_stall, room.acquire_many_owned(needed)).await;
+        let Ok(Ok(room)) = room else {
+            let reason = "the answers on the stream are not being read: read them first";
+            return reply::turned(Turned::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+        };
         match guard::read_body(&self.options, headers, body).await {
-            Ok(frame) => match posts.send(frame).await {
+            Ok(frame) => match posts.send((frame, room)).await {
                 Ok(()) => reply::bare(StatusCode::ACCEPTED),
                 Err(_) => reply::bare(StatusCode::NOT_FOUND),
             },
             Err(refused) => reply::turned(refused),
         }
+    }
+}
+
+impl Inner {
+    /// Bytes of messages of one stream that may wait to be read: one message at least.
+    fn post_room(&self) -> usize {
+        self.options.stream_bytes.clamp(1, u32::MAX as usize >> 3)
     }
 }
 
@@ -150,14 +184,18 @@ impl Outlet for Events {
 
 /// What the client posts comes in as frames, until its stream is gone.
 struct Posts {
-    taken: mpsc::Receiver<Bytes>,
+    taken: mpsc::Receiver<Post>,
     feed: Arc<Feed>,
 }
 
 impl Inlet for Posts {
     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
+        // Every answer waits until it is read, so no more is read from a client than it reads itself.
+        if self.feed.poll_room(cx).is_pending() {
+            return Poll::Pending;
+        }
         match self.taken.poll_recv(cx) {
-            Poll::Ready(Some(frame)) => {
+            Poll::Ready(Some((frame, _room))) => {
                 into.push(Frame::Message(frame));
                 Poll::Ready(Ok(()))
             }
@@ -166,3 +204,6 @@ impl Inlet for Posts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

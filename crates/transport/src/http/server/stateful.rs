@@ -1,10 +1,11 @@
 //! Requests in a session of the legacy era: POST, GET and DELETE with a session id.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
-use switchboard_protocol::{CancelledParams, RequestId, RpcError};
+use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
 use switchboard_session::answering::{Answered, Back, Outcome, Says};
 use tokio::sync::oneshot;
 
@@ -17,11 +18,12 @@ use crate::http::server::guard::Turned;
 use crate::http::server::lane::Lane;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
-use crate::http::server::stream::Weight;
+use crate::http::server::sessions::{SessionUse, TooManySessions};
+use crate::http::server::stream::{Feed, Weight};
 use crate::http::server::visitor::{Known, Visitor};
 
 /// The session a request names; the reply that says why there is none.
-async fn session_of(inner: &Inner, visitor: &Visitor) -> Result<Arc<HttpSession>, Reply> {
+async fn session_of(inner: &Inner, visitor: &Visitor) -> Result<SessionUse, Reply> {
     let turned = |status, reason: &str| reply::turned(Turned::new(status, reason));
     let headers = visitor.headers();
     let mut ids = headers.get_all(SESSION_ID).iter();
@@ -41,9 +43,19 @@ async fn session_of(inner: &Inner, visitor: &Visitor) -> Result<Arc<HttpSession>
         }
         inner.known_version.keep(version);
     }
-    inner.sessions.find(id, visitor.caller.as_ref()).await.ok_or_else(|| {
-        turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one")
-    })
+    let client = || visitor.client(&inner.options);
+    match inner.sessions.find(id, visitor.caller.as_ref(), client).await {
+        Ok(Some(session)) => Ok(session),
+        Ok(None) => {
+            Err(turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one"))
+        }
+        Err(TooManySessions) => Err(too_many_sessions()),
+    }
+}
+
+fn too_many_sessions() -> Reply {
+    let reason = "too many sessions are in use; try again later";
+    reply::turned(Turned::new(StatusCode::SERVICE_UNAVAILABLE, reason))
 }
 
 /// Answers a request in its session; `initialize` begins one.
@@ -56,6 +68,10 @@ pub(crate) async fn answer(
 ) -> Reply {
     let begins = &*request.method == "initialize"
         && !(inner.server.opens_once() && visitor.headers().contains_key(SESSION_ID));
+    if &*request.method == "ping" && !visitor.headers().contains_key(SESSION_ID) {
+        // Allowed before there is a session, to see whether anybody is there.
+        return reply::answer(accept, StatusCode::OK, &request.id, &Ok(Raw::empty_object()));
+    }
     if begins {
         return begin(inner, visitor, accept, request, says).await;
     }
@@ -80,7 +96,10 @@ async fn begin(
     request: Request,
     says: Says,
 ) -> Reply {
-    let session = inner.sessions.begin(visitor.caller.as_ref());
+    let client = visitor.client(&inner.options);
+    let Ok(session) = inner.sessions.begin(visitor.caller.as_ref(), client.as_ref()).await else {
+        return too_many_sessions();
+    };
     let mut reply = in_session(inner, &session, (visitor, accept), request, says).await;
     if session.memory.is_open() {
         inner.sessions.keep(&session).await;
@@ -93,7 +112,7 @@ async fn begin(
 
 async fn in_session(
     inner: &Arc<Inner>,
-    session: &Arc<HttpSession>,
+    session: &SessionUse,
     (visitor, accept): (&mut Visitor, Accept),
     request: Request,
     says: Says,
@@ -103,13 +122,19 @@ async fn in_session(
     if listens && !accept.events {
         return reply::needs_stream();
     }
+    let permit = match listens.then(|| inner.admit_stream(visitor)).transpose() {
+        Ok(permit) => permit,
+        Err(refused) => return reply::turned(refused),
+    };
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let streams = accept.names_events || accept.only_events() || listens;
-    let lane = Arc::new(Lane::new(session, streams, Some(visitor.take(&inner.options.lifts))));
+    let lane = Arc::new(Lane::new(session, streams, Some(visitor.take(&inner.options))));
+    // Dropped early, the request is not waited for any more; the session goes on with it.
+    let _waiting = Waiting { session, lane: &lane };
     match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn Back>) {
-        Answered::Refused(error) => whole(session, &lane, accept, &id, &Err(error)),
+        Answered::Refused(error) => whole(inner, session, &lane, accept, (&id, &Err(error))),
         Answered::Now(outcome) if !wants_stream && lane.close_unused().is_none() => {
-            message(accept, &id, &outcome)
+            message(inner, accept, &id, &outcome)
         }
         Answered::Now(outcome) => {
             let stream = lane.open(session);
@@ -118,7 +143,7 @@ async fn in_session(
         }
         Answered::Later(answering) => {
             let (give, mut take) = oneshot::channel::<Outcome>();
-            let (owner, key, back) = (Arc::clone(session), id.clone(), Arc::clone(&lane));
+            let (owner, key, back) = (session.clone(), id.clone(), Arc::clone(&lane));
             let (go, entered) = oneshot::channel::<()>();
             // The session owns it: hanging up is not cancelling here.
             let task = tokio::spawn(async move {
@@ -133,7 +158,7 @@ async fn in_session(
             let most = inner.server.most_requests();
             if let Err(error) = session.enter(id.clone(), Arc::clone(&lane), task.abort_handle(), most) {
                 task.abort();
-                return whole(session, &lane, accept, &id, &Err(error));
+                return whole(inner, session, &lane, accept, (&id, &Err(error)));
             }
             let _ = go.send(());
             if wants_stream || listens {
@@ -148,14 +173,26 @@ async fn in_session(
                     if let Ok(outcome) = take.try_recv() {
                         finish(session, &lane, &id, &outcome);
                     }
-                    attach(session, stream)
+                    attach(session, stream).map(|body| body.with_permit(permit))
                 }
                 outcome = &mut take => match outcome {
-                    Ok(outcome) => whole(session, &lane, accept, &id, &outcome),
+                    Ok(outcome) => whole(inner, session, &lane, accept, (&id, &outcome)),
                     Err(_) => cancelled(session, &lane, accept),
                 }
             }
         }
+    }
+}
+
+/// A request that is waited for by the connection it came on.
+struct Waiting<'a> {
+    session: &'a HttpSession,
+    lane: &'a Lane,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.lane.abandon(self.session);
     }
 }
 
@@ -174,15 +211,22 @@ async fn tend<T>(session: &HttpSession, lane: &Lane, answering: impl Future<Outp
     }
 }
 
-fn whole(session: &HttpSession, lane: &Lane, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+fn whole(
+    inner: &Inner,
+    session: &HttpSession,
+    lane: &Lane,
+    accept: Accept,
+    (id, outcome): (&RequestId, &Outcome),
+) -> Reply {
     if let Some(stream) = lane.close() {
         session.drop_stream(stream);
     }
-    message(accept, id, outcome)
+    message(inner, accept, id, outcome)
 }
 
-fn message(accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    reply::answer(accept, StatusCode::OK, id, outcome)
+fn message(inner: &Inner, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    let metadata = inner.options.resource_metadata.as_deref();
+    reply::challenged(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
 }
 
 /// A cancelled request gets no answer. Clients take that as a stream without one; 204 they take for a broken server.
@@ -204,9 +248,9 @@ fn finish(session: &HttpSession, lane: &Lane, id: &RequestId, outcome: &Outcome)
     }
 }
 
-fn attach(session: &HttpSession, stream: Option<u64>) -> Reply {
+fn attach(session: &SessionUse, stream: Option<u64>) -> Reply {
     match stream.and_then(|stream| session.attach(stream, None)) {
-        Some(feed) => reply::stream(ReplyBody::events(feed)),
+        Some(feed) => reply::stream(ReplyBody::events_of(feed, session.clone())),
         None => reply::stream(ReplyBody::empty()),
     }
 }
@@ -221,25 +265,34 @@ pub(crate) async fn listen(inner: &Arc<Inner>, visitor: &Visitor) -> Reply {
         Ok(session) => session,
         Err(refused) => return refused,
     };
+    let permit = match inner.admit_stream(visitor) {
+        Ok(permit) => permit,
+        Err(refused) => return reply::turned(refused),
+    };
     let last = visitor.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
     let (stream, after) = last.map_or((STANDALONE, None), |(stream, number)| (stream, Some(number)));
     let Some(feed) = session.attach(stream, after) else {
         return reply::turned(Turned::new(StatusCode::NOT_FOUND, "this stream cannot be replayed any more"));
     };
     if stream == STANDALONE {
-        let (session, watched) = (Arc::downgrade(&session), Arc::clone(&feed));
-        // Ends with the connection, or with the session.
-        tokio::spawn(async move {
-            while let Some(every) = session.upgrade().map(|session| session.tend_every()) {
-                tokio::time::sleep(every).await;
-                match session.upgrade() {
-                    Some(session) if !watched.is_left() => session.tend(STANDALONE),
-                    _ => return,
-                }
-            }
-        });
+        tokio::spawn(tend_standalone(Arc::clone(inner), Arc::downgrade(&session), Arc::clone(&feed)));
     }
-    reply::stream(ReplyBody::events(feed))
+    reply::stream(ReplyBody::events_of(feed, session).with_permit(Some(permit)))
+}
+
+/// Looks after the stream that belongs to no request, until its connection or its session ends.
+async fn tend_standalone(inner: Arc<Inner>, session: Weak<HttpSession>, feed: Arc<Feed>) {
+    let mut stored = Instant::now();
+    while let Some(every) = session.upgrade().map(|session| session.tend_every()) {
+        tokio::time::sleep(every).await;
+        let Some(session) = session.upgrade().filter(|_| !feed.is_left()) else { return };
+        session.tend(STANDALONE);
+        if stored.elapsed() >= inner.sessions.idle() / 4 {
+            // The store has a clock of its own, and a session whose stream is read is not idle.
+            stored = Instant::now();
+            let _ = inner.sessions.store.load(&session.id).await;
+        }
+    }
 }
 
 /// Ends a session.
@@ -301,7 +354,7 @@ pub(crate) async fn batch(
         return reply::refusal(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
     }
     let mut answers = Vec::new();
-    let known = visitor.take(&inner.options.lifts);
+    let known = visitor.take(&inner.options);
     for element in elements {
         match element {
             Ok(Envelope::Request(request)) => {
@@ -324,14 +377,14 @@ pub(crate) async fn batch(
     if answers.is_empty() {
         return reply::bare(StatusCode::ACCEPTED);
     }
-    let accept = Accept { json: true, events: false, names_events: false };
+    let accept = Accept { json: true, events: false, names_events: false, at_once: false };
     let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
     reply::message(accept, StatusCode::OK, answers)
 }
 
 async fn element_outcome(
     inner: &Arc<Inner>,
-    session: &Arc<HttpSession>,
+    session: &SessionUse,
     request: Request,
     known: Known,
 ) -> Outcome {

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use crate::http::message::{note_text, response_text};
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
+use crate::http::server::budget::Budget;
 use crate::http::server::door::Inner;
 use crate::http::server::mirror::check_mirror;
 use crate::http::server::reply::{self, Reply, event, status_of};
@@ -44,44 +45,51 @@ pub(crate) async fn answer(
     if listens && !accept.events {
         return reply::needs_stream();
     }
+    let permit = match listens.then(|| inner.admit_stream(visitor)).transpose() {
+        Ok(permit) => permit,
+        Err(refused) => return reply::turned(refused),
+    };
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let back = Arc::new(Upgrade {
         feed: OnceLock::new(),
         stream_bytes: inner.options.stream_bytes,
+        budget: Arc::clone(&inner.stream_budget),
         allowed: streams,
         upgraded: AtomicBool::new(wants_stream),
         told: Notify::new(),
-        known: visitor.take(&inner.options.lifts),
+        known: visitor.take(&inner.options),
     });
+    let metadata = inner.options.resource_metadata.as_deref();
     match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn Back>) {
         Answered::Refused(error) => {
             let status = match status_of(error.code) {
                 StatusCode::OK => StatusCode::BAD_REQUEST,
                 status => status,
             };
-            reply::refusal(Some(&id), status, error)
+            let outcome = Err(error);
+            reply::challenged(reply::answer(accept, status, &id, &outcome), &outcome, metadata)
         }
-        Answered::Now(outcome) => back.finish(accept, &id, &outcome),
+        Answered::Now(outcome) => back.finish(metadata, accept, &id, &outcome),
         Answered::Later(mut answering) => {
             tokio::select! {
                 biased;
-                outcome = &mut answering, if !wants_stream => back.finish(accept, &id, &outcome),
+                outcome = &mut answering, if !wants_stream => back.finish(metadata, accept, &id, &outcome),
                 // What is answered only at its end is a stream from the start, unless it is refused at once.
                 () = async { if !listens { back.upgraded().await } } => {
                     let feed = back.feed();
                     let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
                     tokio::spawn(go_on(answering, id, Arc::clone(&feed), tending));
-                    reply::stream(ReplyBody::events(feed))
+                    reply::stream(ReplyBody::events(feed).with_permit(permit))
                 }
             }
         }
     }
 }
 
-fn whole(accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+fn whole(metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::answer(accept, status, id, outcome)
+    reply::challenged(reply::answer(accept, status, id, outcome), outcome, metadata)
 }
 
 /// How an event stream is looked after.
@@ -115,6 +123,7 @@ struct Upgrade {
     /// Made for the first word: most requests say none.
     feed: OnceLock<Arc<Feed>>,
     stream_bytes: usize,
+    budget: Arc<Budget>,
     allowed: bool,
     upgraded: AtomicBool,
     told: Notify,
@@ -123,13 +132,16 @@ struct Upgrade {
 
 impl Upgrade {
     fn feed(&self) -> Arc<Feed> {
-        Arc::clone(self.feed.get_or_init(|| Feed::new(self.stream_bytes)))
+        Arc::clone(self.feed.get_or_init(|| {
+            let client = self.known.client();
+            Feed::new(self.stream_bytes, &self.budget, client.as_ref())
+        }))
     }
 
     /// The whole answer: as a stream when something was said before it, so that it is not lost.
-    fn finish(&self, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+    fn finish(&self, metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
         if !self.upgraded.load(Ordering::Acquire) {
-            return whole(accept, id, outcome);
+            return whole(metadata, accept, id, outcome);
         }
         let feed = self.feed();
         feed.push(event(None, &response_text(Some(id), outcome.as_ref())), Weight::Must);

@@ -3,7 +3,8 @@
 //! A store holds what a session remembers, not its streams: an instance that is handed a session of another one goes on
 //! from what is in the store, and event replay stays with the instance that sent the events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
@@ -29,8 +30,32 @@ pub trait SessionStore: Send + Sync + 'static {
 /// Keeps sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
     // Ids are made by the service, at random.
-    kept: Mutex<HashMap<String, Kept, RandomState>>,
+    kept: HashMap<Arc<str>, Kept, RandomState>,
+    /// The same ids, in the order in which they are looked at for having expired.
+    sweep: VecDeque<Arc<str>>,
+}
+
+/// Sessions that are looked at for having expired, with every one that is added: more than one, so that the sweep gets
+/// around.
+const SWEPT_AT_ONCE: usize = 2;
+
+impl State {
+    fn sweep(&mut self) {
+        for _ in 0..SWEPT_AT_ONCE {
+            let Some(id) = self.sweep.pop_front() else { return };
+            match self.kept.get(&id) {
+                Some(kept) if kept.is_stale() => _ = self.kept.remove(&id),
+                Some(_) => self.sweep.push_back(id),
+                None => {}
+            }
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -48,17 +73,22 @@ impl Kept {
 
 impl SessionStore for MemoryStore {
     fn save<'a>(&'a self, id: &'a str, memory: Raw, idle: Duration) -> BoxFuture<'a, ()> {
-        let mut kept = self.kept.lock();
-        if !kept.contains_key(id) {
+        let mut state = self.state.lock();
+        let session = Kept { memory, idle, used: Instant::now() };
+        if let Some(kept) = state.kept.get_mut(id) {
+            *kept = session;
+        } else {
             // Swept when something is added, so that what nobody asks for again goes too.
-            kept.retain(|_, kept| !kept.is_stale());
+            state.sweep();
+            let id: Arc<str> = id.into();
+            state.sweep.push_back(Arc::clone(&id));
+            state.kept.insert(id, session);
         }
-        kept.insert(id.to_owned(), Kept { memory, idle, used: Instant::now() });
         Box::pin(async {})
     }
 
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Raw>> {
-        let mut kept = self.kept.lock();
+        let kept = &mut self.state.lock().kept;
         let found = match kept.get_mut(id) {
             Some(session) if !session.is_stale() => {
                 session.used = Instant::now();
@@ -74,12 +104,12 @@ impl SessionStore for MemoryStore {
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
-        self.kept.lock().remove(id);
+        self.state.lock().kept.remove(id);
         Box::pin(async {})
     }
 
     fn clear(&self) -> BoxFuture<'_, usize> {
-        let forgotten = std::mem::take(&mut *self.kept.lock()).len();
+        let forgotten = std::mem::take(&mut *self.state.lock()).kept.len();
         Box::pin(async move { forgotten })
     }
 }

@@ -8,11 +8,16 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
+use crate::http::server::budget::{Account, Budget, Holder};
+use crate::http::server::client_id::ClientId;
+
 /// Text on its way to one connection.
 #[derive(Debug)]
 pub(crate) struct Feed {
     state: Mutex<State>,
     most_bytes: usize,
+    /// What waits is counted here.
+    account: Account,
 }
 
 #[derive(Debug)]
@@ -28,8 +33,17 @@ struct State {
     /// When something was last written.
     written: Instant,
     reader: Option<Waker>,
-    /// Told when the reader leaves.
+    /// Woken when the reader leaves, or is no longer behind.
     writer: Option<Waker>,
+}
+
+impl State {
+    /// Nobody reads any more. Returns how many bytes are dropped, and who is to be woken.
+    fn leave(&mut self) -> (usize, [Option<Waker>; 2]) {
+        self.left = true;
+        self.queue.clear();
+        (std::mem::take(&mut self.bytes), [self.reader.take(), self.writer.take()])
+    }
 }
 
 /// Whether something fits into a full feed.
@@ -42,10 +56,13 @@ pub(crate) enum Weight {
 }
 
 /// How many times the room of a feed may wait in it: answers and questions are never dropped alone.
-const MOST_BEHIND: usize = 64;
+const MOST_BEHIND: usize = 16;
+
+/// The largest piece that is handed to a connection: what it has taken is no longer counted.
+const PIECE: usize = 64 * 1024;
 
 impl Feed {
-    pub(crate) fn new(most_bytes: usize) -> Arc<Self> {
+    pub(crate) fn new(most_bytes: usize, budget: &Arc<Budget>, client: Option<&ClientId>) -> Arc<Self> {
         let now = Instant::now();
         let state = State {
             queue: VecDeque::new(),
@@ -57,7 +74,11 @@ impl Feed {
             reader: None,
             writer: None,
         };
-        Arc::new(Self { state: Mutex::new(state), most_bytes })
+        Arc::new_cyclic(|feed: &std::sync::Weak<Self>| {
+            let account = budget.open(client, feed.clone());
+            account.set_idle();
+            Self { state: Mutex::new(state), most_bytes, account }
+        })
     }
 
     /// Adds text; false when nobody reads any more, or it did not fit.
@@ -67,14 +88,20 @@ impl Feed {
         {
             return false;
         }
-        if state.bytes > self.most_bytes.saturating_mul(MOST_BEHIND) {
-            // Who reads this slowly is not read to any more: what must be kept would be kept without end.
-            state.left = true;
-            state.queue.clear();
-            state.bytes = 0;
-            let wakers = [state.reader.take(), state.writer.take()];
-            drop(state);
-            wakers.into_iter().flatten().for_each(Waker::wake);
+        let added = self.account.add(text.len());
+        let is_behind = state.bytes > self.most_bytes.saturating_mul(MOST_BEHIND);
+        // A message that waits alone is delivered whatever its size: others have given way for it.
+        let is_over = added.excess > 0 && state.bytes > 0;
+        if is_behind || is_over {
+            self.account.remove(text.len());
+            if weight == Weight::Must {
+                // What must be delivered would be kept without end for a client that reads this slowly.
+                drop(state);
+                self.leave();
+            } else {
+                drop(state);
+            }
+            added.evicted.give_up();
             return false;
         }
         if state.queue.is_empty() {
@@ -85,6 +112,7 @@ impl Feed {
         state.queue.push_back(text);
         let reader = state.reader.take();
         drop(state);
+        added.evicted.give_up();
         reader.inspect(Waker::wake_by_ref);
         true
     }
@@ -101,11 +129,10 @@ impl Feed {
     /// The reader is gone.
     pub(crate) fn leave(&self) {
         let mut state = self.state.lock();
-        state.left = true;
-        state.queue.clear();
-        let writer = state.writer.take();
+        let (dropped, wakers) = state.leave();
+        self.account.remove(dropped);
         drop(state);
-        writer.inspect(Waker::wake_by_ref);
+        wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
     /// Ready when nobody reads any more.
@@ -122,6 +149,16 @@ impl Feed {
     pub(crate) fn is_behind(&self) -> bool {
         let state = self.state.lock();
         !state.left && state.bytes > self.most_bytes / 2
+    }
+
+    /// Ready when the reader is no longer behind, or has left.
+    pub(crate) fn poll_room(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state.lock();
+        if state.left || state.bytes <= self.most_bytes / 2 {
+            return Poll::Ready(());
+        }
+        state.writer = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     pub(crate) fn is_left(&self) -> bool {
@@ -147,9 +184,20 @@ impl Feed {
 
     pub(crate) fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state.lock();
-        if let Some(text) = state.queue.pop_front() {
+        if let Some(first) = state.queue.front_mut() {
+            let text = if first.len() > PIECE { first.split_to(PIECE) } else { std::mem::take(first) };
+            if first.is_empty() {
+                state.queue.pop_front();
+            }
+            let was_behind = state.bytes > self.most_bytes / 2;
             state.bytes -= text.len();
             state.taken = Instant::now();
+            self.account.take(text.len());
+            if was_behind && state.bytes <= self.most_bytes / 2 {
+                let writer = state.writer.take();
+                drop(state);
+                writer.inspect(Waker::wake_by_ref);
+            }
             return Poll::Ready(Some(text));
         }
         if state.ended || state.left {
@@ -157,5 +205,12 @@ impl Feed {
         }
         state.reader = Some(cx.waker().clone());
         Poll::Pending
+    }
+}
+
+impl Holder for Feed {
+    fn give_up(&self) {
+        tracing::debug!("an event stream that is not read has been ended to make room for others");
+        self.leave();
     }
 }

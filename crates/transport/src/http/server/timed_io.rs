@@ -13,6 +13,8 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use crate::http::server::head_check::HeadCheck;
+
 /// What a connection is doing: how many of its requests are being answered, and since when it is none.
 #[derive(Debug, Clone)]
 pub(crate) struct Active(Arc<Mutex<State>>);
@@ -97,12 +99,24 @@ pub(crate) struct TimedIo<S> {
     opening: Option<Opening>,
     /// Running while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
+    heads: HeadCheck,
 }
 
 impl<S> TimedIo<S> {
     pub(crate) fn new(stream: S, active: Active, patience: Patience) -> Self {
         let silence = Box::pin(tokio::time::sleep(patience.head));
-        Self { stream, active, patience, silence, unwatched: 0, head: None, opening: None, stall: None }
+        let heads = HeadCheck::default();
+        Self {
+            stream,
+            active,
+            patience,
+            silence,
+            unwatched: 0,
+            head: None,
+            opening: None,
+            stall: None,
+            heads,
+        }
     }
 
     /// When the silence ends, as things are now.
@@ -177,6 +191,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         this.came(&buf.filled()[before..]);
+        if !this.heads.see(&mut buf.filled_mut()[before..]) {
+            return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
+        }
         read
     }
 }

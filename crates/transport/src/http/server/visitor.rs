@@ -2,11 +2,15 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
 use switchboard_session::answering::Caller;
+
+use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
+use crate::http::server::options::HttpOptions;
 
 /// The head of the request that brought a message: what handlers may know of HTTP. They get it from
 /// [`Cx::extension`](switchboard_session::answering::Cx::extension).
@@ -53,6 +57,8 @@ impl Lift {
 pub(crate) struct Visitor {
     pub(crate) parts: Parts,
     pub(crate) caller: Option<Caller>,
+    /// The other end of its connection, where it is known.
+    pub(crate) peer: Option<IpAddr>,
 }
 
 impl Visitor {
@@ -60,8 +66,21 @@ impl Visitor {
         &self.parts.headers
     }
 
+    /// The address of the client: what trusted proxies say of it, or else the other end of its connection.
+    pub(crate) fn address(&self, options: &HttpOptions) -> Option<IpAddr> {
+        let peer = self.peer.or_else(|| self.parts.extensions.get::<PeerAddress>().map(|peer| peer.0))?;
+        let header = options.forwarded_header;
+        Some(client_address(peer, &options.trusted_proxies, header, &self.parts.headers))
+    }
+
+    /// Whom the request is counted against. To be asked before the request is taken.
+    pub(crate) fn client(&self, options: &HttpOptions) -> Option<ClientId> {
+        ClientId::of(self.caller.as_ref(), self.address(options))
+    }
+
     /// What is known of the visitor, for whoever handles the message. It can be taken once.
-    pub(crate) fn take(&mut self, lifts: &Option<Arc<[Lift]>>) -> Known {
+    pub(crate) fn take(&mut self, options: &HttpOptions) -> Known {
+        let address = self.address(options).map(|address| ClientAddress(network(address)));
         let Parts { method, uri, headers, extensions, .. } = &mut self.parts;
         let head = RequestHead {
             method: std::mem::take(method),
@@ -69,7 +88,7 @@ impl Visitor {
             headers: std::mem::take(headers),
             extensions: std::mem::take(extensions),
         };
-        Known { head, caller: self.caller.take(), lifts: lifts.clone() }
+        Known { head, caller: self.caller.take(), address, lifts: options.lifts.clone() }
     }
 }
 
@@ -78,16 +97,25 @@ impl Visitor {
 pub(crate) struct Known {
     pub(crate) head: RequestHead,
     pub(crate) caller: Option<Caller>,
+    pub(crate) address: Option<ClientAddress>,
     lifts: Option<Arc<[Lift]>>,
 }
 
 impl Known {
+    /// Whom the request is counted against.
+    pub(crate) fn client(&self) -> Option<ClientId> {
+        ClientId::of(self.caller.as_ref(), self.address.map(|address| address.0))
+    }
+
     pub(crate) fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         if of == TypeId::of::<Caller>() {
             return self.caller.as_ref().map(|caller| caller as _);
         }
         if of == TypeId::of::<RequestHead>() {
             return Some(&self.head);
+        }
+        if of == TypeId::of::<ClientAddress>() {
+            return self.address.as_ref().map(|address| address as _);
         }
         let lift = self.lifts.as_ref()?.iter().find(|lift| lift.of == of)?;
         (lift.find)(&self.head.extensions)

@@ -127,3 +127,31 @@ fn a_known_host_does_not_let_another_in() {
         assert!(!knock(&["localhost:80"], "http://evil.com/mcp"));
     }
 }
+
+#[test]
+fn s10_an_address_with_more_behind_it_is_no_loopback() {
+    let options = HttpOptions::default();
+    for host in
+        ["[::1].evil.com", "[::1]evil.com", "[::1].evil.com:80", "[::1]:80.evil.com", "127.0.0.1:80@evil.com"]
+    {
+        assert!(!knock(&options, Some(host), None), "{host}");
+        let origin = format!("http://{host}");
+        assert!(!knock(&options, Some("localhost"), Some(&origin)), "{origin}");
+    }
+    let options = HttpOptions { allowed_hosts: vec!["[2001:db8::1]".into()], ..HttpOptions::default() };
+    assert!(knock(&options, Some("[2001:db8::1]:443"), None));
+    assert!(!knock(&options, Some("[2001:db8::1].evil.com"), None));
+}
+
+#[test]
+fn s10_a_packed_body_is_an_unsupported_type() {
+    for (coding, is_taken) in
+        [("gzip", false), ("identity", true), ("br, gzip", false), ("identity, gzip", false)]
+    {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, "application/json".parse().unwrap());
+        headers.insert(CONTENT_ENCODING, coding.parse().unwrap());
+        let checked = check_type(&headers).map_err(|turned| turned.status.as_u16());
+        assert_eq!(checked, if is_taken { Ok(()) } else { Err(415) }, "{coding}");
+    }
+}

@@ -7,8 +7,10 @@ use std::time::Duration;
 use switchboard_protocol::{Implementation, Raw, RpcError, ServerCapabilities};
 use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
 
-use super::{Feed, HttpSession, Sessions};
+use super::{Feed, HttpSession};
+use crate::http::server::budget::Budget;
 use crate::http::server::options::HttpOptions;
+use crate::http::server::sessions::Sessions;
 use crate::http::server::stream::Weight;
 
 struct Nothing;
@@ -21,9 +23,10 @@ impl Handler for Nothing {
 
 fn session(memory: &'static str) -> Arc<HttpSession> {
     let server = Server::builder(Implementation::new("test", "1"), ServerCapabilities::new()).build(Nothing);
-    let sessions = Sessions::new(&server, &HttpOptions::default());
+    let options = HttpOptions::default();
+    let sessions = Sessions::new(&server, &options, &Budget::new(options.stream_budget));
     let memory = ServerSession::restore(&Raw::parse(memory).unwrap()).unwrap();
-    HttpSession::new("a".repeat(8), memory, &server, sessions.limits)
+    HttpSession::new("a".repeat(8), memory, None, sessions.limits, &sessions.budgets)
 }
 
 const POLLS: &str = r#"{"revision":"2025-11-25","client":{"name":"c","version":"1"},"capabilities":{}}"#;
@@ -31,7 +34,7 @@ const WAITS: &str = r#"{"revision":"2025-06-18","client":{"name":"c","version":"
 
 fn open_stream(session: &HttpSession) -> u64 {
     let mut opened = 0;
-    session.open_stream(|stream| {
+    session.open_stream(true, |stream| {
         opened = stream;
         true
     });

@@ -1,0 +1,472 @@
+//! docs/limits.md, row by row: every figure in its tables is what the code does, and every row is looked at.
+//!
+//! What can be set is compared with its default. What is fixed, and private to its crate, is compared with the line of
+//! the source that says so: whoever changes that line changes the table, and this file, with it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use switchboard::service::StreamLimits;
+use switchboard::service::task::{TaskBudget, TaskLimits};
+use switchboard::session::answering::ServerLimits;
+use switchboard::transport::http::server::ByteBudget;
+use switchboard::transport::stdio::StopLadder;
+use switchboard::{HttpLimits, HttpOptions, Limits, ListenerLimits, PeerLimits};
+
+/// A row as the code has it.
+struct Row {
+    section: &'static str,
+    what: &'static str,
+    figure: String,
+}
+
+fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn size(bytes: usize) -> String {
+    match bytes {
+        bytes if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
+        bytes if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
+        bytes => format!("{bytes} bytes"),
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs())
+}
+
+fn minutes(time: Duration) -> String {
+    format!("{} min", time.as_secs() / 60)
+}
+
+fn hours(time: Duration) -> String {
+    format!("{} h", time.as_secs() / 3600)
+}
+
+fn budget(budget: ByteBudget) -> String {
+    format!("{}, {}", size(budget.all), size(budget.per_client))
+}
+
+/// What is fixed: the figure, and the lines of the source that say so.
+fn fixed(figure: &str, lines: &[(&str, &str)]) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (file, line) in lines {
+        let source =
+            std::fs::read_to_string(root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(
+            source.contains(line),
+            "{file} no longer has `{line}`: bring docs/limits.md and this test in line with what it says now"
+        );
+    }
+    figure.to_owned()
+}
+
+fn sessions_and_connections() -> Vec<Row> {
+    let (limits, peer) = (Limits::default(), PeerLimits::default());
+    let client = |what, figure| Row { section: "A client session", what, figure };
+    let connection = |what, figure| Row { section: "A connection", what, figure };
+    vec![
+        client("start, from the process or connection to an open session", seconds(limits.startup)),
+        client("the probe for the modern era", seconds(limits.probe)),
+        client("a call without any word on it", seconds(limits.call_idle)),
+        client("a call in all", minutes(limits.call_total)),
+        client("reading a resource or a prompt", seconds(limits.read)),
+        client("a completion", seconds(limits.complete)),
+        client(
+            "one page of a list, all of it",
+            format!("{}, {}", seconds(limits.page), seconds(limits.list)),
+        ),
+        client("pages, entries of a list", format!("{}, {}", limits.pages, count(limits.entries))),
+        client("rounds of input for one call", count(limits.rounds)),
+        client(
+            "cached answers",
+            format!(
+                "{}, {}, {}",
+                hours(limits.cache_ttl),
+                count(limits.cache_entries),
+                size(limits.cache_bytes)
+            ),
+        ),
+        client("progress reports to a caller", format!("{} a second", limits.progress_per_second)),
+        client("questions of the server answered at once", count(limits.upcalls)),
+        client("closing", seconds(limits.close)),
+        connection("requests under way", count(peer.pending)),
+        connection(
+            "waiting to be written",
+            format!("{} messages, {}", count(peer.queued_messages), size(peer.queued_bytes)),
+        ),
+        connection("notifications nobody takes", count(peer.notes)),
+        connection("a message we send", size(peer.outbound_bytes)),
+        connection("nothing read by the far side while something waits", seconds(peer.write_stall)),
+        connection("answers after the far side stopped reading", seconds(peer.write_failed_grace)),
+    ]
+}
+
+fn messages_and_children() -> Vec<Row> {
+    let message = |what, figure| Row { section: "A message", what, figure };
+    let child = |what, figure| Row { section: "A child process", what, figure };
+    let raw = "crates/protocol/src/raw.rs";
+    let seal = "crates/session/src/era/modern";
+    let ladder = StopLadder::default();
+    let steps = [ladder.eof, ladder.term, ladder.kill].map(seconds).join(", ");
+    vec![
+        message("nesting", fixed("128 levels", &[(raw, "MAX_DEPTH: usize = 128;")])),
+        message("values turned into typed data", fixed("250,000", &[(raw, "MAX_NODES: usize = 250_000;")])),
+        message(
+            "an id, a method",
+            fixed(
+                "128 bytes, 256 bytes",
+                &[
+                    ("crates/protocol/src/jsonrpc/id.rs", "MAX_ID_BYTES: usize = 128;"),
+                    ("crates/protocol/src/jsonrpc/envelope.rs", "MAX_METHOD_BYTES: usize = 256;"),
+                ],
+            ),
+        ),
+        message(
+            "messages in a batch",
+            fixed("1,024", &[("crates/protocol/src/jsonrpc/scan.rs", "MAX_BATCH: usize = 1024;")]),
+        ),
+        message(
+            "the state of a question (`requestState`)",
+            fixed(
+                "32 KiB, 10 min, accepted once",
+                &[
+                    (&*format!("{seal}/seal.rs"), "MOST_BYTES: usize = 32 * 1024;"),
+                    (&*format!("{seal}/server.rs"), "ROUND: Duration = Duration::from_secs(600);"),
+                ],
+            ),
+        ),
+        message(
+            "used states a server remembers",
+            fixed("262,144", &[(&*format!("{seal}/used_states.rs"), "MOST_USED: usize = 262_144;")]),
+        ),
+        child(
+            "a line",
+            fixed(
+                "16 MiB",
+                &[
+                    ("crates/transport/src/stdio/line.rs", "DEFAULT_LINE_LIMIT: usize = 16 * 1024 * 1024;"),
+                    ("crates/transport/src/stdio/line.rs", "ENDLESS: usize = 8;"),
+                ],
+            ),
+        ),
+        child("stop: after stdin closes, after TERM, after KILL", steps),
+        child(
+            "what is kept of stderr",
+            fixed(
+                "64 KiB, lines of 8 KiB",
+                &[
+                    ("crates/transport/src/stdio/stderr.rs", "RING: usize = 64 * 1024;"),
+                    ("crates/transport/src/stdio/stderr.rs", "LINE: usize = 8 * 1024;"),
+                ],
+            ),
+        ),
+    ]
+}
+
+fn http_client() -> Vec<Row> {
+    let row = |what, figure| Row { section: "HTTP, client", what, figure };
+    let limits = HttpLimits::default();
+    let options = "crates/http/src/options.rs";
+    vec![
+        row("a document or event", format!("{}, unpacked", size(limits.event_bytes))),
+        row(
+            "connecting, TLS",
+            fixed(
+                "10 s, 10 s",
+                &[
+                    (options, "connect_timeout: Duration::from_secs(10),"),
+                    (options, "tls_timeout: Duration::from_secs(10),"),
+                ],
+            ),
+        ),
+        row("a pause in a document", seconds(limits.body_idle)),
+        row("reads repeated when the server is busy", count(limits.retries as usize)),
+        row(
+            "going back to a broken stream",
+            fixed(
+                "5 times without anything new",
+                &[("crates/transport/src/http/client/hearing.rs", "RESUMES: u32 = 5;")],
+            ),
+        ),
+        row("a stream that only listens, without a byte", seconds(limits.stream_idle)),
+        row(
+            "headers",
+            fixed(
+                "100, 64 KiB",
+                &[
+                    ("crates/http/src/client.rs", "MAX_HEADERS: usize = 100;"),
+                    ("crates/http/src/client.rs", "MAX_HEAD_BYTES: usize = 64 * 1024;"),
+                ],
+            ),
+        ),
+        row(
+            "redirects, same origin, 307 and 308",
+            fixed("3", &[("crates/http/src/redirect.rs", "MAX_REDIRECTS: usize = 3;")]),
+        ),
+        row("leaving a session", seconds(limits.leave)),
+    ]
+}
+
+fn http_server() -> Vec<Row> {
+    let row = |what, figure| Row { section: "HTTP, server", what, figure };
+    let (options, listener) = (HttpOptions::default(), ListenerLimits::default());
+    let body = format!(
+        "{}, {}, at least {}/s after {}",
+        size(options.body_bytes),
+        seconds(options.body_time),
+        size(options.body_rate),
+        seconds(options.body_patience)
+    );
+    let three = |one: usize, two: usize, three: &str| format!("{}, {}, {three}", count(one), count(two));
+    vec![
+        row("a request body", body),
+        row("from the connection to the end of the headers", seconds(listener.header_time)),
+        row("between requests", seconds(listener.idle)),
+        row(
+            "connections, from one address",
+            format!("{}, {}", count(listener.connections), count(listener.connections_per_address)),
+        ),
+        row(
+            "streams that only listen, of one client, from one address",
+            three(options.streams, options.streams_per_client, &count(options.streams_per_address)),
+        ),
+        row(
+            "sessions, of one client, idle",
+            three(options.sessions, options.sessions_per_client, &minutes(options.session_idle)),
+        ),
+        row(
+            "events kept for a session",
+            format!("{}, {}", count(options.replay_events), size(options.replay_bytes)),
+        ),
+        row("events kept for all sessions, for those of one client", budget(options.replay_budget)),
+        row(
+            "waiting for a slow reader",
+            format!("{}, {}", size(options.stream_bytes), seconds(options.write_stall)),
+        ),
+        row("waiting for slow readers on all streams, on those of one client", budget(options.stream_budget)),
+        row("keep-alive comments", seconds(options.keep_alive)),
+        row("shutting down", seconds(listener.drain)),
+    ]
+}
+
+fn servers() -> Vec<Row> {
+    let row = |what, figure| Row { section: "A server", what, figure };
+    let (limits, tasks, bytes) = (ServerLimits::default(), TaskLimits::default(), TaskBudget::default());
+    let streams = StreamLimits::default();
+    let kept = fixed("4,096", &[("crates/server/src/task/store.rs", "Self::new(4096)")]);
+    vec![
+        row("requests of a connection answered at once", count(limits.requests)),
+        row("requests under way when the client has gone", seconds(limits.drain)),
+        row("tasks that run, for one client", format!("{}, {}", count(tasks.running), tasks.running_for_one)),
+        row(
+            "tasks that are kept",
+            format!(
+                "{kept}, {} unless the caller asks for up to {}",
+                hours(tasks.ttl),
+                hours(tasks.most_ttl)
+            ),
+        ),
+        row("results of tasks, for one client", format!("{}, {}", size(bytes.all), size(bytes.per_client))),
+        row("a question to the client", minutes(limits.ask)),
+        row(
+            "items of a stream in its result (`StreamLimits`)",
+            format!("{} items, {}", count(streams.items), size(streams.bytes)),
+        ),
+    ]
+}
+
+fn many_servers() -> Vec<Row> {
+    let row = |what, figure| Row { section: "Many servers", what, figure };
+    let one = |what, figure: &str, file: &str, line: &str| row(what, fixed(figure, &[(file, line)]));
+    let host = |file: &str| format!("crates/host/src/{file}.rs");
+    let (disk, retry, slot, guard, profile) = (
+        host("config/disk"),
+        host("slot/retry"),
+        host("slot/slot"),
+        host("call/guard"),
+        host("registry/profile"),
+    );
+    let (prepare, refresh) = (host("config/prepare"), host("slot/refresh"));
+    vec![
+        one("a file of servers, of approvals", "1 MiB", &disk, "LARGEST: u64 = 1024 * 1024;"),
+        one(
+            "a file of remembered answers",
+            "4 MiB",
+            &host("permission/ledger"),
+            "LARGEST: u64 = 4 * 1024 * 1024;",
+        ),
+        one("another program's file", "64 MiB", &disk, "LARGEST_FOREIGN: u64 = 64 * 1024 * 1024;"),
+        one("nesting of a file", "64 levels", &host("config/document"), "DEEPEST: usize = 64;"),
+        one(
+            "an argument, variable, header or address, variables filled in",
+            "128 KiB",
+            &host("config/expand"),
+            "LONGEST: usize = 128 * 1024;",
+        ),
+        one(
+            "starting a server (`startupTimeout`)",
+            "60 s, settable",
+            &prepare,
+            "STARTUP: Duration = Duration::from_secs(60);",
+        ),
+        one(
+            "tries in a row to start a server again (`restart`)",
+            "5, settable",
+            &prepare,
+            "RESTARTS: u32 = 5;",
+        ),
+        one("a rule", "1,024 bytes", &host("permission/rule"), "LONGEST: usize = 1024;"),
+        one(
+            "a tool's name",
+            "64 characters, settable from 32",
+            &host("registry/name"),
+            "pub const DEFAULT: Self = Self(64);\n    /// Shorter ones could not show anything of the pair beside the hash.\n    pub const LEAST: Self = Self(32);",
+        ),
+        row(
+            "an input schema for a provider",
+            fixed(
+                "64 levels, 20,000 values, 256 KiB",
+                &[
+                    (&profile, "DEEPEST: usize = 64;"),
+                    (&profile, "MOST_NODES: usize = 20_000;"),
+                    (&profile, "LARGEST: usize = 256 * 1024;"),
+                ],
+            ),
+        ),
+        one(
+            "looking whether files changed",
+            "every 500 ms, settable",
+            &host("config/watch"),
+            "EVERY: Duration = Duration::from_millis(500);",
+        ),
+        one("servers of a host", "256", &host("registry/registry"), "MOST_SERVERS: usize = 256;"),
+        row(
+            "tools of a server, of a host",
+            format!(
+                "{}, {}",
+                count(Limits::default().entries),
+                fixed("50,000", &[(&host("registry/registry"), "MOST_TOOLS: usize = 50_000;")])
+            ),
+        ),
+        row(
+            "calls under way on a server: here, over HTTP",
+            fixed(
+                "256, 128",
+                &[
+                    (&slot, "LOCAL_CALLS: usize = 256;"),
+                    (&slot, "REMOTE_CALLS: usize = 128;"),
+                    (&host("slot/turns"), "QUEUE: usize = 256;"),
+                ],
+            ),
+        ),
+        row(
+            "a pause before a server is started again",
+            fixed(
+                "up to 0.5 s, doubling to 30 s",
+                &[
+                    (&retry, "FIRST: Duration = Duration::from_millis(500);"),
+                    (&retry, "LONGEST: Duration = Duration::from_secs(30);"),
+                ],
+            ),
+        ),
+        one(
+            "two exits alike within a second of the start",
+            "2",
+            &retry,
+            "STILLBORN: Duration = Duration::from_secs(1);",
+        ),
+        one("up without a failure", "60 s", &retry, "STABLE: Duration = Duration::from_secs(60);"),
+        one(
+            "the tools of a server that is away",
+            "10 min",
+            &host("slot/task"),
+            "AWAY: Duration = Duration::from_secs(10 * 60);",
+        ),
+        row(
+            "lists asked for after changes",
+            fixed(
+                "one a second; to one a minute when nothing changed, or it failed",
+                &[
+                    (&refresh, "APART: Duration = Duration::from_secs(1);"),
+                    (&refresh, "LONGEST: Duration = Duration::from_secs(60);"),
+                ],
+            ),
+        ),
+        row(
+            "a schema that is checked",
+            fixed(
+                "256 KiB, 64 levels, 2,000 schemas, combined 8 deep",
+                &[
+                    (&guard, "MOST_BYTES: usize = 256 * 1024;"),
+                    (&guard, "MOST_DEPTH: usize = 64;"),
+                    (&guard, "MOST_SUBSCHEMAS: usize = 2_000;"),
+                    (&guard, "MOST_COMPOSED: usize = 8;"),
+                ],
+            ),
+        ),
+        one(
+            "arguments and results that are checked",
+            "1 MiB",
+            &host("call/validate"),
+            "MOST_BYTES: usize = 1024 * 1024;",
+        ),
+        row(
+            "a result for a model (`Spill`)",
+            fixed("100 KB, settable", &[(&host("call/spill"), "over: 100_000")]),
+        ),
+        row(
+            "files of results",
+            fixed("256 MiB, settable", &[(&host("call/spill"), "total: 256 * 1024 * 1024")]),
+        ),
+        one("events that wait for a listener", "1,024", &host("event"), "LANE: usize = 1024;"),
+    ]
+}
+
+#[test]
+fn the_tables_of_limits_say_what_the_code_does() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let expected = [
+        sessions_and_connections(),
+        messages_and_children(),
+        http_client(),
+        http_server(),
+        servers(),
+        many_servers(),
+    ];
+    let mut expected: Vec<Row> = expected.into_iter().flatten().collect();
+    let (mut section, mut wrong) = ("", Vec::new());
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            section = heading.split(" (").next().unwrap();
+        }
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        if !line.starts_with("| ") || cells[0] == "what" {
+            continue;
+        }
+        match expected.iter().position(|row| row.section == section && row.what == cells[0]) {
+            Some(at) => {
+                let row = expected.remove(at);
+                if row.figure != cells[1] {
+                    wrong.push(format!(
+                        "{section}, {}: it says {:?}, it is {:?}",
+                        row.what, cells[1], row.figure
+                    ));
+                }
+            }
+            None => wrong.push(format!("{section}, {}: nothing asserts this row", cells[0])),
+        }
+    }
+    wrong.extend(expected.iter().map(|row| format!("{}, {}: the row is missing", row.section, row.what)));
+    assert!(wrong.is_empty(), "docs/limits.md:\n{}", wrong.join("\n"));
+}
