@@ -71,6 +71,7 @@ pub struct InsideArgs {
     pub warm: usize,
     pub form: String,
     pub tools: usize,
+    pub sessions: usize,
 }
 
 impl ServerArgs {
@@ -138,6 +139,7 @@ impl InsideArgs {
             warm: given.number("--warm")?.unwrap_or(0),
             form: given.form(forms)?,
             tools: given.number("--tools")?.unwrap_or(3),
+            sessions: given.number("--sessions")?.unwrap_or(1),
         };
         given.finish()?;
         Ok(args)

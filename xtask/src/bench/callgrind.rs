@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::profile::Profile;
 use super::program::{Calls, Programs};
 use super::progress::Progress;
-use super::setup::{Road, Setup, Side, Work};
+use super::setup::{Form, Road, Setup, Side, Work};
 use crate::command::{self, Failure};
 
 /// Whether callgrind can be had.
@@ -127,8 +127,8 @@ fn calls(setup: &Setup) -> (u32, u32, u32) {
         (Work::Connect, ..) => (1, 1, 2),
     };
     match setup.work {
-        // Whole rounds of the sessions, and whole lots in flight.
-        Work::Echo => {
+        // Whole rounds of the sessions, and whole lots in flight. Where sessions are opened there are no rounds.
+        Work::Echo if setup.form != Form::Initialize => {
             let lot = setup.sessions.max(setup.in_flight);
             let whole = |calls: u32| calls.next_multiple_of(lot);
             (warm.max(lot), whole(few), whole(few) + whole(more))

@@ -106,6 +106,9 @@ impl Programs {
         if setup.form != Form::Default {
             option(&mut line, "--form", setup.form);
         }
+        if setup.sessions != 1 {
+            option(&mut line, "--sessions", setup.sessions);
+        }
         Ok(line)
     }
 

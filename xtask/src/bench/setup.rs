@@ -59,6 +59,7 @@ pub(super) enum Form {
     Wide,
     Pair,
     Kept,
+    Initialize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -259,6 +260,7 @@ words! {
         Wide => "wide",
         Pair => "pair",
         Kept => "kept",
+        Initialize => "initialize",
     }
     Threads { One => "one", Many => "many" }
 }

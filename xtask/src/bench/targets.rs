@@ -6,7 +6,7 @@ use super::growth;
 use super::host::HostFigure::{Changed, Crowd, Find, FindShared, Snapshot, Status};
 use super::sample::Metric::{self, CallsPerSecond, Cpu, MegabytesPerSecond, PeakMb, Wall};
 use super::setup::Era::{self, Legacy, Modern};
-use super::setup::Form::{Json, Pipes, Pool, Wide};
+use super::setup::Form::{Initialize, Json, Pipes, Pool, Wide};
 use super::setup::Side::{Client, Inside, Server};
 use super::setup::{Make, Road, Setup, Threads, Work};
 use super::target::{Clause, Limit, Measure, Quantity, Target};
@@ -230,6 +230,16 @@ fn footprint(build: bool) -> Vec<Target> {
             ));
         }
     }
+    let open = Setup::echo(Inside, Road::Http).form(Initialize).switchboard();
+    let growth = || {
+        Measure::Growth([10, 10_000].map(|sessions| Quantity::Instructions(open.sessions(sessions))).into())
+    };
+    targets.push(target(
+        "S5.initialize",
+        "cost of `initialize`, the table full with 10 and with 10,000 sessions",
+        most(1.1, "last ÷ first", growth()),
+        Some(most(1.03, "last ÷ first", growth())),
+    ));
     let size = |limit| most(limit, "MB", Measure::Plain(Quantity::Size(Make::Switchboard)));
     targets.push(target("P17.size", "smallest stdio client, stripped", size(2.5), Some(size(1.5))));
     if build {

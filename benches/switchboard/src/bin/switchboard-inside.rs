@@ -1,15 +1,19 @@
-//! Both sides in one process, written with switchboard: its direct link, or with `--form pair` a pipe in memory.
+//! Both sides in one process, written with switchboard: its direct link, or with `--form pair` a pipe in memory. With
+//! `--form initialize`, sessions of an HTTP service are opened.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_kit::inside;
-use bench_switchboard::{Calling, client, server};
+use bench_switchboard::{Calling, Initializing, client, server};
 use switchboard::session::Peer;
 use switchboard::session::link::{Once, pair};
 use switchboard::{InProcess, PeerLimits};
 
 fn main() -> ExitCode {
+    if std::env::args().any(|word| word == "initialize") {
+        return inside(&["initialize"], |args| async move { Initializing::new(args.tools, args.sessions).await });
+    }
     inside(&["pair"], |args| async move {
         let (client, server) = (client(args.era), server(args.tools));
         let session = if args.form == "pair" {
