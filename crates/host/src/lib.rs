@@ -72,7 +72,7 @@ pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
 pub use registry::{
-    Catalog, Drift, ForModels, Found, Listed, Offered, OnDrift, Pins, ToolEffects, ToolInfo, Unlisted, Why,
+    Catalog, Drift, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
     Withheld,
 };
 pub use registry::{name, profile};

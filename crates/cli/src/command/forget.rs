@@ -4,7 +4,7 @@ use switchboard::host::config::{Approvals, Scope};
 use switchboard::host::permission::{Known, Ledger};
 
 use crate::args::ForgetArgs;
-use crate::configured::{Files, PinFile, server_and_rest};
+use crate::configured::{Files, pins, server_and_rest};
 use crate::failure::Failure;
 use crate::output::Paper;
 use crate::sanitize::one_line;
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
         Ledger::open(&files.at.permissions)?.forget(known.identity, tool)?;
     }
     if tool.is_none() {
-        PinFile::open(&files.at)?.forget(name)?;
+        pins::open(&files.at)?.forget(name, None)?;
         if server.scope == Scope::Project {
             Approvals::open(&files.at.approvals)?.revoke(&files.at.project, name)?;
         }

@@ -54,7 +54,7 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
     let count = items.iter().filter(|item| matches!(item.fate, Fate::Taken { .. })).count();
     if !is_look && count > 0 {
         agreed(args, &items, &screen).await?;
-        store(&files, &items)?;
+        store(args, &files, &items)?;
     }
     if args.json {
         let all: Vec<Value> = items.iter().map(|item| described(item, is_look)).collect();
@@ -177,7 +177,7 @@ async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<()
     }
 }
 
-fn store(files: &Files, items: &[Item]) -> Result<(), Failure> {
+fn store(args: &ImportArgs, files: &Files, items: &[Item]) -> Result<(), Failure> {
     for scope in [Scope::Local, Scope::Project, Scope::User] {
         let mut file: Option<File> = None;
         for item in items {
@@ -187,7 +187,11 @@ fn store(files: &Files, items: &[Item]) -> Result<(), Failure> {
                     Some(open) => open,
                     None => file.insert(files.edit(scope)?),
                 };
-                open.set(&item.name, entry)?;
+                match args.replace {
+                    true => open.set(&item.name, entry)?,
+                    // Not over one that was added since the files were read.
+                    false => open.add(&item.name, entry)?,
+                }
             }
         }
         if let Some(mut file) = file {

@@ -6,7 +6,7 @@ use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
 use switchboard::host::{
-    Event, Events, Listed, OnDrift, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
+    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
 };
 use switchboard::{CallError, Change, Host, HostError, Level};
 
@@ -15,7 +15,7 @@ use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::command::nearest;
 use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
 use crate::configured::files::Files;
-use crate::configured::pins::PinFile;
+use crate::configured::pins;
 use crate::configured::shown::quoted;
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
@@ -205,7 +205,7 @@ impl Hosted {
     /// Remembers how tools were defined that were seen for the first time.
     fn keep_pins(&mut self) {
         let pins = self.host.pins();
-        if let Some(Err(error)) = self.pins.as_mut().map(|file| file.keep(pins)) {
+        if let Some(Err(error)) = self.pins.as_mut().map(|file| file.record(&pins)) {
             self.screen.warn(&format!("definitions are not remembered: {}", one_line(&error.to_string())));
         }
     }
@@ -363,7 +363,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         false => gate.with_approver(Arc::new(unasked.clone())),
     });
     let permit: Arc<Gate> = Arc::clone(&gate);
-    let pins = PinFile::open(&files.at).inspect_err(|error| {
+    let pins = pins::open(&files.at).inspect_err(|error| {
         screen.warn(&format!("changed definitions are not noticed: {}", one_line(&error.to_string())));
     });
     let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();

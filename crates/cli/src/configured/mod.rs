@@ -5,11 +5,10 @@
 mod ask;
 mod files;
 mod hosting;
-mod pins;
+pub(crate) mod pins;
 mod shown;
 
 pub(crate) use ask::confirm;
 pub(crate) use files::{Files, NONE, server_and_rest, variable};
 pub(crate) use hosting::{Hosted, Wanted, Which, with_host};
-pub(crate) use pins::PinFile;
 pub(crate) use shown::{Readiness, quoted, reach};

@@ -4,6 +4,7 @@
 
 mod address;
 mod asking;
+mod concurrency;
 mod configuration;
 mod doctor;
 mod eras;

@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::canonical::{digest, hexadecimal};
-use crate::config::disk::{self, Lock, Owner};
+use crate::config::disk::{self, Owner};
 use crate::config::fault::{Fault, Problem};
 use crate::config::server_config::ServerConfig;
+use crate::config::update::update;
 
 /// Fields that are not part of what is approved.
 const ASIDE: [&str; 7] = ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
@@ -88,7 +89,7 @@ impl Approvals {
     pub fn approve(&mut self, project: &Path, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
         let record = Record { hash: Self::fingerprint(project, name, entry), shown: entry.masked() };
         self.change(|projects| {
-            projects.entry(key(project)).or_default().insert(name.to_owned(), record);
+            projects.entry(key(project)).or_default().insert(name.to_owned(), record.clone());
         })
     }
 
@@ -116,21 +117,25 @@ impl Approvals {
         hexadecimal(&digest(&json!({"project": project, "name": name, "entry": fields})))
     }
 
-    /// Changes what is stored now, which another program may have changed since we read it.
-    fn change(&mut self, change: impl FnOnce(&mut Projects)) -> Result<(), Fault> {
-        let _lock = Lock::of(&self.path)?;
-        let mut projects = load(&self.path)?;
-        change(&mut projects);
-        let text = serde_json::to_string_pretty(&Stored { projects: projects.clone() }).unwrap_or_default();
-        disk::write(&self.path, Owner::User, &format!("{text}\n"))?;
-        self.projects = projects;
+    fn change(&mut self, change: impl Fn(&mut Projects)) -> Result<(), Fault> {
+        self.projects = update(&self.path, Owner::User, disk::LARGEST, |stored| {
+            let mut projects = parse(&self.path, stored)?;
+            change(&mut projects);
+            let text = serde_json::to_string_pretty(&Stored { projects: projects.clone() })
+                .map_err(|error| disk::failed(&self.path, "write it", &error.into()))?;
+            Ok((text + "\n", projects))
+        })?;
         Ok(())
     }
 }
 
 fn load(path: &Path) -> Result<Projects, Fault> {
-    let Some(text) = disk::read(path, Owner::User, disk::LARGEST)? else { return Ok(Projects::new()) };
-    let stored: Result<Stored, _> = serde_json::from_str(&text);
+    parse(path, disk::read(path, Owner::User, disk::LARGEST)?.as_deref())
+}
+
+fn parse(path: &Path, text: Option<&str>) -> Result<Projects, Fault> {
+    let Some(text) = text else { return Ok(Projects::new()) };
+    let stored: Result<Stored, _> = serde_json::from_str(text);
     let stored = stored.map_err(|error| {
         let what = format!("this is not a file of approvals ({error}); move it away to begin anew");
         Fault::new("", Problem::Syntax { what }).in_file(path)

@@ -1,14 +1,11 @@
-//! Files on disk: read with a bound, written whole or not at all.
+//! Reads files with a size limit. Files are changed by [`update`](crate::config::update::update) only.
 //!
-//! Invariants: a file is replaced by renaming a finished one over it, so a reader sees the old text or the new; a file
-//! that is ours alone is created with mode 0600, in directories of mode 0700; a file others could have written is not
-//! read where it must be ours.
+//! Invariant: a file that others could have written is not read where it must be the user's own.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use crate::config::fault::{Fault, Problem};
 
@@ -28,6 +25,15 @@ pub(crate) enum Owner {
 
 /// The text of a file; none if there is no file.
 pub(crate) fn read(path: &Path, owner: Owner, most: u64) -> Result<Option<String>, Fault> {
+    Ok(read_with_metadata(path, owner, most)?.map(|(text, _)| text))
+}
+
+/// The text of a file with the metadata of the descriptor it was read from.
+pub(crate) fn read_with_metadata(
+    path: &Path,
+    owner: Owner,
+    most: u64,
+) -> Result<Option<(String, fs::Metadata)>, Fault> {
     let fault = |error: &io::Error| failed(path, "read it", error);
     // Without blocking: what stands there may be a pipe.
     let file =
@@ -53,7 +59,7 @@ pub(crate) fn read(path: &Path, owner: Owner, most: u64) -> Result<Option<String
         let what = format!("byte {} is not UTF-8; save the file as UTF-8", error.utf8_error().valid_up_to());
         Fault::new("", Problem::Syntax { what }).in_file(path)
     })?;
-    Ok(Some(text))
+    Ok(Some((text, about)))
 }
 
 /// As ssh has it: a file that others can write says nothing about its owner's wishes.
@@ -69,77 +75,7 @@ fn guarded(path: &Path, about: &fs::Metadata) -> Result<(), Fault> {
     }
 }
 
-/// Replaces a file, through a link if it is one.
-pub(crate) fn write(path: &Path, owner: Owner, text: &str) -> Result<(), Fault> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    replace(&target, owner, text).map_err(|error| failed(path, "write it", &error))
-}
-
-fn replace(path: &Path, owner: Owner, text: &str) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    create_directory(directory, owner)?;
-    let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
-    let draft = directory.join(format!(
-        ".{}.{}.{}.tmp",
-        name.to_string_lossy(),
-        std::process::id(),
-        COUNT.fetch_add(1, Ordering::Relaxed)
-    ));
-    let mode = match (owner, fs::metadata(path)) {
-        (Owner::User, _) => 0o600,
-        (Owner::Shared, Ok(about)) => about.mode() & 0o777,
-        (Owner::Shared, Err(_)) => 0o644,
-    };
-    let written =
-        OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            // The mode asked for, whatever the umask.
-            file.set_permissions(fs::Permissions::from_mode(mode))?;
-            file.sync_all()?;
-            fs::rename(&draft, path)
-        });
-    if written.is_err() {
-        // What failed is told; a draft that cannot be removed either would only hide it.
-        _ = fs::remove_file(&draft);
-        return written;
-    }
-    // Not every file system lets a directory be synced; the text itself is safe.
-    _ = File::open(directory).and_then(|directory| directory.sync_all());
-    Ok(())
-}
-
-fn create_directory(directory: &Path, owner: Owner) -> io::Result<()> {
-    let mode = match owner {
-        Owner::User => 0o700,
-        Owner::Shared => 0o755,
-    };
-    fs::DirBuilder::new().recursive(true).mode(mode).create(directory)
-}
-
-/// Held while a file of ours is read, changed and written, so that two programs do not undo each other's change.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
-}
-
-impl Lock {
-    /// Waits for it. Only for files of ours: the lock is a file beside it.
-    pub(crate) fn of(path: &Path) -> Result<Self, Fault> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".lock");
-        let lock = PathBuf::from(name);
-        let fault = |error: &io::Error| failed(&lock, "lock it", error);
-        let directory = lock.parent().unwrap_or(Path::new("."));
-        create_directory(directory, Owner::User).map_err(|error| fault(&error))?;
-        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&lock);
-        let file = file.map_err(|error| fault(&error))?;
-        file.lock().map_err(|error| fault(&error))?;
-        Ok(Self { _file: file })
-    }
-}
-
-fn failed(path: &Path, doing: &'static str, error: &io::Error) -> Fault {
+pub(crate) fn failed(path: &Path, doing: &'static str, error: &io::Error) -> Fault {
     let problem = Problem::File { doing, why: error.to_string(), kind: error.kind() };
     Fault::new("", problem).in_file(path)
 }

@@ -1,7 +1,7 @@
 //! A file of servers: `{"mcpServers": {name: entry}}`.
 //!
 //! Invariants: one bad entry harms no other; a change keeps every byte it does not concern, also fields of other
-//! programs; a file that somebody else changed since it was read is not overwritten.
+//! programs; edits are applied to the text that is on disk when they are written, so concurrent edits are all kept.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use crate::config::edit;
 use crate::config::fault::{Fault, Problem};
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
+use crate::config::update::update;
 
 /// The key servers stand under.
 const SERVERS: &str = "mcpServers";
@@ -26,14 +27,23 @@ pub struct Written {
     pub entry: Result<ServerConfig, Fault>,
 }
 
+/// An edit of a file, kept until it is written.
+#[derive(Clone)]
+enum Edit {
+    Add { name: String, entry: Box<ServerConfig> },
+    Set { name: String, entry: Box<ServerConfig> },
+    Remove { name: String },
+    SetDisabled { name: String, disabled: bool },
+}
+
 /// A file of servers, as read and as changed since.
 #[derive(Clone)]
 pub struct File {
     path: PathBuf,
     owner: Owner,
-    /// What stands on the disk; none if nothing does.
-    stored: Option<String>,
     text: String,
+    /// Applied to `text` already, and not yet written.
+    edits: Vec<Edit>,
     root: Node,
     servers: Vec<Written>,
     warnings: Vec<Warning>,
@@ -60,12 +70,16 @@ impl File {
 
     fn open_as(path: PathBuf, owner: Owner) -> Result<Self, Fault> {
         let stored = disk::read(&path, owner, disk::LARGEST)?;
-        let text = stored.clone().filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "{}\n".to_owned());
+        Self::parse(path, owner, stored.as_deref())
+    }
+
+    fn parse(path: PathBuf, owner: Owner, stored: Option<&str>) -> Result<Self, Fault> {
+        let text = stored.filter(|text| !text.trim().is_empty()).unwrap_or("{}\n").to_owned();
         let file = Self {
             path,
             owner,
-            stored,
             text: String::new(),
+            edits: Vec::new(),
             root: Node::from_json(&json!({})),
             servers: Vec::new(),
             warnings: Vec::new(),
@@ -110,7 +124,7 @@ impl File {
     /// # Errors
     /// When the text cannot hold it.
     pub fn set(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
-        self.change(|text, servers| Some(edit::set(text, servers, name, entry)))
+        self.record(Edit::Set { name: name.to_owned(), entry: Box::new(entry.clone()) })
     }
 
     /// Adds a server.
@@ -118,10 +132,7 @@ impl File {
     /// # Errors
     /// When there is one of that name.
     pub fn add(&mut self, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
-        match self.servers.iter().any(|server| server.name == name) {
-            true => Err(self.fault(name, Problem::Exists)),
-            false => self.set(name, entry),
-        }
+        self.record(Edit::Add { name: name.to_owned(), entry: Box::new(entry.clone()) })
     }
 
     /// Takes a server out.
@@ -129,8 +140,7 @@ impl File {
     /// # Errors
     /// When there is none of that name.
     pub fn remove(&mut self, name: &str) -> Result<(), Fault> {
-        self.known(name)?;
-        self.change(|text, servers| Some(edit::remove(text, servers, name)))
+        self.record(Edit::Remove { name: name.to_owned() })
     }
 
     /// Writes into a server's entry whether it is disabled; the rest of the entry stays as it is.
@@ -138,30 +148,54 @@ impl File {
     /// # Errors
     /// When there is none of that name, or its entry is no object.
     pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<(), Fault> {
-        self.known(name)?;
-        self.change(|text, servers| {
-            let entry = servers.get(name)?;
-            Some(match disabled {
-                true => edit::set(text, entry, "disabled", &true),
-                false => edit::remove(text, entry, "disabled"),
-            })
-        })
+        self.record(Edit::SetDisabled { name: name.to_owned(), disabled })
     }
 
-    /// Stores it.
+    /// Stores the edits: one locked read-modify-write that applies them to the text that is on disk now. Afterwards this
+    /// is the file as stored, with the edits of other programs.
     ///
     /// # Errors
-    /// When it cannot be written, or somebody changed it since it was opened; then open it again.
+    /// When the file cannot be written, or an edit no longer applies because another program changed the same server
+    /// (it was added or removed meanwhile). Then nothing is stored.
     pub fn write(&mut self) -> Result<(), Fault> {
-        let now = disk::read(&self.path, self.owner, disk::LARGEST)?;
-        if now != self.stored {
-            let why = "somebody else changed it meanwhile; try again".to_owned();
-            let problem = Problem::File { doing: "write it", why, kind: std::io::ErrorKind::ResourceBusy };
-            return Err(Fault::new("", problem).in_file(&self.path));
+        if self.edits.is_empty() {
+            return Ok(());
         }
-        disk::write(&self.path, self.owner, &self.text)?;
-        self.stored = Some(self.text.clone());
+        *self = update(&self.path, self.owner, disk::LARGEST, |stored| {
+            let mut file = Self::parse(self.path.clone(), self.owner, stored)?;
+            for edit in &self.edits {
+                file.apply(edit)?;
+            }
+            Ok((file.text.clone(), file))
+        })?;
         Ok(())
+    }
+
+    fn record(&mut self, edit: Edit) -> Result<(), Fault> {
+        self.apply(&edit)?;
+        self.edits.push(edit);
+        Ok(())
+    }
+
+    fn apply(&mut self, edit: &Edit) -> Result<(), Fault> {
+        let is_known = |name: &str| self.servers.iter().any(|server| server.name == name);
+        match edit {
+            Edit::Add { name, .. } if is_known(name) => Err(self.fault(name, Problem::Exists)),
+            Edit::Add { name, entry } | Edit::Set { name, entry } => {
+                self.change(|text, servers| Some(edit::set(text, servers, name, entry)))
+            }
+            Edit::Remove { name } | Edit::SetDisabled { name, .. } if !is_known(name) => {
+                Err(self.fault(name, Problem::NoServer))
+            }
+            Edit::Remove { name } => self.change(|text, servers| Some(edit::remove(text, servers, name))),
+            Edit::SetDisabled { name, disabled } => self.change(|text, servers| {
+                let entry = servers.get(name)?;
+                Some(match disabled {
+                    true => edit::set(text, entry, "disabled", &true),
+                    false => edit::remove(text, entry, "disabled"),
+                })
+            }),
+        }
     }
 
     fn change(&mut self, change: impl Fn(&str, &Node) -> Option<String>) -> Result<(), Fault> {
@@ -173,13 +207,6 @@ impl File {
             *self = self.clone().with_text(text)?;
         }
         Ok(())
-    }
-
-    fn known(&self, name: &str) -> Result<(), Fault> {
-        match self.servers.iter().any(|server| server.name == name) {
-            true => Ok(()),
-            false => Err(self.fault(name, Problem::NoServer)),
-        }
     }
 
     fn fault(&self, name: &str, problem: Problem) -> Fault {

@@ -27,6 +27,7 @@ mod read;
 mod scope;
 mod server_config;
 mod start;
+pub(crate) mod update;
 pub(crate) mod visible;
 mod watch;
 

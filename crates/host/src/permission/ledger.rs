@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::disk::{self, Lock, Owner};
+use crate::config::disk::{self, Owner};
+use crate::config::update::update;
 use crate::config::{Fault, Problem};
 use crate::permission::approver::{Answer, Memory, Reply};
 use crate::permission::definition::{DefinitionHash, ServerIdentity};
@@ -114,7 +115,7 @@ impl Ledger {
                 let record =
                     Record { name: name.to_owned(), definition: key.definition, answer: reply.answer };
                 let stored = change(&path, |stored| {
-                    stored.entry(key.server).or_default().insert(key.tool.to_owned(), record);
+                    stored.entry(key.server).or_default().insert(key.tool.to_owned(), record.clone());
                 });
                 match stored {
                     Ok(stored) => {
@@ -156,20 +157,23 @@ impl Ledger {
     }
 }
 
-/// Changes what is stored now, which another program may have changed since we read it.
-fn change(path: &Path, change: impl FnOnce(&mut Stored)) -> Result<Stored, Fault> {
-    let _lock = Lock::of(path)?;
-    let mut stored = load(path)?;
-    change(&mut stored);
-    let document = Document { answers: stored };
-    let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    disk::write(path, Owner::User, &format!("{text}\n"))?;
-    Ok(document.answers)
+fn change(path: &Path, change: impl Fn(&mut Stored)) -> Result<Stored, Fault> {
+    update(path, Owner::User, LARGEST, |text| {
+        let mut document = Document { answers: parse(path, text)? };
+        change(&mut document.answers);
+        let text = serde_json::to_string_pretty(&document)
+            .map_err(|error| disk::failed(path, "write it", &error.into()))?;
+        Ok((text + "\n", document.answers))
+    })
 }
 
 fn load(path: &Path) -> Result<Stored, Fault> {
-    let Some(text) = disk::read(path, Owner::User, LARGEST)? else { return Ok(Stored::new()) };
-    let document: Result<Document, _> = serde_json::from_str(&text);
+    parse(path, disk::read(path, Owner::User, LARGEST)?.as_deref())
+}
+
+fn parse(path: &Path, text: Option<&str>) -> Result<Stored, Fault> {
+    let Some(text) = text else { return Ok(Stored::new()) };
+    let document: Result<Document, _> = serde_json::from_str(text);
     let document = document.map_err(|error| {
         let what = format!("this is not a file of answers ({error}); move it away to begin anew");
         Fault::new("", Problem::Syntax { what }).in_file(path)

@@ -11,6 +11,7 @@ pub mod name;
 mod offered;
 mod part;
 mod pin;
+mod pin_file;
 pub mod profile;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod registry;
@@ -24,6 +25,7 @@ pub use offered::{ForModels, Offered};
 pub(crate) use part::{Naming, Part, Switch, Unread};
 pub use part::{ToolEffects, ToolInfo, Unlisted};
 pub use pin::{Drift, OnDrift, Pins};
+pub use pin_file::PinFile;
 pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
 pub use rule::Withheld;
 pub use why::Why;

@@ -61,7 +61,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Definitions as they were first seen: server, tool, digest. Written and read by the application.
+/// Definitions as they were first seen: server, tool, digest. Kept by the application, or in a [`PinFile`](crate::PinFile).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pins(BTreeMap<String, BTreeMap<String, String>>);
@@ -103,6 +103,34 @@ impl Pins {
 
     pub(crate) fn pin(&mut self, server: &str, tool: &str, digest: Digest) {
         self.0.entry(server.to_owned()).or_default().insert(tool.to_owned(), digest.hex());
+    }
+
+    /// Adds what `seen` has and `read` had not, where nothing else is pinned, and replaces what `read` had otherwise.
+    pub(crate) fn merge(&mut self, read: &Self, seen: &Self) {
+        for (server, tools) in &seen.0 {
+            for (tool, digest) in tools {
+                let before = read.0.get(server).and_then(|tools| tools.get(tool));
+                let stored = self.0.get(server).and_then(|tools| tools.get(tool));
+                if before != Some(digest) && stored == before {
+                    self.0.entry(server.clone()).or_default().insert(tool.clone(), digest.clone());
+                }
+            }
+        }
+    }
+
+    /// Removes the pin of a tool, or of all tools of a server. Returns whether there was one.
+    pub(crate) fn forget(&mut self, server: &str, tool: Option<&str>) -> bool {
+        match (tool, self.0.get_mut(server)) {
+            (_, None) => false,
+            (None, Some(_)) => self.0.remove(server).is_some(),
+            (Some(tool), Some(tools)) => {
+                let is_forgotten = tools.remove(tool).is_some();
+                if tools.is_empty() {
+                    self.0.remove(server);
+                }
+                is_forgotten
+            }
+        }
     }
 }
 

@@ -154,7 +154,7 @@ fn a_file_is_made_from_nothing_and_is_private() {
 }
 
 #[test]
-fn a_file_somebody_else_changed_is_not_overwritten() {
+fn s7_edits_of_two_programs_are_both_kept() {
     let stage = Stage::new();
     stage.put(&stage.at.user_file, &json!({}));
     let mut ours = File::open(&stage.at.user_file).unwrap();
@@ -162,8 +162,17 @@ fn a_file_somebody_else_changed_is_not_overwritten() {
     theirs.add("theirs", &ServerConfig::sdk("x")).unwrap();
     theirs.write().unwrap();
     ours.add("ours", &ServerConfig::sdk("y")).unwrap();
-    assert!(ours.write().unwrap_err().to_string().contains("somebody else changed it meanwhile"));
-    assert_eq!(File::open(&stage.at.user_file).unwrap().servers()[0].name, "theirs");
+    ours.write().unwrap();
+    let names = |file: &File| file.servers().iter().map(|server| server.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&ours), ["theirs", "ours"]);
+    assert_eq!(names(&File::open(&stage.at.user_file).unwrap()), ["theirs", "ours"]);
+    // An edit that no longer applies is refused, and nothing is stored.
+    theirs.remove("theirs").unwrap();
+    ours.remove("theirs").unwrap();
+    ours.add("more", &ServerConfig::sdk("z")).unwrap();
+    theirs.write().unwrap();
+    assert!(ours.write().unwrap_err().to_string().contains("no server of that name"));
+    assert_eq!(names(&File::open(&stage.at.user_file).unwrap()), ["ours"]);
 }
 
 #[test]
