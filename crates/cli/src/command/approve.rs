@@ -4,10 +4,9 @@ use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
 
 use crate::args::ApproveArgs;
 use crate::ask::Keyboard;
-use crate::command::tools::encode;
-use crate::configured::{Files, confirm, quoted, reach, variable};
+use crate::configured::{Files, confirm, consent, quoted};
 use crate::failure::{Failure, Status};
-use crate::output::{Paper, Screen, indented, pretty};
+use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
@@ -41,12 +40,6 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             continue;
         }
         paper.print(&shown(server, entry, &paper)?)?;
-        let is_covered = serde_json::to_value(entry).is_ok_and(|whole| whole != entry.masked());
-        if is_covered {
-            let file = one_line(&files.at.project_file.to_string_lossy());
-            paper
-                .print(&format!("{} what is covered with •••• stands in {file}\n", paper.yellow("look:")))?;
-        }
         // A list without a name is there to be looked at, unless somebody can be asked.
         let is_chosen = args.name.is_some() || args.all;
         let agreed = match args.yes && is_chosen {
@@ -62,7 +55,7 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             }
             Some(false) => screen.say(&format!("{name} stays as it is: not started")),
             None if is_chosen => {
-                return Err(Failure::new(Status::Other, "not_approved", "nobody is here to ask")
+                return Err(Failure::new(Status::Other, "not_approved", "no terminal to ask at")
                     .hint("look at what it would run, then give --yes"));
             }
             None => screen.say(&format!("to approve it: switchboard approve {} --yes", quoted(&name))),
@@ -71,26 +64,14 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Exactly what would run.
+/// Exactly what would run, or what changed about it.
 fn shown(server: &Configured, entry: &ServerConfig, paper: &Paper) -> Result<String, Failure> {
-    let word = match server.approval {
-        Some(Approval::Changed(_)) => "has changed since you approved it, and now",
-        _ => "is new, and",
+    let name = paper.bold(&one_line(&server.name));
+    let (title, before) = match &server.approval {
+        Some(Approval::Changed(before)) => {
+            (format!("{name} has changed since you approved it (- before, + now):"), Some(&before.consent))
+        }
+        _ => (format!("{name} is new, and would run or reach:"), None),
     };
-    let mut text = format!("\n{} {word} would run or reach:\n", paper.bold(&one_line(&server.name)));
-    text += &indented(&reach(entry), "  ", paper.width);
-    text += &indented(&pretty(&encode(&entry.masked())?), "  ", paper.width);
-    if let Some(Approval::Changed(before)) = &server.approval {
-        text += "before, it was:\n";
-        text += &paper.dim(&indented(&pretty(&encode(before)?), "  ", paper.width));
-    }
-    for name in entry.variables() {
-        let is_set =
-            if variable(&name).is_some() { "is set, and it would be given its value" } else { "is not set" };
-        text += &format!("  ${{{}}} {is_set}\n", one_line(&name));
-    }
-    for caution in entry.cautions(server.scope) {
-        text += &format!("{} {}\n", paper.yellow("look:"), one_line(&caution.to_string()));
-    }
-    Ok(text)
+    Ok(format!("\n{title}\n{}", consent(entry, server.scope, before, paper)?))
 }

@@ -9,7 +9,7 @@ use switchboard::host::config::{File, Scope, ServerConfig};
 use crate::args::ImportArgs;
 use crate::ask::Keyboard;
 use crate::command::tools::encode;
-use crate::configured::{Files, confirm, reach, variable};
+use crate::configured::{Files, confirm, consent, variable};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;
@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &ImportArgs) -> Result<(), Failure> {
     // Without a choice of what to take over, everything there is is shown and nothing taken.
     let is_look = args.dry_run || (args.from.is_none() && args.file.is_none());
     if !args.json {
-        paper.print(&listed(&items, &paper))?;
+        paper.print(&listed(&items, &paper)?)?;
     }
     let count = items.iter().filter(|item| matches!(item.fate, Fate::Taken { .. })).count();
     if !is_look && count > 0 {
@@ -164,6 +164,10 @@ async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<()
     if args.yes || names.is_empty() {
         return Ok(());
     }
+    if args.json {
+        // The list goes to a program; whoever is asked has to see it too.
+        screen.say(&listed(items, &screen.paper)?);
+    }
     let question = format!("{} come from a file of a project. Take them over?", names.join(", "));
     match confirm(screen, &Keyboard::default(), &question).await {
         Some(true) => Ok(()),
@@ -171,7 +175,7 @@ async fn agreed(args: &ImportArgs, items: &[Item], screen: &Screen) -> Result<()
         None => Err(Failure::new(
             Status::Other,
             "not_approved",
-            format!("{} come from a file of a project, and nobody is here to ask", names.join(", ")),
+            format!("{} come from a file of a project, and there is no terminal to ask at", names.join(", ")),
         )
         .hint("look at what they would run, then give --yes")),
     }
@@ -201,7 +205,7 @@ fn store(args: &ImportArgs, files: &Files, items: &[Item]) -> Result<(), Failure
     Ok(())
 }
 
-fn listed(items: &[Item], paper: &Paper) -> String {
+fn listed(items: &[Item], paper: &Paper) -> Result<String, Failure> {
     let mut text = String::new();
     let mut last: Option<&Path> = None;
     for item in items {
@@ -216,7 +220,8 @@ fn listed(items: &[Item], paper: &Paper) -> String {
         let name = one_line(&item.name);
         text += &match &item.fate {
             Fate::Taken { scope, entry } => {
-                format!("  {} {name} ({scope}): {}\n", paper.green("+"), reach(entry))
+                let shown = consent(entry, *scope, None, paper)?;
+                format!("  {} {name} ({scope}) would run or reach:\n{shown}", paper.green("+"))
             }
             Fate::Skipped(why) => format!("  {} {name}: {}\n", paper.yellow("-"), one_line(why)),
         };
@@ -224,7 +229,7 @@ fn listed(items: &[Item], paper: &Paper) -> String {
             text += &format!("      needs ${{{}}}: {}\n", one_line(variable), one_line(what));
         }
     }
-    text
+    Ok(text)
 }
 
 fn described(item: &Item, is_look: bool) -> Value {

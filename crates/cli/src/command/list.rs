@@ -61,7 +61,7 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
     }
     if let Some(Approval::Changed(before)) = &server.approval {
         text += "  you approved it when it was:\n";
-        text += &indented(&pretty(&encode(before)?), "    ", paper.width);
+        text += &indented(&pretty(&encode(&before.masked)?), "    ", paper.width);
     }
     for other in files.resolved.shadowed.iter().filter(|other| other.name == server.name) {
         text += &format!("  it hides one of the scope {}\n", other.scope);
@@ -113,7 +113,7 @@ fn described(files: &Files, server: &Configured) -> Value {
         told["error"] = json!(fault.to_string());
     }
     if let Some(Approval::Changed(before)) = &server.approval {
-        told["approved"] = before.clone();
+        told["approved"] = before.masked.clone();
     }
     told
 }

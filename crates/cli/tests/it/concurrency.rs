@@ -73,7 +73,11 @@ fn s7_every_acknowledged_edit_is_there_after_kills() {
     let stored: BTreeSet<String> = stored.as_object().unwrap().keys().cloned().collect();
     assert!(kept.len() >= workers * edits / 3, "too few edits were acknowledged: {}", kept.len());
     assert_eq!(kept.difference(&stored).collect::<Vec<_>>(), Vec::<&String>::new(), "acknowledged and lost");
-    assert_eq!(gone.intersection(&stored).collect::<Vec<_>>(), Vec::<&String>::new(), "removed and back again");
+    assert_eq!(
+        gone.intersection(&stored).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "removed and back again"
+    );
     // The next edit removes what killed ones left.
     home.done(&["add", "-s", "user", "last", "--", "program"]);
     let files: Vec<_> = std::fs::read_dir(home.at("config/switchboard")).unwrap().collect();

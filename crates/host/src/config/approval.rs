@@ -16,11 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::config::canonical::{digest, hexadecimal};
+use crate::config::consent::Consent;
 use crate::config::disk::{self, Owner};
 use crate::config::fault::{Fault, Problem};
 use crate::config::server_config::ServerConfig;
 use crate::config::update::update;
 
+/// Consent screens are kept, so that changes can be shown.
+const LARGEST: u64 = 16 * 1024 * 1024;
 /// Fields that are not part of what is approved.
 const ASIDE: [&str; 7] = ["disabled", "required", "lazy", "timeout", "startupTimeout", "restart", "trust"];
 
@@ -31,8 +34,18 @@ pub enum Approval {
     Approved,
     /// None under this name was.
     New,
-    /// Another one under this name was: this is how it looked, masked.
-    Changed(Value),
+    /// Another one under this name was.
+    Changed(Box<Previous>),
+}
+
+/// A configuration that was approved before.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Previous {
+    /// The configuration, masked.
+    pub masked: Value,
+    /// The screen it was approved on.
+    pub consent: Consent,
 }
 
 /// The approvals of one user, as stored.
@@ -48,8 +61,11 @@ type Projects = BTreeMap<String, BTreeMap<String, Record>>;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Record {
     hash: String,
-    /// The entry as it was shown, for telling what changed.
+    /// The configuration, masked, for lists.
     shown: Value,
+    /// The consent screen, for telling what changed.
+    #[serde(default)]
+    consent: Consent,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,7 +94,10 @@ impl Approvals {
         match self.projects.get(&key(project)).and_then(|servers| servers.get(name)) {
             None => Approval::New,
             Some(record) if record.hash == Self::fingerprint(project, name, entry) => Approval::Approved,
-            Some(record) => Approval::Changed(record.shown.clone()),
+            Some(record) => Approval::Changed(Box::new(Previous {
+                masked: record.shown.clone(),
+                consent: record.consent.clone(),
+            })),
         }
     }
 
@@ -87,7 +106,11 @@ impl Approvals {
     /// # Errors
     /// When it cannot be stored; then nothing is approved.
     pub fn approve(&mut self, project: &Path, name: &str, entry: &ServerConfig) -> Result<(), Fault> {
-        let record = Record { hash: Self::fingerprint(project, name, entry), shown: entry.masked() };
+        let record = Record {
+            hash: Self::fingerprint(project, name, entry),
+            shown: entry.masked(),
+            consent: Consent::of(entry),
+        };
         self.change(|projects| {
             projects.entry(key(project)).or_default().insert(name.to_owned(), record.clone());
         })
@@ -118,7 +141,7 @@ impl Approvals {
     }
 
     fn change(&mut self, change: impl Fn(&mut Projects)) -> Result<(), Fault> {
-        self.projects = update(&self.path, Owner::User, disk::LARGEST, |stored| {
+        self.projects = update(&self.path, Owner::User, LARGEST, |stored| {
             let mut projects = parse(&self.path, stored)?;
             change(&mut projects);
             let text = serde_json::to_string_pretty(&Stored { projects: projects.clone() })
@@ -130,7 +153,7 @@ impl Approvals {
 }
 
 fn load(path: &Path) -> Result<Projects, Fault> {
-    parse(path, disk::read(path, Owner::User, disk::LARGEST)?.as_deref())
+    parse(path, disk::read(path, Owner::User, LARGEST)?.as_deref())
 }
 
 fn parse(path: &Path, text: Option<&str>) -> Result<Projects, Fault> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::config::expand::{Piece, pieces};
 use crate::config::server_config::ServerConfig;
 
-const COVER: &str = "••••";
+pub(crate) const COVER: &str = "••••";
 /// Where other programs keep values that may be secret, whatever they are called.
 const HOLDERS: [&str; 7] = ["env", "envs", "environment", "headers", "http_headers", "httpHeaders", "auth"];
 /// Words before a credential that say what kind it is.
@@ -64,7 +64,7 @@ fn covered_text(value: Value) -> Value {
 }
 
 /// References stay, literals do not.
-fn covered(text: &str) -> String {
+pub(crate) fn covered(text: &str) -> String {
     let Ok(pieces) = pieces(text) else { return COVER.to_owned() };
     let mut out = String::new();
     for piece in pieces {

@@ -14,6 +14,7 @@ pub mod import;
 mod approval;
 pub(crate) mod canonical;
 mod caution;
+mod consent;
 pub(crate) mod disk;
 mod document;
 mod edit;
@@ -31,7 +32,8 @@ pub(crate) mod update;
 pub(crate) mod visible;
 mod watch;
 
-pub use approval::{Approval, Approvals};
+pub use approval::{Approval, Approvals, Previous};
+pub use consent::{Consent, ConsentChange};
 pub use document::Position;
 pub use expand::Lookup;
 pub use fault::{Fault, Problem};

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::config::disk::{Owner, failed, read_with_metadata};
-use crate::config::fault::Fault;
+use crate::config::fault::{Fault, Problem};
 
 /// How long a change waits for other processes. Each holds the lock for the time of two syncs.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(120);
@@ -51,6 +51,9 @@ pub(crate) fn update<T>(
         let (text, outcome) = change(stored.as_deref())?;
         if stored.as_deref() == Some(&text) {
             return Ok(outcome);
+        }
+        if text.len() as u64 > most {
+            return Err(Fault::new("", Problem::TooLarge { most }).in_file(path));
         }
         target.write_draft(&text).map_err(unwritable)?;
         if generation == target.generation().map_err(unwritable)? {
@@ -141,7 +144,11 @@ impl Target {
         fs::rename(&self.draft, &self.file)?;
         match File::open(&self.directory)?.sync_all() {
             // Some file systems cannot sync a directory; there the rename is as durable as it gets.
-            Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
             synced => synced,
         }
     }
@@ -252,7 +259,8 @@ mod tests {
             }
         });
         assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 8 * 25);
-        let left: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["list"], "neither a lock nor a draft stays");
     }
 
