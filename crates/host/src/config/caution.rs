@@ -73,10 +73,10 @@ impl ServerConfig {
         if self.settings.trust && scope == Scope::Project {
             say("trust".into(), "a project cannot say that it is trusted; say so in your own file".into());
         }
-        if let Kind::Stdio { command, env, .. } = &self.kind {
-            if command.contains("${") {
-                say("command".into(), "variables are never filled in here; write the program out".into());
-            }
+        if let Kind::Stdio { command, .. } = &self.kind
+            && command.contains("${")
+        {
+            say("command".into(), "variables are never filled in here; write the program out".into());
         }
         cautions
     }

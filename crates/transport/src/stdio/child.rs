@@ -198,10 +198,20 @@ pub struct ChildHandle {
 }
 
 impl ChildHandle {
-    /// The number of the process we started: the server, or the shim that looks after it. It may mean another
-    /// process once this one has ended.
-    pub fn pid(&self) -> u32 {
+    /// The process id of the server itself. `None` while its supervisor has not started it yet, and when it ended before
+    /// it was seen. The id may belong to another process once the server has ended.
+    pub fn pid(&self) -> Option<u32> {
+        self.server.process.server_id()
+    }
+
+    /// The process id of the child that was spawned: the supervisor, or the server where there is none.
+    pub fn root_pid(&self) -> u32 {
         self.server.process.id()
+    }
+
+    /// The process id of the supervisor that guards the server; `None` where only the process group does.
+    pub fn supervisor_pid(&self) -> Option<u32> {
+        (self.server.process.guard() == Guard::Shim).then(|| self.server.process.id())
     }
 
     /// What is kept of its stderr: the last 64 KiB, long lines cut, control characters replaced.
@@ -221,7 +231,7 @@ impl ChildHandle {
 
 impl fmt::Debug for ChildHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildHandle").field("pid", &self.pid()).finish_non_exhaustive()
+        f.debug_struct("ChildHandle").field("root_pid", &self.root_pid()).finish_non_exhaustive()
     }
 }
 
@@ -241,6 +251,7 @@ impl Keeper for ChildKeeper {
             match stop(&server.process, self.ladder.within(within)).await {
                 Some(status) => Ended::Exited(server.exit(status).await),
                 None => {
+                    server.process.force();
                     let what = format!("process {}", server.process.id());
                     tracing::warn!(
                         program = server.program,
@@ -272,6 +283,7 @@ struct ChildInlet {
     exited: BoxFuture<'static, Status>,
     stage: Stage,
     reads: u32,
+    is_found: bool,
 }
 
 enum Stage {
@@ -289,7 +301,7 @@ impl ChildInlet {
     fn new(lines: LineInlet<ChildStdout>, server: Arc<Server>) -> Self {
         let watched = Arc::clone(&server);
         let exited = Box::pin(async move { watched.process.exited().await });
-        Self { lines, server, exited, stage: Stage::Open, reads: 0 }
+        Self { lines, server, exited, stage: Stage::Open, reads: 0, is_found: false }
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
@@ -298,7 +310,14 @@ impl ChildInlet {
             return Poll::Ready(Ok(()));
         }
         match self.lines.poll_read(cx, into) {
-            Poll::Ready(Ok(Read::Frames)) => Poll::Ready(Ok(())),
+            Poll::Ready(Ok(Read::Frames)) => {
+                if !self.is_found {
+                    // It has spoken, so it runs: seen now, it is known even if it kills its supervisor later.
+                    self.is_found = true;
+                    self.server.process.find_server();
+                }
+                Poll::Ready(Ok(()))
+            }
             Poll::Ready(Ok(Read::End)) => {
                 self.stage = Stage::Silent(Box::pin(tokio::time::sleep(SILENT)));
                 Poll::Ready(Ok(()))

@@ -1,11 +1,13 @@
 //! One child process: waited for, signalled, reaped.
 //!
 //! Invariants: a number is only signalled while the process behind it is not reaped, under the lock that reaping
-//! takes too. A group is killed before its leader is reaped, so its number is still ours.
+//! takes too. A group is killed before its leader is reaped, so its number is still ours; likewise the session of a
+//! supervisor that was killed, which is how its server ends even then.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -19,7 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::stdio::bell::{Bell, Rung};
 use crate::stdio::ladder::{Push, Status, Stoppable};
-use crate::stdio::shim;
+use crate::stdio::{shim, tree};
 
 /// How often a process is looked at where not even a signal tells that it ended, or that it can be reaped.
 const LOOK: Duration = Duration::from_millis(20);
@@ -41,6 +43,8 @@ pub(crate) struct Process {
     /// Tells when it ends. `None` where there are no pidfds (an old kernel, a sandbox): then a signal does, for all.
     bell: Option<Bell>,
     state: Mutex<State>,
+    /// The server below a supervisor, once it was seen.
+    server: OnceLock<tree::Identity>,
 }
 
 #[derive(Debug)]
@@ -65,7 +69,7 @@ impl Process {
             Err(error) => Err(error.into()),
         };
         match opened {
-            Ok(bell) => Ok(Self { pid, guard, bell, state }),
+            Ok(bell) => Ok(Self { pid, guard, bell, state, server: OnceLock::new() }),
             Err(error) => {
                 send(guard, pid, Push::Kill);
                 Err(error)
@@ -75,6 +79,36 @@ impl Process {
 
     pub(crate) fn id(&self) -> u32 {
         self.pid.as_raw_nonzero().get().cast_unsigned()
+    }
+
+    /// The number of the server itself; none while its supervisor has not started it, or when nobody looked in time.
+    pub(crate) fn server_id(&self) -> Option<u32> {
+        match self.guard {
+            Guard::Group => Some(self.id()),
+            Guard::Shim => {
+                self.find_server();
+                self.server.get().map(|server| server.pid.as_raw_nonzero().get().cast_unsigned())
+            }
+        }
+    }
+
+    /// Looks for the server below its supervisor. Cheap once it was found.
+    pub(crate) fn find_server(&self) {
+        if self.guard == Guard::Shim && self.server.get().is_none() {
+            let state = self.state.lock();
+            if let (State::Held(_), Some(found)) = (&*state, tree::oldest_child(self.pid)) {
+                self.server.get_or_init(|| found);
+            }
+        }
+    }
+
+    /// Kills a supervisor that does not end, and everything below it.
+    pub(crate) fn force(&self) {
+        let state = self.state.lock();
+        if matches!(*state, State::Held(_)) && self.guard == Guard::Shim {
+            let _ = kill_process(self.pid, Signal::KILL);
+            tree::kill_orphans(self.pid, self.server.get().copied());
+        }
     }
 
     pub(crate) fn guard(&self) -> Guard {
@@ -91,9 +125,14 @@ impl Process {
                 if !self.has_exited() {
                     return None;
                 }
-                if self.guard == Guard::Group {
+                match self.guard {
                     // What it leaves behind in its group ends with it.
-                    let _ = kill_process_group(self.pid, Signal::KILL);
+                    Guard::Group => _ = kill_process_group(self.pid, Signal::KILL),
+                    // One that ended by itself has left nothing. One that was killed could not see to that.
+                    Guard::Shim if self.was_killed() => {
+                        tree::kill_orphans(self.pid, self.server.get().copied());
+                    }
+                    Guard::Shim => {}
                 }
                 let status = match child.try_wait() {
                     Ok(Some(status)) => told(status),
@@ -137,6 +176,12 @@ impl Process {
     fn has_exited(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.pid), look), Ok(None))
+    }
+
+    /// Whether a signal ended it, for one that waits to be reaped. A supervisor also ends so when its server did.
+    fn was_killed(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(self.pid), look).is_ok_and(|status| status.is_some_and(|status| !status.exited()))
     }
 
     /// Whether it has ended, for one that the runtime reaps.

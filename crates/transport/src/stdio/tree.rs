@@ -1,9 +1,9 @@
-//! The descendants of this process, found in /proc.
+//! Processes found in /proc: the descendants of this one, and what a killed supervisor left.
 //!
 //! Invariant: a number found there is only signalled through a pidfd, after a second look has shown that it is still
 //! the descendant it was: numbers are used again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
@@ -46,10 +46,109 @@ fn descendants(root: i32) -> Vec<(i32, i32)> {
 
 /// The parent of a process, as the system has it now.
 fn parent_of(pid: i32) -> Option<i32> {
+    Some(stat(pid)?.parent)
+}
+
+/// What the system says of a process.
+#[derive(Debug, Clone, Copy)]
+struct Stat {
+    is_dead: bool,
+    parent: i32,
+    group: i32,
+    session: i32,
+    /// When it was started, in ticks since the system was.
+    start: u64,
+}
+
+fn stat(pid: i32) -> Option<Stat> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in parentheses and may hold anything, so what counts begins behind the last one.
     let after = stat.iter().rposition(|&byte| byte == b')')?;
-    std::str::from_utf8(&stat[after + 1..]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    let mut fields = std::str::from_utf8(&stat[after + 1..]).ok()?.split_ascii_whitespace();
+    let is_dead = matches!(fields.next()?, "Z" | "X");
+    let mut number = || fields.next()?.parse().ok();
+    let (parent, group, session) = (number()?, number()?, number()?);
+    let start = fields.nth(15)?.parse().ok()?;
+    Some(Stat { is_dead, parent, group, session, start })
+}
+
+/// All processes there are.
+fn processes() -> HashMap<i32, Stat> {
+    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(|pid| Some((pid, stat(pid)?))).collect()
+}
+
+/// A process that cannot be mistaken for a later one with the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) pid: Pid,
+    start: u64,
+}
+
+/// The oldest child of a process: the server of a supervisor, since all others are orphans of the server.
+pub(crate) fn oldest_child(parent: Pid) -> Option<Identity> {
+    let id = parent.as_raw_nonzero().get();
+    let children: Vec<i32> = match fs::read_to_string(format!("/proc/{id}/task/{id}/children")) {
+        Ok(listed) => listed.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
+        // Not every kernel lists children.
+        Err(_) => processes().into_iter().filter(|(_, stat)| stat.parent == id).map(|(pid, _)| pid).collect(),
+    };
+    let known = children.into_iter().filter_map(|pid| Some((stat(pid)?, Pid::from_raw(pid)?)));
+    let oldest = known.filter(|(stat, _)| stat.parent == id).min_by_key(|(stat, pid)| (stat.start, *pid));
+    oldest.map(|(stat, pid)| Identity { pid, start: stat.start })
+}
+
+/// Kills what a supervisor left that was killed itself: everything in its session or in the server's group, with all
+/// descendants. The supervisor must not be reaped yet, so that the number of its session is still its own.
+pub(crate) fn kill_orphans(supervisor: Pid, server: Option<Identity>) {
+    let mut killed: HashSet<(i32, u64)> = HashSet::new();
+    // What was stopped forks no more, so every look finds fewer; the bound is for a system that lies.
+    for _ in 0..100 {
+        let mut found = orphans(supervisor, server);
+        found.retain(|orphan| !killed.contains(orphan));
+        if found.is_empty() {
+            return;
+        }
+        for signal in [Signal::STOP, Signal::KILL] {
+            for &(pid, start) in &found {
+                signal_exactly(pid, start, signal);
+            }
+        }
+        killed.extend(found);
+    }
+}
+
+fn orphans(supervisor: Pid, server: Option<Identity>) -> Vec<(i32, u64)> {
+    let all = processes();
+    let session = supervisor.as_raw_nonzero().get();
+    // A group keeps its number until its last member is gone; then the number may lead another group.
+    let group = server.map(|server| (server.pid.as_raw_nonzero().get(), server.start));
+    let group = group.filter(|(pid, start)| all.get(pid).is_none_or(|leader| leader.start == *start));
+    let is_root = |stat: &Stat| stat.session == session || group.is_some_and(|(pid, _)| stat.group == pid);
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for (&pid, stat) in &all {
+        children.entry(stat.parent).or_default().push(pid);
+    }
+    let mut next: Vec<i32> = all.iter().filter(|(_, stat)| is_root(stat)).map(|(&pid, _)| pid).collect();
+    let mut found = HashMap::new();
+    while let Some(pid) = next.pop() {
+        let Some(stat) = all.get(&pid) else { continue };
+        if found.insert(pid, stat).is_none() {
+            next.extend(children.remove(&pid).unwrap_or_default());
+        }
+    }
+    let alive = found.into_iter().filter(|(pid, stat)| !stat.is_dead && *pid != session);
+    alive.map(|(pid, stat)| (pid, stat.start)).collect()
+}
+
+/// Signals a process if it is still the one that was started then.
+fn signal_exactly(pid: i32, start: u64, signal: Signal) {
+    let Some(target) = Pid::from_raw(pid) else { return };
+    let Ok(pidfd) = pidfd_open(target, PidfdFlags::empty()) else { return };
+    if stat(pid).is_some_and(|stat| stat.start == start) {
+        let _ = pidfd_send_signal(&pidfd, signal);
+    }
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ async fn no_descriptor_and_no_terminal_reach_the_server() {
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let (group, session, terminal) = (fields[2], fields[3], fields[4]);
     assert_eq!(terminal, "0", "{stat}");
-    assert_eq!(session, child.pid().to_string(), "the shim leads its session");
+    assert_eq!(session, child.supervisor_pid().unwrap().to_string(), "the shim leads its session");
     assert_ne!(group, session, "a group of its own");
 }
 

@@ -19,6 +19,9 @@ crate::trials![
     fifty_hostile_servers_stop_together,
     no_zombie_and_no_descriptor_is_left_by_many_restarts,
     a_forking_tree_is_killed_to_the_last,
+    s9_a_server_that_kills_its_supervisor_does_not_survive,
+    s9_a_stopped_supervisor_does_not_save_its_server,
+    a11_the_pid_of_a_child_is_the_servers_own,
     a_killed_host_leaves_nobody,
     an_aborted_host_leaves_nobody,
     a_spawning_thread_may_end,
@@ -113,7 +116,7 @@ async fn dropping_outside_a_runtime_kills_and_leaves_no_zombie() {
         std::thread::spawn(move || drop(link)).join().unwrap();
         child.exited().await;
         let start = Instant::now();
-        while std::path::Path::new(&format!("/proc/{}/stat", child.pid())).exists() {
+        while std::path::Path::new(&format!("/proc/{}/stat", child.root_pid())).exists() {
             assert!(start.elapsed() < LATE, "a zombie is left");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -153,6 +156,53 @@ async fn a_forking_tree_is_killed_to_the_last() {
     until_alive(&token, 18).await;
     leave(&*link).await;
     assert!(alive(&token).is_empty());
+}
+
+/// A server that kills its supervisor ends with it, and so does all it started.
+async fn s9_a_server_that_kills_its_supervisor_does_not_survive() {
+    for script in [
+        // At once, before it said a word.
+        "kill -9 $PPID; sleep TOKEN & sleep TOKEN",
+        // Once it was asked something, with a child in a session of its own.
+        "sleep TOKEN & setsid sleep TOKEN & read line; kill -9 $PPID; sleep TOKEN",
+        // After it answered, from a session of its own.
+        "trap '' TERM; host=$PPID; read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; \
+         setsid sh -c \"sleep TOKEN & read line; kill -9 $host; sleep TOKEN\"",
+    ] {
+        let token = token();
+        let (link, child) = link(&sh(script.replace("TOKEN", &token)));
+        let _answer = ask(&link, 1).await;
+        let _answer = ask(&link, 2).await;
+        child.exited().await;
+        drop(link);
+        until_alive(&token, 0, Duration::from_secs(60)).await;
+    }
+}
+
+/// A supervisor that its server keeps stopped is killed, and the server with it.
+async fn s9_a_stopped_supervisor_does_not_save_its_server() {
+    let token = token();
+    let script = format!("trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & sleep {token}");
+    let (link, _child) = link(&sh(script).stop_ladder(QUICK));
+    until_alive(&token, 1, Duration::from_secs(60)).await;
+    let _closed = link.close(Duration::from_secs(60)).await;
+    until_alive(&token, 0, Duration::from_secs(60)).await;
+}
+
+async fn a11_the_pid_of_a_child_is_the_servers_own() {
+    for command in [sh("echo $$ >&2; exec cat"), group("echo $$ >&2; exec cat")] {
+        let (link, child) = link(&command);
+        let said = loop {
+            let said = child.stderr_tail();
+            if said.contains('\n') {
+                break said;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        assert_eq!(child.pid().unwrap().to_string(), said.trim());
+        assert_ne!(child.supervisor_pid(), child.pid());
+        drop(link);
+    }
 }
 
 /// F018.

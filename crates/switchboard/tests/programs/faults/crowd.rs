@@ -121,6 +121,6 @@ async fn contract_a_dropped_session_gives_up_its_questions() {
         if then != "read more" {
             assert_eq!(was_asked.recv().await, Some("given up"));
         }
-        until_gone(watched.children()[0].pid()).await;
+        until_gone(watched.children()[0].root_pid()).await;
     }
 }

@@ -158,7 +158,7 @@ async fn f040_an_endless_line_loses_the_connection() {
     let mut states = session.watch_state();
     states.wait_for(|state| matches!(state, State::Failed(_))).await.unwrap();
     assert_eq!(watched.pending(), 0);
-    until_gone(watched.children()[0].pid()).await;
+    until_gone(watched.children()[0].root_pid()).await;
 }
 
 async fn f044_a_lone_surrogate_is_forwarded_as_written() {

@@ -153,7 +153,7 @@ async fn f007_a_server_that_hangs_is_killed_at_the_startup_time() {
     let error = session.initialize().await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { phase: Phase::Startup, .. }), "{error:?}");
     assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
-    until_gone(watched.children()[0].pid()).await;
+    until_gone(watched.children()[0].root_pid()).await;
 }
 
 async fn f008_a_crash_fails_every_call_once_and_replays_none() {
@@ -190,7 +190,7 @@ async fn f009_a_closed_stdout_is_a_lost_connection() {
     let took = start.elapsed();
     assert!(took > Duration::from_millis(1900) && took < LATE, "{took:?}");
     failed(&session).await;
-    until_gone(watched.children()[0].pid()).await;
+    until_gone(watched.children()[0].root_pid()).await;
 }
 
 async fn f010_a_closed_stdin_is_a_lost_connection_after_the_grace() {
@@ -205,7 +205,7 @@ async fn f010_a_closed_stdin_is_a_lost_connection_after_the_grace() {
     let took = start.elapsed();
     assert!(took >= grace && took < LATE, "{took:?}");
     assert_eq!(watched.pending(), 0);
-    until_gone(watched.children()[0].pid()).await;
+    until_gone(watched.children()[0].root_pid()).await;
 }
 
 async fn f011_the_exit_is_the_end_not_the_pipes() {
@@ -273,6 +273,6 @@ async fn f054_a_server_that_stops_reading_is_ended() {
     assert!(matches!(error, CallError::Link(LinkError::Lost { sent: true, .. })), "{error:?}");
     let took = start.elapsed();
     assert!(took >= stall && took < LATE, "{took:?}");
-    until_gone(watched.children()[0].pid()).await;
+    until_gone(watched.children()[0].root_pid()).await;
     failed(&session).await;
 }

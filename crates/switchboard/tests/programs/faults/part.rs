@@ -183,8 +183,8 @@ async fn reuse() {
         let session = legacy().connect(watched.clone()).await.unwrap();
         let child = watched.children()[0].clone();
         child.exited().await;
-        until_gone(child.pid()).await;
-        let next = std::fs::write("/proc/sys/kernel/ns_last_pid", (child.pid() - 1).to_string());
+        until_gone(child.root_pid()).await;
+        let next = std::fs::write("/proc/sys/kernel/ns_last_pid", (child.root_pid() - 1).to_string());
         let mut bystander = tokio::process::Command::new("sleep")
             .arg("60")
             .process_group(0)
@@ -192,7 +192,7 @@ async fn reuse() {
             .spawn()
             .unwrap();
         if next.is_ok() {
-            assert_eq!(bystander.id(), Some(child.pid()), "the number is used again");
+            assert_eq!(bystander.id(), Some(child.root_pid()), "the number is used again");
         }
         session.close().await;
         drop(session);

@@ -104,7 +104,7 @@ fn back() -> Result<(), Failed> {
         let mark = Mark::new();
         let host = Host::builder().build();
         host.connect("everything", node("mcp-server-everything", &[], &mark)).await.unwrap();
-        let pid = host.child("everything").unwrap().expect("a program of ours").pid();
+        let pid = host.child("everything").unwrap().expect("a program of ours").pid().expect("it runs");
         let mut events = host.events();
         std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
         while host.server_readings("everything").unwrap().reconnects == 0
