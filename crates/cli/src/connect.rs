@@ -135,7 +135,7 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let dial = server.dial(options, &screen, &opening);
     let refused = Refused::default();
     let people = (std::io::stdin().is_terminal() && screen.paper.is_terminal)
-        .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default())));
+        .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default()).for_server(&server.name())));
     let client = client(options, people.as_ref(), refused.clone())?;
     let began = tokio::time::Instant::now();
     let session = screen.while_waiting(|| server.waited_for(), client.connect(dial)).await;
@@ -266,6 +266,14 @@ impl Server {
                 let scope = if options.trace { Scope::Everything } else { Scope::Exchanges };
                 Arc::new(Watched::new(endpoint.http.clone(), see(trace, opening), scope))
             }
+        }
+    }
+
+    /// What the user knows it by: what they typed.
+    fn name(&self) -> String {
+        match self {
+            Self::Program { name, .. } => name.rsplit('/').next().unwrap_or(name).to_owned(),
+            Self::Remote(endpoint) => endpoint.http.address().host().to_owned(),
         }
     }
 

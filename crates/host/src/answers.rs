@@ -14,6 +14,8 @@ use switchboard_session::link::BoxFuture;
 
 /// Where the questions of one server arrive.
 pub(crate) struct Desk {
+    /// The configured name of the server.
+    server: Arc<str>,
     abilities: Abilities,
     next: AtomicU64,
     // Held to push, remove or look, never across an await.
@@ -28,8 +30,8 @@ struct Caller {
 }
 
 impl Desk {
-    pub(crate) fn new(abilities: Abilities) -> Self {
-        Self { abilities, next: AtomicU64::new(0), callers: Mutex::default() }
+    pub(crate) fn new(server: Arc<str>, abilities: Abilities) -> Self {
+        Self { server, abilities, next: AtomicU64::new(0), callers: Mutex::default() }
     }
 
     /// A call of this run begins; it ends when the seat is dropped.
@@ -60,6 +62,10 @@ impl Desk {
 impl Answers for Desk {
     fn abilities(&self) -> Abilities {
         self.abilities
+    }
+
+    fn server_name(&self) -> Option<&str> {
+        Some(&self.server)
     }
 
     fn elicit<'a>(
@@ -139,7 +145,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_reaches_the_caller_whose_call_is_running_and_nobody_else() {
-        let desk = Desk::new(Abilities::none().with_forms());
+        let desk = Desk::new("s".into(), Abilities::none().with_forms());
         let asker = Asker::new(None);
         let ask = async || desk.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
         let accepts: Arc<dyn Answers> = Arc::new(Accepts);
@@ -154,6 +160,6 @@ mod tests {
         assert!(ask().await.is_ok());
         drop((first, second));
         assert!(ask().await.is_err());
-        assert!(Desk::new(Abilities::none()).sit(1, None).is_none());
+        assert!(Desk::new("s".into(), Abilities::none()).sit(1, None).is_none());
     }
 }

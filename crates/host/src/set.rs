@@ -228,7 +228,9 @@ impl Inner {
 
     fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
         table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
-        let slot = Arc::new(Slot::new(name.into(), desired.clone(), Desk::new(self.abilities)));
+        let name: Arc<str> = name.into();
+        let desk = Desk::new(Arc::clone(&name), self.abilities);
+        let slot = Arc::new(Slot::new(name, desired.clone(), desk));
         Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
     }
 

@@ -4,7 +4,7 @@ mod keyboard;
 mod scripted;
 mod terminal;
 
-use switchboard_design::terminal::field;
+use switchboard_design::terminal::{field, web_host};
 
 pub(crate) use keyboard::Keyboard;
 pub(crate) use scripted::{DECLARED, Nobody, Refused, Scripted};

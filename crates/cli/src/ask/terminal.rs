@@ -11,9 +11,9 @@ use switchboard::protocol::{
 use switchboard::session::link::BoxFuture;
 use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
 
-use crate::ask::field;
 use crate::ask::keyboard::Keyboard;
 use crate::ask::scripted::DECLARED;
+use crate::ask::{field, web_host};
 use crate::output::{Screen, wrap};
 use crate::sanitize::{self, one_line, sanitize};
 
@@ -24,6 +24,8 @@ pub(crate) struct AtTerminal {
     keyboard: Arc<Keyboard>,
     /// Held by the question that is being asked: a server may ask several at once.
     turn: tokio::sync::Mutex<()>,
+    /// The server that asks, where it is the only one.
+    server: Option<String>,
 }
 
 /// The user pressed Ctrl-D.
@@ -31,7 +33,14 @@ struct Gone;
 
 impl AtTerminal {
     pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>) -> Self {
-        Self { screen, keyboard, turn: tokio::sync::Mutex::new(()) }
+        Self { screen, keyboard, turn: tokio::sync::Mutex::new(()), server: None }
+    }
+
+    /// For a server that is not configured: the user knows it by this.
+    #[must_use]
+    pub(crate) fn for_server(mut self, name: &str) -> Self {
+        self.server = Some(name.to_owned());
+        self
     }
 
     async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {
@@ -121,6 +130,9 @@ impl AtTerminal {
             let called = called.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
             self.quote(&format!("  {}  {}{called}", place + 1, one_line(&option.value)));
         }
+        if field::asks_for_secret(name, field) {
+            self.screen.warn("this looks like a secret; a form is no place for one");
+        }
         let need = if is_required { "" } else { ", optional" };
         let kind = paper.dim(&format!("({}{need})", one_line(&field::kind(field))));
         let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));
@@ -180,7 +192,11 @@ impl AtTerminal {
         self.screen.say("");
         // In full, on a line of its own: it is what the user decides by.
         self.screen.say(&format!("  {}", one_line(&asked.url)));
-        self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host(&asked.url))))));
+        let host = web_host::host(&asked.url);
+        self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host)))));
+        if let Some(caution) = web_host::caution(host) {
+            self.screen.warn(&one_line(&caution));
+        }
         self.screen
             .say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
         loop {
@@ -200,30 +216,15 @@ impl Answers for AtTerminal {
         DECLARED
     }
 
+    fn server_name(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
         asker: &'a Asker,
     ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
         Box::pin(self.ask(request, asker))
-    }
-}
-
-/// The part of a URL that says whose it is; not what stands before an `@`, which only looks like it.
-fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
-    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_is_what_counts() {
-        assert_eq!(host("https://bank.example@evil.example/x?y"), "evil.example");
-        assert_eq!(host("https://a.example:8080#f"), "a.example:8080");
-        assert_eq!(host("mailto:x"), "mailto:x");
     }
 }

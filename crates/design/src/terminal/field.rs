@@ -105,6 +105,39 @@ pub fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
     (title.as_deref(), description.as_deref())
 }
 
+/// Whether a field is named like a secret: a server must not ask for one in a form.
+pub fn asks_for_secret(name: &str, field: &FormField) -> bool {
+    const PARTS: [&str; 17] = [
+        "password",
+        "passwd",
+        "passphrase",
+        "passcode",
+        "secret",
+        "token",
+        "apikey",
+        "accesskey",
+        "privatekey",
+        "credential",
+        "authorization",
+        "cookie",
+        "seedphrase",
+        "recoveryphrase",
+        "mnemonic",
+        "cardnumber",
+        "securitycode",
+    ];
+    const WORDS: [&str; 8] = ["key", "pin", "otp", "cvv", "cvc", "ssn", "pwd", "auth"];
+    let (title, description) = labels(field);
+    [Some(name), title, description].into_iter().flatten().any(|text| {
+        let text: String = text.chars().take(1024).collect();
+        let plain: String =
+            text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let mut words = text.split(|char: char| !char.is_ascii_alphanumeric());
+        PARTS.iter().any(|part| plain.contains(part))
+            || words.any(|word| WORDS.iter().any(|secret| word.eq_ignore_ascii_case(secret)))
+    })
+}
+
 /// What there is to choose from.
 pub fn options(field: &FormField) -> &[ChoiceOption] {
     match field {

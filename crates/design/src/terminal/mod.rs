@@ -5,3 +5,4 @@
 pub mod field;
 pub mod listing;
 pub mod sanitize;
+pub mod web_host;

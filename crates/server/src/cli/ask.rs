@@ -13,8 +13,8 @@ use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
 use tokio::sync::{Mutex, mpsc};
 
-use super::field;
 use super::sanitize::{self, one_line, sanitize};
+use super::{field, web_host};
 
 /// Asks whoever sits at the terminal.
 #[derive(Debug, Default)]
@@ -39,7 +39,12 @@ impl AtTerminal {
                 say(&format!("\n{who} asks you to visit a page:"));
                 quote(&asked.message);
                 // In full, on a line of its own: it is what the user decides by.
-                say(&format!("\n  {}\n\nIt is not opened for you.", one_line(&asked.url)));
+                let host = web_host::host(&asked.url);
+                say(&format!("\n  {}\n  host: {}", one_line(&asked.url), one_line(host)));
+                if let Some(caution) = web_host::caution(host) {
+                    say(&format!("  warning: {}", one_line(&caution)));
+                }
+                say("\nIt is not opened for you.");
                 let action = |yes| if yes { ElicitAction::Accept } else { ElicitAction::Decline };
                 agreed("Will you visit it? [y/N]", false, &mut lines)
                     .await
@@ -106,6 +111,9 @@ async fn one(
         let called = option.title.as_deref().filter(|title| *title != option.value);
         let called = called.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
         quote(&format!("  {}  {}{called}", place + 1, one_line(&option.value)));
+    }
+    if field::asks_for_secret(name, field) {
+        say("  warning: this looks like a secret; a form is no place for one");
     }
     let offered = field::default(field);
     let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));

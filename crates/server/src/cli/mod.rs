@@ -23,7 +23,7 @@ mod run;
 mod serve;
 mod target;
 
-use switchboard_design::terminal::{field, listing as listed, sanitize};
+use switchboard_design::terminal::{field, listing as listed, sanitize, web_host};
 
 pub use command::command;
 pub use run::{run_cli, run_cli_with};

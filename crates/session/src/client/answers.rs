@@ -37,6 +37,12 @@ pub trait Answers: Send + Sync + 'static {
         Abilities::none()
     }
 
+    /// The name the user knows the server by, where these answer one server only: it names who asks. A server's own name
+    /// for itself is a claim, and is never shown in its place.
+    fn server_name(&self) -> Option<&str> {
+        None
+    }
+
     /// The server wants input from the user. Show who asks; never open a URL without consent.
     fn elicit<'a>(
         &'a self,
@@ -61,6 +67,10 @@ pub trait Answers: Send + Sync + 'static {
 impl<A: Answers + ?Sized> Answers for Arc<A> {
     fn abilities(&self) -> Abilities {
         (**self).abilities()
+    }
+
+    fn server_name(&self) -> Option<&str> {
+        (**self).server_name()
     }
 
     fn elicit<'a>(
@@ -133,11 +143,13 @@ impl Abilities {
     }
 }
 
-/// Who asks. For display: the name is what the server calls itself.
+/// Who asks. Its display is the name the user knows the server by, else "the server".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Asker {
-    /// Who the server says it is.
+    /// The name the user knows the server by: that of its configuration.
+    pub name: Option<String>,
+    /// Who the server says it is: a claim, which anybody can make.
     pub server: Option<Implementation>,
     pub(crate) report: Option<Report>,
 }
@@ -160,7 +172,14 @@ impl fmt::Debug for Report {
 impl Asker {
     /// Whoever this is; for tests of [`Answers`].
     pub fn new(server: Option<Implementation>) -> Self {
-        Self { server, report: None }
+        Self { name: None, server, report: None }
+    }
+
+    /// With the name the user knows the server by.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Tells the server how far the answer is. Does nothing when it did not ask for that.
@@ -180,10 +199,7 @@ impl Asker {
 
 impl fmt::Display for Asker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.server {
-            Some(server) => f.write_str(server.title.as_deref().unwrap_or(&server.name)),
-            None => f.write_str("the server"),
-        }
+        f.write_str(self.name.as_deref().unwrap_or("the server"))
     }
 }
 

@@ -128,7 +128,12 @@ impl Live {
         let abilities = self.answers.abilities();
         let report =
             |token| Report { token, link: Arc::downgrade(&self.link), revision: self.terms.revision };
-        let asker = Asker { server: self.terms.server.clone(), report: token.map(report) };
+        let asker = Asker {
+            // Of the session's answers: they belong to one server, those of a call need not.
+            name: self.answers.server_name().map(str::to_owned),
+            server: self.terms.server.clone(),
+            report: token.map(report),
+        };
         let refused = |refusal: crate::client::Refusal| CallError::InputRefused(refusal.to_string());
         match request {
             InputRequest::Roots(_) => {
@@ -142,6 +147,13 @@ impl Live {
                 };
                 if !offered {
                     return Err(CallError::Unsupported { what: "this kind of elicitation" });
+                }
+                if let ElicitParams::Url(asked) = &*params
+                    && !is_web_address(&asked.url)
+                {
+                    let why =
+                        "the server asks for a page to be visited whose address is neither http nor https";
+                    return Err(CallError::InputRefused(why.to_owned()));
                 }
                 let _stopped = self.clock.stop();
                 let answer = answers.elicit(*params, &asker).await.map_err(refused)?;
@@ -201,5 +213,46 @@ impl Answering {
     /// Stops answering: nobody is there to hear it. Each task holds the session, so this is what lets it go.
     pub(crate) fn give_up(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
+    }
+}
+
+/// Whether a browser would fetch this from a web server: `http` or `https`, with a host that is a name and nothing else.
+/// `javascript:`, `data:` and `file:` would run in, or read from, whatever opens them.
+fn is_web_address(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let is_odd = |char: char| char.is_control() || char.is_whitespace() || char == '%';
+    ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+        && !host.is_empty()
+        && !host.contains(is_odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s8_only_web_addresses_are_asked_about() {
+        for url in
+            ["https://example.com", "HTTP://example.com:80/x?y#z", "https://bücher.example/", "http://[::1]/"]
+        {
+            assert!(is_web_address(url), "{url}");
+        }
+        for url in [
+            "javascript:alert(1)",
+            "javascript://example.com/%0aalert(1)",
+            "data:text/html,x",
+            "file:///etc/passwd",
+            "ftp://example.com/",
+            " https://example.com",
+            "https:example.com",
+            "https://",
+            "https://ex%61mple.com/",
+            "https://ex ample.com/",
+            "",
+        ] {
+            assert!(!is_web_address(url), "{url}");
+        }
     }
 }

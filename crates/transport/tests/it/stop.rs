@@ -175,7 +175,7 @@ async fn s9_a_server_that_kills_its_supervisor_does_not_survive() {
         let _answer = ask(&link, 2).await;
         child.exited().await;
         drop(link);
-        until_alive(&token, 0, Duration::from_secs(60)).await;
+        until_alive(&token, 0).await;
     }
 }
 
@@ -184,9 +184,9 @@ async fn s9_a_stopped_supervisor_does_not_save_its_server() {
     let token = token();
     let script = format!("trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & sleep {token}");
     let (link, _child) = link(&sh(script).stop_ladder(QUICK));
-    until_alive(&token, 1, Duration::from_secs(60)).await;
+    until_alive(&token, 1).await;
     let _closed = link.close(Duration::from_secs(60)).await;
-    until_alive(&token, 0, Duration::from_secs(60)).await;
+    until_alive(&token, 0).await;
 }
 
 async fn a11_the_pid_of_a_child_is_the_servers_own() {
