@@ -16,7 +16,7 @@ use switchboard::{
 };
 
 use crate::args::{Options, Target, Transport};
-use crate::ask::{AtTerminal, Nobody, Refused, Scripted};
+use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
@@ -273,7 +273,7 @@ impl Server {
     fn name(&self) -> String {
         match self {
             Self::Program { name, .. } => name.rsplit('/').next().unwrap_or(name).to_owned(),
-            Self::Remote(endpoint) => endpoint.http.address().host().to_owned(),
+            Self::Remote(endpoint) => web_host::host(endpoint.http.url()).to_owned(),
         }
     }
 

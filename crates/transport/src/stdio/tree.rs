@@ -95,7 +95,9 @@ pub(crate) fn oldest_child(parent: Pid) -> Option<Identity> {
         Err(_) => processes().into_iter().filter(|(_, stat)| stat.parent == id).map(|(pid, _)| pid).collect(),
     };
     let known = children.into_iter().filter_map(|pid| Some((stat(pid)?, Pid::from_raw(pid)?)));
-    let oldest = known.filter(|(stat, _)| stat.parent == id).min_by_key(|(stat, pid)| (stat.start, *pid));
+    let oldest = known
+        .filter(|(stat, _)| stat.parent == id)
+        .min_by_key(|(stat, pid)| (stat.start, pid.as_raw_nonzero()));
     oldest.map(|(stat, pid)| Identity { pid, start: stat.start })
 }
 
