@@ -289,7 +289,7 @@ pub(crate) struct CallArgs {
     pub(crate) structured: bool,
     #[command(flatten)]
     pub(crate) save: Save,
-    /// Call it without asking, whatever it may do
+    /// Call it without any question, also where it is marked as destructive or has changed; rules that deny hold
     #[arg(short, long)]
     pub(crate) yes: bool,
     #[command(flatten)]

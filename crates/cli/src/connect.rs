@@ -3,10 +3,14 @@
 //! Invariant: a server that was started here is stopped before the command ends, unless the user is too impatient
 //! to wait; then the process that supervises it does it.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use switchboard::host::Transport;
+use switchboard::host::config::expand_variables;
+use switchboard::host::permission::ServerIdentity;
 use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::ChildHandle;
@@ -15,8 +19,9 @@ use switchboard::{
     Way,
 };
 
-use crate::args::{Options, Target, Transport};
+use crate::args::{self, Options, Target};
 use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
+use crate::configured::variable;
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
@@ -36,6 +41,8 @@ pub(crate) struct Connected {
     /// Whether the specification's own JSON is wanted.
     pub(crate) json: bool,
     pub(crate) verbose: u8,
+    /// A server that is not configured, as permission knows it.
+    pub(crate) unconfigured: Option<Unconfigured>,
     opening: Arc<Opening>,
     refused: Refused,
     /// Whoever sits at the terminal, if there is somebody.
@@ -47,16 +54,13 @@ impl Connected {
     pub(crate) fn of(session: ClientSession, paper: Paper, screen: Arc<Screen>, options: &Options) -> Self {
         let Options { json, verbose, .. } = *options;
         let (opening, refused) = (Arc::default(), Refused::default());
-        Self { session, paper, screen, json, verbose, opening, refused, people: None }
+        let unconfigured = None;
+        Self { session, paper, screen, json, verbose, unconfigured, opening, refused, people: None }
     }
 
-    /// What the server calls itself.
+    /// What the user knows the server by; never what it calls itself.
     pub(crate) fn who(&self) -> String {
-        let server = self.session.terms().ok().and_then(|terms| terms.server.as_ref());
-        server.map_or_else(
-            || "the server".to_owned(),
-            |server| server.title.clone().unwrap_or_else(|| server.name.clone()),
-        )
+        self.unconfigured.as_ref().map_or_else(|| "the server".to_owned(), |server| server.name.clone())
     }
 
     /// What the session agreed on.
@@ -70,6 +74,20 @@ impl Connected {
     /// What the server said of itself when the session opened, as it wrote it.
     pub(crate) fn opening(&self) -> Option<Raw> {
         self.opening.result.lock().ok()?.clone()
+    }
+}
+
+/// A server named on the command line, as permission knows it.
+pub(crate) struct Unconfigured {
+    /// What was typed: the program without its directory, or the host.
+    pub(crate) name: String,
+    pub(crate) transport: Transport,
+}
+
+impl Unconfigured {
+    /// Answers are remembered about exactly what was typed.
+    pub(crate) fn identity(&self) -> ServerIdentity {
+        ServerIdentity::of(&self.name, &self.transport)
     }
 }
 
@@ -155,7 +173,9 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
         }
     }
     let Options { json, verbose, .. } = *options;
-    Ok(Connected { session, paper: Paper::stdout(), screen, json, verbose, opening, refused, people })
+    let unconfigured = Some(Unconfigured { name: server.name(), transport: server.transport() });
+    let paper = Paper::stdout();
+    Ok(Connected { session, paper, screen, json, verbose, unconfigured, opening, refused, people })
 }
 
 /// Who was met: `Demo 1.0, protocol 2026-07-28`.
@@ -243,7 +263,12 @@ impl Server {
             ))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
-                let command = Box::new(command(&target.options, Stdio::new(program).args(args)));
+                let args = args.iter().map(|arg| match arg.to_str() {
+                    Some(text) => Ok(expand_variables("argument", text, &variable)?.into()),
+                    None => Ok(arg.clone()),
+                });
+                let args = args.collect::<Result<Vec<OsString>, Failure>>()?;
+                let command = Box::new(command(&target.options, Stdio::new(program).args(args))?);
                 Ok(Self::Program { name, command, child: Arc::default() })
             }
             (None, None) => Err(Failure::usage("no server given").hint(HOW)),
@@ -274,6 +299,13 @@ impl Server {
         match self {
             Self::Program { name, .. } => name.rsplit('/').next().unwrap_or(name).to_owned(),
             Self::Remote(endpoint) => web_host::host(endpoint.http.url()).to_owned(),
+        }
+    }
+
+    fn transport(&self) -> Transport {
+        match self {
+            Self::Program { command, .. } => Transport::Stdio(command.clone()),
+            Self::Remote(endpoint) => Transport::Http(Box::new(endpoint.http.clone())),
         }
     }
 
@@ -310,7 +342,7 @@ fn check(target: &Target) -> Result<(), Failure> {
         (remote.header_helper.is_some(), "--header-helper"),
         (remote.bearer_env.is_some(), "--bearer-env"),
         (remote.allow_http, "--allow-http"),
-        (remote.transport != Transport::Auto, "--transport"),
+        (remote.transport != args::Transport::Auto, "--transport"),
     ];
     let for_program = [
         (!options.env.is_empty(), "--env"),
@@ -327,20 +359,24 @@ fn check(target: &Target) -> Result<(), Failure> {
     }
 }
 
-fn command(options: &Options, mut command: Stdio) -> Stdio {
+/// Variables are filled in as in a file: everywhere but in the program.
+fn command(options: &Options, mut command: Stdio) -> Result<Stdio, Failure> {
     for (name, value) in &options.env {
-        command = command.env(name, value);
+        command = command.env(name, expand_variables(&format!("--env {name}"), value, &variable)?);
     }
     for name in &options.inherit_env {
         command = command.inherit_env(name);
     }
     if let Some(directory) = &options.cwd {
-        command = command.cwd(directory);
+        command = command.cwd(match directory.to_str() {
+            Some(text) => expand_variables("--cwd", text, &variable)?.into(),
+            None => directory.clone(),
+        });
     }
     if let Some(bytes) = options.max_message {
         command = command.line_limit(bytes);
     }
-    command
+    Ok(command)
 }
 
 /// Keeps the first line that a server writes to stdout and that is not a message.

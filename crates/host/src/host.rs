@@ -338,6 +338,21 @@ impl Host {
         self.inner.around.registry.pins()
     }
 
+    /// Whether a tool is listed with another definition than the one it was pinned with.
+    pub fn has_drifted(&self, server: &str, tool: &str) -> bool {
+        self.inner.around.registry.has_drifted(server, tool)
+    }
+
+    /// Accepts the definition of one tool as it is now.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn accept_definition(&self, server: &str, tool: &str) -> Result<(), HostError> {
+        self.inner.slot(server)?;
+        self.inner.around.registry.accept_tool(server, tool);
+        Ok(())
+    }
+
     /// Accepts the definitions of a server's tools as they are now.
     ///
     /// # Errors

@@ -85,6 +85,9 @@ pub(crate) struct AddArgs {
     /// Its whole entry, as it stands in a file
     #[arg(long, value_name = "ENTRY")]
     pub(crate) json: Option<String>,
+    /// Trust what it says of its tools: calls of tools marked as destructive are not asked about
+    #[arg(long)]
+    pub(crate) trust: bool,
     /// Take the place of one of the same name
     #[arg(long)]
     pub(crate) replace: bool,

@@ -14,8 +14,13 @@ use crate::sanitize::one_line;
 pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
     let (files, screen) = (Files::read()?, Screen::new());
     check_name(&args.name)?;
-    let entry = entry(args)?;
+    let mut entry = entry(args)?;
     let scope = args.scope.scope();
+    if args.trust && scope == Scope::Project {
+        return Err(Failure::usage("--trust: a project's file cannot make a server trusted for everybody")
+            .hint("add it to your own file: -s user or -s local"));
+    }
+    entry.settings.trust |= args.trust;
     // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
     if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
         return Err(Failure::usage(format!("this server could not be run: {fault}")));

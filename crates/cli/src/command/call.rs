@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use switchboard::protocol::{ElicitParams, OrderedMap, UrlParams};
+use switchboard::session::client::is_web_address;
 use switchboard::{CallError, CallToolResult, Change, Changes, ErrorCode, Raw, RpcError};
 
 use crate::args::CallArgs;
@@ -11,6 +12,7 @@ use crate::arguments::{Pair, Schema, fill};
 use crate::ask::AtTerminal;
 use crate::command::routed;
 use crate::command::tools::{encode, nearest};
+use crate::configured::typed_call;
 use crate::connect::{Connected, with};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen, result, result_parts, save_all, save_one, show_json, structured_text};
@@ -27,7 +29,9 @@ pub(crate) async fn run(args: CallArgs) -> Result<(), Failure> {
     }
     with(&args.target, async |connected| {
         let arguments = fill(given, &pairs, &schema(connected, &args.tool, &pairs).await?)?;
-        let answer = call(connected, &args.tool, &encode(&arguments)?).await?;
+        let arguments = encode(&arguments)?;
+        typed_call::permit(connected, &args.tool, &arguments, args.yes).await?;
+        let answer = call(connected, &args.tool, &arguments).await?;
         show(connected.json, &connected.paper, &connected.screen, &args, &args.tool, &answer)
     })
     .await
@@ -115,6 +119,14 @@ pub(crate) async fn visit(
     pages: &[UrlParams],
     mut changes: Changes,
 ) -> Result<(), Failure> {
+    if let Some(page) = pages.iter().find(|page| !is_web_address(&page.url)) {
+        let said = format!(
+            "{} asks you to visit {}, which is neither http nor https",
+            one_line(who),
+            one_line(&page.url)
+        );
+        return Err(Failure::new(Status::Other, "input_refused", said));
+    }
     let Some(people) = people else {
         let list: Vec<String> = pages
             .iter()

@@ -1,11 +1,11 @@
 //! `switchboard forget`: what the user once agreed to about a server is asked again.
 
-use switchboard::host::config::{Approvals, Scope};
+use switchboard::host::config::{Approval, Approvals, Scope};
 use switchboard::host::permission::{Known, Ledger};
 
 use crate::args::ForgetArgs;
 use crate::configured::{Files, pins, server_and_rest};
-use crate::failure::Failure;
+use crate::failure::{Failure, Status};
 use crate::output::Paper;
 use crate::sanitize::one_line;
 
@@ -17,21 +17,29 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
         _ => (args.name.as_str(), None),
     };
     let server = files.server(name)?;
+    let mut is_forgotten = pins::open(&files.at)?.forget(name, tool)?;
     if let Some(known) = Known::of(server) {
-        Ledger::open(&files.at.permissions)?.forget(known.identity, tool)?;
+        is_forgotten |= Ledger::open(&files.at.permissions)?.forget(known.identity, tool)?;
     }
-    if tool.is_none() {
-        pins::open(&files.at)?.forget(name, None)?;
-        if server.scope == Scope::Project {
-            Approvals::open(&files.at.approvals)?.revoke(&files.at.project, name)?;
-        }
+    if tool.is_none() && server.scope == Scope::Project {
+        is_forgotten |= server.approval == Some(Approval::Approved);
+        Approvals::open(&files.at.approvals)?.revoke(&files.at.project, name)?;
+    }
+    let shown = one_line(&args.name);
+    if !is_forgotten {
+        return Err(Failure::new(
+            Status::Other,
+            "nothing_remembered",
+            format!("nothing is remembered about {shown}"),
+        )
+        .hint("`switchboard tools` lists the tools there are"));
     }
     let what = match (tool, server.scope) {
-        (Some(_), _) => "calls of it are asked about again",
+        (Some(_), _) => "it is taken as it is now, and asked about again",
         (None, Scope::Project) => {
-            "its calls are asked about again, and it is not started before it is approved"
+            "it is not started before it is approved, and its tools are taken as they are then"
         }
-        (None, _) => "its calls are asked about again, and its tools are taken as they are now",
+        (None, _) => "its tools are taken as they are now, and asked about again",
     };
-    Paper::stdout().print(&format!("forgot what you answered about {}: {what}\n", one_line(&args.name)))
+    Paper::stdout().print(&format!("forgot {shown}: {what}\n"))
 }

@@ -28,6 +28,7 @@ pub(crate) async fn call(args: &CallArgs, given: OrderedMap<Raw>, pairs: &[Pair]
         let found = find(hosted, server.as_deref(), &tool).await?;
         let schema = Schema::read(&found.tool().input_schema);
         let arguments = encode(&fill(given, pairs, &schema)?)?;
+        hosted.confirm_definition(&found).await?;
         let answer = made(hosted, &found, &arguments).await?;
         let name = format!("{}/{}", found.server(), found.tool().name);
         call::show(hosted.json, &hosted.paper, &hosted.screen, args, &name, &answer)

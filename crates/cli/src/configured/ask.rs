@@ -5,9 +5,11 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard::host::permission::{Answer, Approver, BoxFuture, Memory, Question, Reply};
+use switchboard::host::permission::{Answer, Approver, BoxFuture, Memory, Question, Reason, Reply};
+use switchboard::protocol::Tool;
 
 use crate::ask::Keyboard;
+use crate::failure::{Failure, Status};
 use crate::output::{Screen, indented, pretty};
 use crate::sanitize::{one_line, sanitize};
 
@@ -15,16 +17,51 @@ use crate::sanitize::{one_line, sanitize};
 pub(crate) struct AtTerminal {
     screen: Arc<Screen>,
     keyboard: Arc<Keyboard>,
+    declined: Declined,
+}
+
+/// Whether somebody said no.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Declined(Arc<AtomicBool>);
+
+impl Declined {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// What the command ends with then.
+    pub(crate) fn failure() -> Failure {
+        Failure::new(Status::Other, "declined", "Not called.")
+    }
 }
 
 impl AtTerminal {
-    pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>) -> Self {
-        Self { screen, keyboard }
+    pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>, declined: Declined) -> Self {
+        Self { screen, keyboard, declined }
     }
 
     async fn decide(&self, question: &Question) -> Reply {
         self.show(question);
-        let choices = if question.can_remember { "[y/N/always]" } else { "[y/N]" };
+        let reply = self.choose(question.can_remember).await;
+        self.declined.0.store(reply.answer == Answer::Deny, Ordering::Relaxed);
+        reply
+    }
+
+    /// Asks about a tool whose definition is another than the one that was first seen.
+    pub(crate) async fn confirm_change(&self, server: &str, tool: &Tool) -> Reply {
+        let Screen { paper, .. } = &*self.screen;
+        let name = format!("{}/{}", one_line(server), one_line(&tool.name));
+        self.screen.say(&format!("\n{} has changed since it was first seen", paper.bold(&name)));
+        if let Some(description) = &tool.description {
+            let text = indented(&sanitize(description), "  ", paper.prose());
+            self.screen.write(&paper.dim(&text));
+        }
+        self.screen.write(&indented(&pretty(&tool.input_schema), "  ", paper.width));
+        self.choose(true).await
+    }
+
+    async fn choose(&self, can_remember: bool) -> Reply {
+        let choices = if can_remember { "[y/N/always]" } else { "[y/N]" };
         loop {
             self.screen.write(&format!("Call it? {choices} "));
             let Some(line) = self.keyboard.line().await else {
@@ -34,7 +71,7 @@ impl AtTerminal {
             match line.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Reply::new(Answer::Allow, Memory::Once),
                 "" | "n" | "no" => return Reply::new(Answer::Deny, Memory::Once),
-                "a" | "always" if question.can_remember => return Reply::new(Answer::Allow, Memory::Always),
+                "a" | "always" if can_remember => return Reply::new(Answer::Allow, Memory::Always),
                 _ => self.screen.say("  y calls it this once, n does not, always remembers your yes"),
             }
         }
@@ -42,14 +79,16 @@ impl AtTerminal {
 
     fn show(&self, question: &Question) {
         let Screen { paper, .. } = &*self.screen;
-        let effects = question.effects;
-        let words = [(effects.destructive, "may destroy something"), (effects.open_world, "reaches outside")];
-        let words: Vec<&str> = words.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         let name = format!("{}/{}", one_line(&question.server), one_line(&question.tool));
-        let said = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
-        self.screen.say(&format!("\n{} is to be called{said}", paper.bold(&name)));
+        let why = match &question.reason {
+            Reason::Rule(rule) => {
+                format!("needs your confirmation: the rule `{}` says so", one_line(&rule.to_string()))
+            }
+            _ => "is marked as destructive by its server".to_owned(),
+        };
+        self.screen.say(&format!("\n{} {why}", paper.bold(&name)));
         if question.has_changed {
-            self.screen.warn("its definition is another than the one you answered about before");
+            self.screen.warn("its definition has changed since you answered about it");
         }
         for suspicion in &question.suspicions {
             self.screen.warn(&one_line(&suspicion.to_string()));
@@ -73,6 +112,16 @@ impl Approver for AtTerminal {
 impl fmt::Debug for AtTerminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AtTerminal").finish_non_exhaustive()
+    }
+}
+
+/// The user said yes to everything beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agreed;
+
+impl Approver for Agreed {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
+        Box::pin(std::future::ready(Reply::new(Answer::Allow, Memory::Once)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start};
 use switchboard::host::name::{NameLimit, QualifiedName};
-use switchboard::host::permission::{Decision, Gate, Ledger, Policy, Rules, Stance};
+use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
 use switchboard::host::{
     Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
 };
@@ -13,10 +13,11 @@ use switchboard::{CallError, Change, Host, HostError, Level};
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::command::nearest;
-use crate::configured::ask::{AtTerminal, Unasked, is_somebody_here};
+use crate::configured::ask::{AtTerminal, Declined, is_somebody_here};
 use crate::configured::files::Files;
 use crate::configured::pins;
 use crate::configured::shown::quoted;
+use crate::configured::typed_call::{self, Asked};
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
@@ -82,7 +83,8 @@ pub(crate) struct Hosted {
     pub(crate) verbose: u8,
     wanted: Wanted,
     gate: Arc<Gate>,
-    unasked: Unasked,
+    asked: Asked,
+    keyboard: Arc<Keyboard>,
     refused: Refused,
     /// Whoever sits at the terminal, if there is somebody.
     pub(crate) people: Option<Arc<ask::AtTerminal>>,
@@ -187,9 +189,9 @@ impl Hosted {
                 Event::Drift(drift) => {
                     let (server, tool) = (one_line(&drift.server), one_line(&drift.tool));
                     self.screen.warn(&format!(
-                        "{server}/{tool} is not defined as it was when it was first seen; look at it, then: switchboard \
-                         forget {}",
-                        quoted(&server)
+                        "{server}/{tool} has changed since it was first seen; review it with `switchboard tools`, then \
+                         accept it: switchboard forget {}",
+                        quoted(&format!("{server}/{tool}"))
                     ));
                 }
                 Event::IdleRules { server, rules } => {
@@ -283,16 +285,38 @@ impl Hosted {
         Ok(Connected::of(session, self.paper.clone(), Arc::clone(&self.screen), &self.wanted.options))
     }
 
-    /// What a call that failed comes to, where it was for want of somebody to ask.
+    /// Asks about a tool that is defined otherwise than when it was first seen; without a terminal it is not called.
+    ///
+    /// # Errors
+    /// When nobody can be asked, or said no.
+    pub(crate) async fn confirm_definition(&self, tool: &Listed) -> Result<(), Failure> {
+        let (server, name) = (tool.server(), &tool.tool().name);
+        if self.wanted.yes || !self.host.has_drifted(server, name) {
+            return Ok(());
+        }
+        let shown = format!("{}/{}", one_line(server), one_line(name));
+        if !is_somebody_here(&self.screen) {
+            let text = format!("{shown} has changed since it was first seen");
+            return Err(Failure::new(Status::Other, "changed_definition", text).hint(format!(
+                "review it with `switchboard tools`, then accept it: switchboard forget {}; or call it once with --yes",
+                quoted(&shown)
+            )));
+        }
+        let terminal =
+            AtTerminal::new(Arc::clone(&self.screen), Arc::clone(&self.keyboard), Declined::default());
+        let reply = terminal.confirm_change(server, tool.tool()).await;
+        match (reply.answer, reply.memory) {
+            (Answer::Deny, _) => Err(Declined::failure()),
+            (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),
+            (Answer::Allow, _) => Ok(()),
+        }
+    }
+
+    /// Why a call failed, in the words of this command.
     pub(crate) fn explain(&self, error: HostError) -> Failure {
         match error {
-            HostError::Refused { tool, .. } if self.unasked.is_missed() => Failure::new(
-                Status::Other,
-                "not_permitted",
-                format!("{tool} may do harm as far as is known, and nobody is here to ask"),
-            )
-            .hint("run it at a terminal to be asked, or give --yes if you mean it; `\"trust\": true` in your own \
-                   entry believes the server when it says that a tool only reads"),
+            HostError::Refused { .. } if self.asked.declined.is_set() => Declined::failure(),
+            HostError::Refused { tool, .. } if self.asked.unasked.is_missed() => typed_call::unasked(&tool),
             error => error.into(),
         }
     }
@@ -348,7 +372,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     let screen = Arc::new(Screen::read_as(options.json));
     files.warn(&screen);
     let keyboard = Arc::new(Keyboard::default());
-    let (unasked, refused) = (Unasked::default(), Refused::default());
+    let refused = Refused::default();
     let people = is_somebody_here(&screen)
         .then(|| Arc::new(ask::AtTerminal::new(Arc::clone(&screen), Arc::clone(&keyboard))));
     let run = answering(options, people.as_ref(), refused.clone())?;
@@ -356,12 +380,9 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         screen.warn(&format!("answers are not remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
     });
-    let stance = if wanted.yes { Stance::AllowAll } else { Stance::ByEffects };
-    let gate = Gate::new(Policy::new(Rules::new([])).with_stance(stance)).with_ledger(ledger);
-    let gate = Arc::new(match is_somebody_here(&screen) {
-        true => gate.with_approver(Arc::new(AtTerminal::new(Arc::clone(&screen), keyboard))),
-        false => gate.with_approver(Arc::new(unasked.clone())),
-    });
+    let (gate, asked) =
+        typed_call::gate(files.resolved.rules.clone(), ledger, wanted.yes, &screen, &keyboard);
+    let gate = Arc::new(gate);
     let permit: Arc<Gate> = Arc::clone(&gate);
     let pins = pins::open(&files.at).inspect_err(|error| {
         screen.warn(&format!("changed definitions are not noticed: {}", one_line(&error.to_string())));
@@ -387,7 +408,8 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         verbose,
         wanted,
         gate,
-        unasked,
+        asked,
+        keyboard,
         refused,
         people,
         pins: pins.ok(),

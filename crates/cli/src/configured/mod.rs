@@ -8,6 +8,7 @@ mod files;
 mod hosting;
 pub(crate) mod pins;
 mod shown;
+pub(crate) mod typed_call;
 
 pub(crate) use ask::confirm;
 pub(crate) use consent::consent;

@@ -3,7 +3,7 @@
 //! Invariants: a value is taken as it is, whatever looks like a reference in it; text without `${` is unchanged; what
 //! a fault says is what was written, never a value.
 
-use crate::config::fault::Problem;
+use crate::config::fault::{Fault, Problem};
 
 /// The longest argument Linux takes.
 pub(crate) const LONGEST: usize = 128 * 1024;
@@ -43,6 +43,14 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Problem> {
         pieces.push(Piece::Literal(rest));
     }
     Ok(pieces)
+}
+
+/// The text with `${NAME}` and `${NAME:-default}` filled in: the one rule for files and for the command line.
+///
+/// # Errors
+/// Names the field, and the variable that is not set or the reference that cannot be read.
+pub fn expand_variables(field: &str, text: &str, lookup: Lookup<'_>) -> Result<String, Fault> {
+    expand(text, lookup).map_err(|problem| Fault::new(field, problem))
 }
 
 /// The text with every variable filled in. A variable that is set to nothing has its default, as in a shell.

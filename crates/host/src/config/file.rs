@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::config::disk::{self, Owner};
-use crate::config::document::{Node, Position, Syntax};
+use crate::config::document::{Node, Position, Syntax, Value};
 use crate::config::edit;
 use crate::config::fault::{Fault, Problem};
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
 use crate::config::update::update;
+use crate::permission::{Rule, Verdict};
 
 /// The key servers stand under.
 const SERVERS: &str = "mcpServers";
+/// The key rules about calls stand under.
+const PERMISSIONS: &str = "permissions";
 
 /// A server of a file, or what is wrong with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +49,7 @@ pub struct File {
     edits: Vec<Edit>,
     root: Node,
     servers: Vec<Written>,
+    rules: Vec<Rule>,
     warnings: Vec<Warning>,
 }
 
@@ -82,6 +86,7 @@ impl File {
             edits: Vec::new(),
             root: Node::from_json(&json!({})),
             servers: Vec::new(),
+            rules: Vec::new(),
             warnings: Vec::new(),
         };
         file.with_text(text)
@@ -94,6 +99,7 @@ impl File {
             .map_err(|malformed| in_file(Fault::malformed(&text, &malformed)))?;
         let contents = Contents::read(&root, &text).map_err(in_file)?;
         self.servers = contents.servers;
+        self.rules = contents.rules;
         for server in &mut self.servers {
             server.entry = std::mem::replace(&mut server.entry, Err(Fault::new("", Problem::NoServer)))
                 .map_err(|fault| fault.in_file(&self.path));
@@ -112,6 +118,11 @@ impl File {
     /// Its servers, in their order.
     pub fn servers(&self) -> &[Written] {
         &self.servers
+    }
+
+    /// Its rules about calls: `{"permissions": {"deny": ["server/tool"], "ask": [], "allow": []}}`.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
     }
 
     /// What is odd about them.
@@ -226,6 +237,7 @@ impl std::fmt::Debug for File {
 /// The servers under a key of a document.
 pub(crate) struct Contents {
     pub(crate) servers: Vec<Written>,
+    pub(crate) rules: Vec<Rule>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -254,7 +266,41 @@ impl Contents {
                 Vec::new()
             }
         };
-        Ok(Self { servers, warnings })
+        let rules = Self::rules(root, text, &mut warnings);
+        Ok(Self { servers, rules, warnings })
+    }
+
+    /// The rules about calls; of one that cannot be read a warning is given.
+    fn rules(root: &Node, text: &str, warnings: &mut Vec<Warning>) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for member in root.get(PERMISSIONS).and_then(Node::members).unwrap_or_default() {
+            let field = format!("{PERMISSIONS}.{}", member.key);
+            let position = Some(Position::of(text, member.node.span.start));
+            let mut warn = |said: String| warnings.push(Warning { position, ..Warning::new(&field, said) });
+            let verdict = match member.key.as_str() {
+                "allow" => Verdict::Allow,
+                "ask" => Verdict::Ask,
+                "deny" => Verdict::Deny,
+                _ => {
+                    warn("permissions are under `allow`, `ask` and `deny`".to_owned());
+                    continue;
+                }
+            };
+            let Value::List(patterns) = &member.node.value else {
+                warn(format!("expected a list of patterns, found {}", member.node.kind()));
+                continue;
+            };
+            for pattern in patterns {
+                match pattern.text().map(|pattern| Rule::new(verdict, pattern)) {
+                    Some(Ok(rule)) => rules.push(rule),
+                    Some(Err(error)) => warn(error.to_string()),
+                    None => {
+                        warn(format!("expected a pattern such as \"server/tool\", found {}", pattern.kind()))
+                    }
+                }
+            }
+        }
+        rules
     }
 
     fn entries(node: &Node, text: &str, warnings: &mut Vec<Warning>) -> Result<Vec<Written>, Fault> {

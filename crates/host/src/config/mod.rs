@@ -35,7 +35,7 @@ mod watch;
 pub use approval::{Approval, Approvals, Previous};
 pub use consent::{Consent, ConsentChange};
 pub use document::Position;
-pub use expand::Lookup;
+pub use expand::{Lookup, expand_variables};
 pub use fault::{Fault, Problem};
 pub use file::{File, Written};
 pub use location::Locations;

@@ -13,6 +13,7 @@ use crate::config::file::{File, Written};
 use crate::config::location::Locations;
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
+use crate::permission::{Rule, Rules, Verdict};
 use crate::registry::name::{NameLimit, QualifiedName};
 use crate::server_spec::ServerSpec;
 use crate::transport::Transport;
@@ -58,6 +59,8 @@ pub struct Layer {
     pub scope: Scope,
     /// Its servers, in their order.
     pub servers: Vec<Written>,
+    /// Its rules about calls.
+    pub rules: Vec<Rule>,
     /// What is odd about them.
     pub warnings: Vec<Warning>,
 }
@@ -66,7 +69,7 @@ impl Layer {
     /// Servers that come from no file.
     pub fn new(scope: Scope, servers: impl IntoIterator<Item = (String, ServerConfig)>) -> Self {
         let servers = servers.into_iter().map(|(name, entry)| Written { name, entry: Ok(entry) });
-        Self { scope, servers: servers.collect(), warnings: Vec::new() }
+        Self { scope, servers: servers.collect(), rules: Vec::new(), warnings: Vec::new() }
     }
 
     /// What the file of a scope says.
@@ -78,7 +81,12 @@ impl Layer {
             Scope::Project => File::open_shared(file)?,
             _ => File::open(file)?,
         };
-        Ok(Self { scope, servers: file.servers().to_vec(), warnings: file.warnings().to_vec() })
+        Ok(Self {
+            scope,
+            servers: file.servers().to_vec(),
+            rules: file.rules().to_vec(),
+            warnings: file.warnings().to_vec(),
+        })
     }
 }
 
@@ -116,6 +124,8 @@ pub struct Shadowed {
 pub struct Resolved {
     /// The servers: by scope, strongest first, and in a scope in their order.
     pub servers: Vec<Configured>,
+    /// The rules of all scopes. A project's file may deny and ask, but not allow.
+    pub rules: Rules,
     /// Entries that do not count.
     pub shadowed: Vec<Shadowed>,
     /// Files that could not be read.
@@ -166,6 +176,10 @@ impl Resolved {
         let mut layers: Vec<&Layer> = layers.iter().collect();
         layers.sort_by_key(|layer| layer.scope);
         let mut resolved = Self::default();
+        let counts = |scope: Scope, rule: &Rule| scope != Scope::Project || rule.verdict() != Verdict::Allow;
+        let rules =
+            layers.iter().flat_map(|layer| layer.rules.iter().filter(|rule| counts(layer.scope, rule)));
+        resolved.rules = Rules::new(rules.cloned());
         for layer in layers {
             resolved.warnings.extend(layer.warnings.iter().cloned());
             for written in &layer.servers {

@@ -177,11 +177,11 @@ impl Gate {
         Decision { verdict, reason: Reason::Answered(reply.memory) }
     }
 
-    /// Takes back what was answered about a tool, or about all tools of a server.
+    /// Takes back what was answered about a tool, or about all tools of a server. Returns whether anything was.
     ///
     /// # Errors
     /// When that cannot be stored.
-    pub fn forget(&self, server: ServerIdentity, tool: Option<&str>) -> Result<(), crate::config::Fault> {
+    pub fn forget(&self, server: ServerIdentity, tool: Option<&str>) -> Result<bool, crate::config::Fault> {
         self.ledger.lock().forget(server, tool)
     }
 }

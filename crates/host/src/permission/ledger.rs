@@ -136,12 +136,17 @@ impl Ledger {
         self.session.insert((key.server, key.definition), (key.tool.to_owned(), answer));
     }
 
-    /// Takes back what was answered about a tool, or about all tools of a server.
+    /// Takes back what was answered about a tool, or about all tools of a server. Returns whether anything was.
     ///
     /// # Errors
     /// When that cannot be stored; it then still holds for the session that it does not.
-    pub fn forget(&mut self, server: ServerIdentity, tool: Option<&str>) -> Result<(), Fault> {
+    pub fn forget(&mut self, server: ServerIdentity, tool: Option<&str>) -> Result<bool, Fault> {
         let is_meant = |other: &str| tool.is_none_or(|tool| tool == other);
+        let in_session = self.session.iter().any(|(key, (tool, _))| key.0 == server && is_meant(tool));
+        let is_stored = |stored: &Stored| {
+            stored.get(&server).is_some_and(|tools| tools.keys().any(|tool| is_meant(tool)))
+        };
+        let is_forgotten = in_session || is_stored(&self.stored);
         self.session.retain(|key, (tool, _)| key.0 != server || !is_meant(tool));
         let drop_from = |stored: &mut Stored| {
             if let Some(tools) = stored.get_mut(&server) {
@@ -153,7 +158,7 @@ impl Ledger {
         if let Some(path) = &self.path {
             self.stored = change(path, drop_from)?;
         }
-        Ok(())
+        Ok(is_forgotten)
     }
 }
 

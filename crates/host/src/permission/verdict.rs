@@ -131,6 +131,9 @@ pub enum Stance {
     AllowAll,
     /// Nothing is made.
     DenyAll,
+    /// The user asked for this very call: it is made, unless the tool is annotated as destructive and its server is not
+    /// trusted; then somebody is asked.
+    Requested,
 }
 
 /// A call that is to be decided.
@@ -194,6 +197,7 @@ impl fmt::Display for Decision {
             Reason::Effects(_) => f.write_str("it destroys nothing and stays inside"),
             Reason::Stance(Stance::AskAlways) => f.write_str("every call is asked"),
             Reason::Stance(Stance::AllowAll) => f.write_str("every call is allowed"),
+            Reason::Stance(Stance::Requested) => f.write_str("calling it is consent"),
             Reason::Stance(_) => f.write_str("no rule allows it"),
         }
     }
@@ -261,6 +265,17 @@ impl Policy {
             Stance::AskAlways => by_stance(Verdict::Ask),
             Stance::AllowAll => by_stance(Verdict::Allow),
             Stance::DenyAll => by_stance(Verdict::Deny),
+            Stance::Requested => {
+                let is_marked = |said: &&ToolAnnotations| {
+                    said.destructive_hint == Some(true) && said.read_only_hint != Some(true)
+                };
+                match call.annotations.filter(is_marked) {
+                    Some(said) if call.trust == Trust::Untrusted => {
+                        Decision { verdict: Verdict::Ask, reason: Reason::Effects(Effects::said(said)) }
+                    }
+                    _ => by_stance(Verdict::Allow),
+                }
+            }
             Stance::ByEffects => {
                 let effects = self.effects(call);
                 let is_harmless = effects.read_only || !(effects.destructive || effects.open_world);

@@ -181,6 +181,27 @@ impl Registry {
         idle
     }
 
+    /// Whether a tool is listed with another definition than the pinned one.
+    pub(crate) fn has_drifted(&self, server: &str, tool: &str) -> bool {
+        let state = self.state.lock();
+        let Some(part) = state.parts.iter().find(|part| *part.server == *server && part.id != OWN) else {
+            return false;
+        };
+        let listed = part.list.by_name(&self.hasher, tool);
+        listed.is_some_and(|listed| state.pins.differs(server, tool, listed.digest))
+    }
+
+    /// Accepts the definition of one tool as it is now.
+    pub(crate) fn accept_tool(&self, server: &str, tool: &str) {
+        let mut state = self.state.lock();
+        let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };
+        let old = Arc::clone(&state.parts[at]);
+        let Some(digest) = old.list.by_name(&self.hasher, tool).map(|listed| listed.digest) else { return };
+        state.pins.pin(server, tool, digest);
+        let list = Arc::new(self.relist(&state, &old));
+        self.replace(&mut state, at, Part { list, ..(*old).clone() });
+    }
+
     /// Accepts the definitions of a server as they are now.
     pub(crate) fn accept(&self, server: &str) {
         let mut state = self.state.lock();

@@ -29,3 +29,4 @@ pub use raw_call::RawCall;
 pub use session::ClientSession;
 pub use state::State;
 pub use tool_call::CallTool;
+pub use upcalls::is_web_address;

@@ -216,9 +216,9 @@ impl Answering {
     }
 }
 
-/// Whether a browser would fetch this from a web server: `http` or `https`, with a host that is a name and nothing else.
+/// Returns whether a browser would fetch this from a web server: `http` or `https`, with a host that is a name and nothing else.
 /// `javascript:`, `data:` and `file:` would run in, or read from, whatever opens them.
-fn is_web_address(url: &str) -> bool {
+pub fn is_web_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);

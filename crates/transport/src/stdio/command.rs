@@ -13,9 +13,53 @@ use crate::stdio::ladder::StopLadder;
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
 use crate::stdio::resolve;
 
-/// What a server sees of our environment without being asked.
-const INHERITED: [&str; 11] =
-    ["HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+/// What a server sees of our environment without being asked: who and where it is, the locale, the display, and how the
+/// network is reached.
+const INHERITED: [&str; 32] = [
+    "HOME",
+    "LOGNAME",
+    "USER",
+    "SHELL",
+    "PATH",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "XDG_RUNTIME_DIR",
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_USE_SYSTEM_CA",
+    "NODE_USE_ENV_PROXY",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "PIP_CERT",
+    "DENO_CERT",
+    "AWS_CA_BUNDLE",
+];
+/// The same for families of variables. Those of npm that are named like credentials are left out.
+const INHERITED_PREFIXES: [&str; 3] = ["LC_", "npm_config_", "NPM_CONFIG_"];
+
+fn is_inherited(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let is_credential = || {
+        let name = name.to_ascii_lowercase();
+        ["auth", "token", "password", "secret", "_key"].iter().any(|part| name.contains(part))
+    };
+    INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) && !is_credential()
+}
 
 /// A server that is started as a child process and speaks on its stdin and stdout.
 ///
@@ -27,7 +71,7 @@ const INHERITED: [&str; 11] =
 /// let command = Stdio::new("npx")
 ///     .args(["-y", "@modelcontextprotocol/server-everything"])
 ///     .env("DEBUG", "1")
-///     .inherit_env("NODE_EXTRA_CA_CERTS");
+///     .inherit_env("GITHUB_TOKEN");
 /// assert!(command.environment().iter().any(|(name, _)| name == "DEBUG"));
 /// ```
 #[derive(Clone, PartialEq)]
@@ -189,8 +233,11 @@ impl Stdio {
 
     /// Exactly the variables the server will get.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
-        let names = INHERITED.iter().map(OsStr::new).chain(self.wanted.iter().map(OsString::as_os_str));
         let mut all = Vec::new();
+        let families =
+            std::env::vars_os().map(|(name, _)| name).filter(|name| is_inherited(name)).collect::<Vec<_>>();
+        let names = INHERITED.iter().map(OsStr::new);
+        let names = names.chain(families.iter().chain(&self.wanted).map(OsString::as_os_str));
         for name in names {
             // Exported shell functions: some shells run what they hold.
             if let Some(value) = std::env::var_os(name).filter(|value| !value.as_bytes().starts_with(b"()")) {

@@ -15,7 +15,7 @@ crate::trials![
     a_file_the_system_refuses_is_not_started_either_way,
     a_bad_directory_is_named,
     a_relative_program_is_found_from_its_directory,
-    only_listed_variables_reach_the_server,
+    c12_only_listed_variables_reach_the_server,
     no_descriptor_and_no_terminal_reach_the_server,
     limits_reach_the_server,
     without_a_reactor_it_is_an_error,
@@ -102,7 +102,7 @@ async fn a_relative_program_is_found_from_its_directory() {
     }
 }
 
-async fn only_listed_variables_reach_the_server() {
+async fn c12_only_listed_variables_reach_the_server() {
     let canaries: Vec<(String, String)> =
         (0..200).map(|number| (format!("CANARY_{number}"), format!("secret-{number}"))).collect();
     let mut env: Vec<(&str, &str)> =
@@ -114,7 +114,27 @@ async fn only_listed_variables_reach_the_server() {
         ("LANG", "C"),
         ("LD_PRELOAD_X", "no"),
         ("GITHUB_TOKEN", "no"),
+        ("npm_config_//registry.example/:_authToken", "no"),
+        ("NPM_CONFIG_PASSWORD", "no"),
     ]);
+    // Proxies, certificates, displays and locales pass.
+    let passed = [
+        "HTTPS_PROXY",
+        "http_proxy",
+        "NO_PROXY",
+        "NODE_EXTRA_CA_CERTS",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "REQUESTS_CA_BUNDLE",
+        "CURL_CA_BUNDLE",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XAUTHORITY",
+        "LC_MESSAGES",
+        "npm_config_registry",
+        "NPM_CONFIG_CAFILE",
+    ];
+    env.extend(passed.map(|name| (name, "yes")));
     let said = said("run", &env).await;
     let names: Vec<&str> = said
         .lines()
@@ -127,9 +147,37 @@ async fn only_listed_variables_reach_the_server() {
     );
     // A shell adds these itself.
     let shell = ["PWD", "OLDPWD", "SHLVL", "_"];
-    let list = ["HOME", "LOGNAME", "USER", "SHELL", "PATH", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR"];
+    for name in passed {
+        assert!(names.contains(&name), "{name} was withheld: {names:?}");
+    }
+    // The environment of the tests may have any of the others.
+    let list = [
+        "HOME",
+        "LOGNAME",
+        "USER",
+        "SHELL",
+        "PATH",
+        "TERM",
+        "LANG",
+        "LANGUAGE",
+        "TMPDIR",
+        "XDG_RUNTIME_DIR",
+        "PIP_CERT",
+        "DENO_CERT",
+        "AWS_CA_BUNDLE",
+        "NODE_USE_SYSTEM_CA",
+        "NODE_USE_ENV_PROXY",
+    ];
     for name in names {
-        let known = list.contains(&name) || shell.contains(&name) || ["DECLARED", "CANARY_7"].contains(&name);
+        let is_family = name.starts_with("LC_") || name.to_lowercase().starts_with("npm_config_");
+        let is_credential = ["auth", "password"].iter().any(|part| name.to_lowercase().contains(part));
+        let is_proxy = name.to_lowercase().ends_with("_proxy");
+        let known = list.contains(&name)
+            || passed.contains(&name)
+            || (is_family && !is_credential)
+            || is_proxy
+            || shell.contains(&name)
+            || ["DECLARED", "CANARY_7"].contains(&name);
         assert!(known, "{name} got through");
     }
 }
