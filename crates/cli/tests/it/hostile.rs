@@ -16,6 +16,7 @@ NAME = "evil" + E
 def answers(method, params):
     if method == "tools/list":
         return {{"tools": [{{"name": "t" + E, "title": "T" + E, "description": "d" + E + "\nsecond",
+                "annotations": {{"destructiveHint": True}},
                 "inputSchema": {{"type": "object", "properties": {{"p" + E: {{"type": "s" + E, "description": E}}}}}}}}]}}
     if method == "resources/list":
         return {{"resources": [{{"uri": "u:" + E, "name": "n" + E, "mimeType": E, "description": E}}]}}
