@@ -57,7 +57,7 @@ async fn what_cannot_be_executed_is_said_so() {
     assert_eq!(why.program, file.display().to_string());
     let why = refusal(&Stdio::new("server").env("PATH", dir.path()));
     assert_eq!(why.fault, StartFault::NotExecutable);
-    assert_eq!(refusal(&Stdio::new(dir.path())).fault, StartFault::NotExecutable);
+    assert_eq!(refusal(&Stdio::new(dir.path())).fault, StartFault::Directory);
 }
 
 /// Neither a program nor a script, and a script whose interpreter is missing: only executing them shows it.

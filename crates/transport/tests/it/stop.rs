@@ -185,7 +185,7 @@ async fn s9_a_stopped_supervisor_does_not_save_its_server() {
     let script = format!("trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & sleep {token}");
     let (link, _child) = link(&sh(script).stop_ladder(QUICK));
     until_alive(&token, 1).await;
-    let _closed = link.close(Duration::from_secs(60)).await;
+    let _closed = link.close(Duration::from_secs(5)).await;
     until_alive(&token, 0).await;
 }
 
