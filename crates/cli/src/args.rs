@@ -29,24 +29,36 @@ pub(crate) use services::{
 
 const EXAMPLES: &str = "\
 Examples:
-  switchboard demo                                          see it work, without any server of your own
+  # see it work, without any server of your own
+  switchboard demo
   switchboard tools -- npx -y @modelcontextprotocol/server-everything
-  switchboard call add a=1 b=2 -- switchboard demo-server   arguments take the types of the tool's schema
-  switchboard call echo --args @args.json --json -- CMD     the result exactly as the server wrote it
-  switchboard read file:///etc/hosts --trace -- CMD         and the traffic on stderr
-  switchboard info --url https://example.com/mcp            a server at an address instead of a program
-  switchboard add files -- mcp-files /srv                   remember a server; then no command needs its program
-  switchboard status                                        how all remembered servers are doing
-  switchboard call files/read path=notes.txt                a tool of one of them
-  switchboard doctor files                                  why a server does not connect, step by step
-  switchboard new weather                                   a service of your own, from one Rust trait
+  # arguments take the types of the tool's schema
+  switchboard call add a=1 b=2 -- switchboard demo-server
+  # the result exactly as the server wrote it
+  switchboard call echo --args @args.json --json -- CMD
+  # and the traffic on stderr
+  switchboard read file:///etc/hosts --trace -- CMD
+  # a server at an address instead of a program
+  switchboard info --url https://example.com/mcp
+  # remember a server; then no command needs its program
+  switchboard add files -- mcp-files /srv
+  # how all remembered servers are doing
+  switchboard status
+  # a tool of one of them
+  switchboard call files/read path=notes.txt
+  # why a server does not connect, step by step
+  switchboard doctor files
+  # a service of your own, from one Rust trait
+  switchboard new weather
 
 Exit codes:
-  0 fine   1 any other failure   2 usage   3 authentication   4 unreachable or protocol   5 the tool failed";
+  0 success                  3 authentication needed
+  1 any other failure        4 server unreachable, or protocol error
+  2 wrong command line       5 the tool reported an error";
 
 /// Look at MCP servers, call their tools, read their resources.
 #[derive(Debug, Parser)]
-#[command(name = "switchboard", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "switchboard", version, after_help = EXAMPLES)]
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -107,6 +119,10 @@ pub(crate) enum Command {
     Quickstart(QuickstartArgs),
     /// Look at the design of a service, check it against its lock, compare it with another
     Design(DesignArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands to a directory
+    Man(ManArgs),
     /// Start three servers, connect to all of them, and show what a host does with them
     Demo(DemoArgs),
     /// Be a small MCP server, on stdin and stdout or over HTTP
@@ -160,10 +176,14 @@ impl ViewArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  switchboard tools                        all tools of all remembered servers
-  switchboard tools files                  the tools of one of them
-  switchboard tools files/read             one tool in full: parameters, schemas, hints
-  switchboard tools --brief mail           every tool with `mail` in its name or description, one line each
+  # all tools of all remembered servers
+  switchboard tools
+  # the tools of one of them
+  switchboard tools files
+  # one tool in full: parameters, schemas, hints
+  switchboard tools files/read
+  # every tool with `mail` in its name or description, one line each
+  switchboard tools --brief mail
   switchboard tools https://example.com/mcp
   switchboard tools -- switchboard demo-server")]
 pub(crate) struct ToolsArgs {
@@ -264,14 +284,17 @@ pub(crate) struct Options {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Arguments:
-  key=value   takes the type the tool's schema says; anything else is text. Repeat a key to fill a list.
+  key=value   takes the type of the tool's schema, else it is text;
+              repeat a key to fill a list
   key:=json   is JSON: n:=1  tags:='[\"a\",\"b\"]'
-  key=@FILE   is the contents of a file: text, or base64 where the schema says so. key:=@FILE is a file of JSON.
-  '{…}'       is all arguments as one JSON object; - reads it from stdin.
+  key=@FILE   is the contents of a file: text, or base64 as the schema says
+  key:=@FILE  is a file of JSON
+  '{…}'       is all arguments as one JSON object; - reads it from stdin
 
 Examples:
   switchboard call add a=1 b=2 -- switchboard demo-server
-  switchboard call order_pizza --answers '{\"size\":\"large\"}' -- switchboard demo-server
+  switchboard call order_pizza --answers '{\"size\":\"large\"}' \\
+      -- switchboard demo-server
   echo '{\"text\":\"hi\"}' | switchboard call echo - -- switchboard demo-server
   switchboard call postcard --save-dir . -- switchboard demo-server
   switchboard call files/read path=notes.txt")]
@@ -298,7 +321,7 @@ pub(crate) struct CallArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Redirected, a resource is written byte for byte; several parts follow each other.
+Redirected, a resource is written byte for byte; parts follow each other.
 
 Examples:
   switchboard read demo://readme -- switchboard demo-server
@@ -314,7 +337,7 @@ pub(crate) struct ReadArgs {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  switchboard prompt translate language=French text=hello -- switchboard demo-server"
+    after_help = "Example:\n  switchboard prompt translate language=French text=hello \\\n      -- switchboard demo-server"
 )]
 pub(crate) struct PromptArgs {
     /// The prompt
@@ -329,8 +352,10 @@ pub(crate) struct PromptArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  switchboard complete --prompt translate language fr -- switchboard demo-server
-  switchboard complete --resource 'demo://city/{name}' name o -- switchboard demo-server")]
+  switchboard complete --prompt translate language fr \\
+      -- switchboard demo-server
+  switchboard complete --resource 'demo://city/{name}' name o \\
+      -- switchboard demo-server")]
 #[group(skip)]
 pub(crate) struct CompleteArgs {
     /// The prompt whose argument it is
@@ -363,7 +388,8 @@ impl CompleteArgs {
 Without a choice, everything the server offers to tell is listened for.
 
 Example:
-  switchboard listen --resource demo://clock --count 3 -- switchboard demo-server")]
+  switchboard listen --resource demo://clock --count 3 \\
+      -- switchboard demo-server")]
 pub(crate) struct ListenArgs {
     /// Updates of this resource
     #[arg(long = "resource", value_name = "URI")]
@@ -385,6 +411,33 @@ pub(crate) struct ListenArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  source <(switchboard completions bash)
+  switchboard completions fish > ~/.config/fish/completions/switchboard.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  switchboard man | man -l -
+  switchboard man --dir ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// The whole command line, for completion scripts and manual pages.
+pub(crate) fn command_line() -> clap::Command {
+    Args::command()
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
     /// With one server only, and its traffic on stderr
     #[arg(long)]
@@ -398,8 +451,10 @@ pub(crate) struct DemoArgs {
 #[command(after_help = "\
 Examples:
   switchboard tools -- switchboard demo-server
-  switchboard demo-server --http 127.0.0.1:8080             then: switchboard tools --url http://127.0.0.1:8080/mcp
-  switchboard demo-server --http 0.0.0.0:8080 --allow-remote --allow-host box.example")]
+  # then: switchboard tools --url http://127.0.0.1:8080/mcp
+  switchboard demo-server --http 127.0.0.1:8080
+  switchboard demo-server --http 0.0.0.0:8080 --allow-remote \\
+      --allow-host box.example")]
 pub(crate) struct DemoServerArgs {
     /// Serve over HTTP at /mcp of this address, like 127.0.0.1:8080; port 0 takes a free one
     #[arg(long, value_name = "ADDR", value_parser = socket)]
@@ -427,6 +482,9 @@ impl Command {
             Self::Complete(args) => args.target.options.json,
             Self::Listen(args) => args.target.options.json,
             Self::List(args) => args.json,
+            Self::Add(args) => args.json,
+            Self::Remove(args) => args.json,
+            Self::Enable(args) | Self::Disable(args) => args.json,
             Self::Get(args) => args.json,
             Self::Import(args) => args.json,
             Self::Status(args) => args.json,
@@ -441,10 +499,8 @@ impl Command {
             },
             Self::New(_)
             | Self::Quickstart(_)
-            | Self::Add(_)
-            | Self::Remove(_)
-            | Self::Enable(_)
-            | Self::Disable(_)
+            | Self::Completions(_)
+            | Self::Man(_)
             | Self::Approve(_)
             | Self::Forget(_)
             | Self::Demo(_)
@@ -472,10 +528,9 @@ pub(crate) fn read() -> Result<Command, ExitCode> {
 }
 
 fn refuse(error: &clap::Error) -> ExitCode {
-    // What could not be parsed cannot say how it wants to be told; look for the flag before the server's own part.
-    // Of `add` it is the entry.
-    let mut words = std::env::args_os().skip(1).take_while(|arg| arg != "--").peekable();
-    let wants_json = words.peek().is_none_or(|verb| verb != "add") && words.any(|arg| arg == "--json");
+    // A command line that cannot be parsed does not say how errors are wanted; look for the flag before the server's own
+    // part.
+    let wants_json = std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == "--json");
     if !wants_json {
         _ = error.print();
         return ExitCode::from(2);
@@ -538,6 +593,28 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn c13_examples_fit_a_terminal_of_80_columns() {
+        fn check(command: &clap::Command) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines() {
+                assert!(line.chars().count() <= 79, "{}: {line}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&command_line());
+    }
+
+    #[test]
+    fn c10_sizes_are_read() {
+        assert_eq!(byte_count("64M"), Ok(64 << 20));
+        assert_eq!(byte_count("2GiB"), Ok(2 << 30));
+        assert_eq!(byte_count("4096"), Ok(4096));
+        for wrong in ["", "M", "1", "64T", "-1K", "99999999999G"] {
+            assert!(byte_count(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -357,9 +357,11 @@ fn refused(status: u16, text: &str) -> Failure {
         None => status.to_string(),
     };
     let text = text.trim();
+    // Of a success the text is the media type, and then the beginning of the body.
+    let media = text.split([':', ';']).next().unwrap_or(text);
     let said = match status {
-        200..300 if text.contains("html") => {
-            format!("got a web page ({status} {text}), not MCP; check the URL path")
+        200..300 if media.contains("html") => {
+            format!("got a web page ({status} {media}), not MCP; check the URL path")
         }
         200..300 => format!("got {status} {text}, not MCP; check the URL path"),
         300..400 => format!("the server redirects: {text}"),

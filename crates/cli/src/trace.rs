@@ -25,6 +25,8 @@ const FRAME: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct Trace {
     screen: Arc<Screen>,
+    /// The server, where there may be several.
+    label: Option<String>,
     hidden: Vec<String>,
 }
 
@@ -32,7 +34,14 @@ impl Trace {
     /// On this screen, without these values.
     pub(crate) fn new(screen: Arc<Screen>, values: impl IntoIterator<Item = String>) -> Self {
         let hidden = values.into_iter().filter(|value| value.len() >= SHORTEST).collect();
-        Self { screen, hidden }
+        Self { screen, label: None, hidden }
+    }
+
+    /// With the name of the server before each frame.
+    #[must_use]
+    pub(crate) fn of(mut self, server: &str) -> Self {
+        self.label = Some(one_line(server));
+        self
     }
 
     pub(crate) fn show(&self, way: Way, frame: &[u8]) {
@@ -48,7 +57,8 @@ impl Trace {
         let shown = &text[..text.floor_char_boundary(FRAME)];
         let more = text.len() - shown.len();
         let tail = if more > 0 { format!(" … {more} more bytes") } else { String::new() };
-        self.screen.say(&format!("{arrow} {}{tail}", one_line(shown)));
+        let label = self.label.as_ref().map(|label| format!("{} ", paper.dim(label))).unwrap_or_default();
+        self.screen.say(&format!("{label}{arrow} {}{tail}", one_line(shown)));
     }
 }
 

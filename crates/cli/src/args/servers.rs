@@ -45,46 +45,54 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Write ${NAME} where a value is secret: it is filled in from the environment when the server starts.
+Write ${NAME} where a value is secret: it is filled in from the environment
+when the server starts.
 
 Examples:
   switchboard add everything -- npx -y @modelcontextprotocol/server-everything
-  switchboard add github -s user --url https://api.githubcopilot.com/mcp/ -H 'Authorization: Bearer ${GITHUB_TOKEN}'
-  switchboard add files --json '{\"command\": \"mcp-files\", \"args\": [\"/srv\"], \"denyTools\": [\"delete_*\"]}'")]
+  switchboard add github -s user https://api.githubcopilot.com/mcp/ \\
+      --bearer-env GITHUB_TOKEN
+  switchboard add files --entry '{\"command\": \"mcp-files\", \"args\": [\"/srv\"]}'")]
 #[group(skip)]
 pub(crate) struct AddArgs {
     /// What it is called from now on
     pub(crate) name: String,
     /// Its address, as with --url
-    #[arg(value_name = "URL", conflicts_with_all = ["url", "json", "command"])]
+    #[arg(value_name = "URL", conflicts_with_all = ["url", "entry", "command"])]
     pub(crate) address: Option<String>,
     /// Whose file it is written to
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) scope: Place,
     /// Give its program a variable; may be repeated
-    #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with_all = ["url", "address", "json"])]
+    #[arg(short, long, value_name = "K=V", value_parser = pair, conflicts_with_all = ["url", "address", "entry"])]
     pub(crate) env: Vec<(String, String)>,
     /// Let its program see a variable of the environment; most are withheld
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "json"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "entry"])]
     pub(crate) inherit_env: Vec<String>,
     /// Start its program in this directory
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "json"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["url", "entry"])]
     pub(crate) cwd: Option<String>,
     /// Send this header with every request; may be repeated
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret)]
     pub(crate) headers: Vec<Secret>,
     /// How it is reached, where that does not follow from the rest
-    #[arg(short, long, value_enum, conflicts_with = "json")]
+    #[arg(short, long, value_enum, conflicts_with = "entry")]
     pub(crate) transport: Option<Kind>,
     /// Its address
-    #[arg(long, value_name = "URL", conflicts_with = "json")]
+    #[arg(long, value_name = "URL", conflicts_with = "entry")]
     pub(crate) url: Option<String>,
     /// Allow plain http beyond this machine: everything can be read on the way
     #[arg(long)]
     pub(crate) allow_http: bool,
-    /// Its whole entry, as it stands in a file
-    #[arg(long, value_name = "ENTRY")]
-    pub(crate) json: Option<String>,
+    /// Send the token in this environment variable as `Authorization: Bearer …`; the file keeps only its name
+    #[arg(long, value_name = "NAME", conflicts_with = "entry")]
+    pub(crate) bearer_env: Option<String>,
+    /// Its whole entry, as it is written in a file
+    #[arg(long, value_name = "JSON")]
+    pub(crate) entry: Option<String>,
+    /// Print JSON, secrets masked
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Trust what it says of its tools: calls of tools marked as destructive are not asked about
     #[arg(long)]
     pub(crate) trust: bool,
@@ -92,7 +100,7 @@ pub(crate) struct AddArgs {
     #[arg(long)]
     pub(crate) replace: bool,
     /// Its program and arguments, after `--`
-    #[arg(last = true, value_name = "CMD ARGS", conflicts_with_all = ["url", "json"])]
+    #[arg(last = true, value_name = "CMD ARGS", conflicts_with_all = ["url", "entry"])]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -103,6 +111,9 @@ pub(crate) struct RemoveArgs {
     /// From whose file; by default from the one that counts
     #[arg(short, long, value_enum)]
     pub(crate) scope: Option<Place>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -125,12 +136,16 @@ pub(crate) struct GetArgs {
 pub(crate) struct SwitchArgs {
     /// The server
     pub(crate) name: String,
+    /// Print JSON, secrets masked
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A project's servers are programs somebody else chose. None is started before you have seen and approved exactly what
-would run; any change of its entry needs another approval.")]
+A project's servers are programs somebody else chose. None is started before
+you have seen and approved exactly what would run; any change of its entry
+needs another approval.")]
 pub(crate) struct ApproveArgs {
     /// The server; without a name, those that wait are shown
     #[arg(conflicts_with = "all")]
@@ -151,10 +166,12 @@ pub(crate) struct ForgetArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Programs: claude-desktop, claude-code, vscode, cursor, codex, gemini, zed, opencode.
+Programs: claude-desktop, claude-code, vscode, cursor, codex, gemini, zed,
+  opencode, windsurf
 
 Examples:
-  switchboard import                     what there is, wherever it is; nothing is changed
+  # what there is, wherever it is; nothing is changed
+  switchboard import
   switchboard import cursor --dry-run
   switchboard import --file ~/old/mcp.json -s user")]
 pub(crate) struct ImportArgs {

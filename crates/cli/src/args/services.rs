@@ -46,8 +46,10 @@ pub(crate) struct DesignPrintArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  switchboard design check -- ./my-service                  compare with design.lock.json
-  switchboard design check --bless -- ./my-service          promise what there is now")]
+  # compare with design.lock.json
+  switchboard design check -- ./my-service
+  # promise what there is now
+  switchboard design check --bless -- ./my-service")]
 pub(crate) struct DesignCheckArgs {
     /// What was promised
     #[arg(long, value_name = "FILE", default_value = "design.lock.json")]
@@ -76,7 +78,8 @@ pub(crate) struct DesignDiffArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   switchboard quickstart -- cargo run -q -p my-service --
-  switchboard quickstart --check -- ./my-service            for CI: exit code 1 when the document is stale")]
+  # for CI: exit code 1 when the document is stale
+  switchboard quickstart --check -- ./my-service")]
 pub(crate) struct QuickstartArgs {
     /// The file to write
     #[arg(long, value_name = "FILE", default_value = "AGENTS_QUICKSTART.md")]
@@ -89,12 +92,15 @@ pub(crate) struct QuickstartArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Every file is written only where there is none: what you changed is kept, and told.
+#[command(after_help = "A file that exists is kept as it is, and named.
 
 Examples:
-  switchboard new weather                                   a service in ./weather that builds and passes its test
-  switchboard new weather --agent                           and an agent that uses it
-  switchboard new weather --agent -- ./weather              an agent for a project that is there, by its own design")]
+  # a service in ./weather that builds and passes its test
+  switchboard new weather
+  # and an agent that uses it
+  switchboard new weather --agent
+  # an agent for a project that is there, by its own design
+  switchboard new weather --agent -- ./weather")]
 pub(crate) struct NewArgs {
     /// The name of the service: letters, digits, `-` and `_`
     pub(crate) name: String,

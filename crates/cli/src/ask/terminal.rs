@@ -49,7 +49,7 @@ impl AtTerminal {
         let answered = match &request {
             ElicitParams::Form(form) => self.form(form, &who).await,
             ElicitParams::Url(url) => self.url(url, &who).await,
-            _ => return Err(Refusal::new("this kind of question is not known here")),
+            _ => return Err(Refusal::new("this kind of question is not supported")),
         };
         Ok(answered.unwrap_or_else(|Gone| {
             self.screen.say("");
@@ -76,7 +76,7 @@ impl AtTerminal {
         self.screen.say(&format!("\n{} asks:", paper.bold(who)));
         self.quote(&form.message);
         if !form.requested_schema.properties.is_empty() {
-            self.screen.say(&paper.dim("Enter takes what stands in [brackets]; Ctrl-D gives no answer."));
+            self.screen.say(&paper.dim("Enter accepts the value in [brackets]; Ctrl-D cancels."));
         }
         let mut content: OrderedMap<Raw> = OrderedMap::new();
         loop {
@@ -148,7 +148,7 @@ impl AtTerminal {
                 }
             }
             match field::typed(field, &line) {
-                Ok(_) if line.trim().is_empty() => self.screen.say("  this one is needed"),
+                Ok(_) if line.trim().is_empty() => self.screen.say("  a value is required"),
                 Ok(value) => return Ok(Some(value)),
                 Err(why) => self.screen.say(&format!("  {}", paper.red(&one_line(&why)))),
             }

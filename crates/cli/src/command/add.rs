@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use serde_json::json;
 use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
 
 use crate::args::{self, AddArgs, RemoveArgs};
+use crate::command::list::described;
+use crate::command::tools::encode;
 use crate::configured::{Files, quoted, reach, variable};
 use crate::failure::Failure;
-use crate::output::{Paper, Screen};
+use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
-    let (files, screen) = (Files::read()?, Screen::new());
+    let (files, screen) = (Files::read()?, Screen::read_as(args.json));
     check_name(&args.name)?;
     let mut entry = entry(args)?;
     let scope = args.scope.scope();
@@ -23,7 +26,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
     entry.settings.trust |= args.trust;
     // A mistake is told now rather than when the server is first needed; a variable may still be set by then.
     if let Err(fault) = entry.resolve(&|name| variable(name).or_else(|| Some("unset".to_owned()))) {
-        return Err(Failure::usage(format!("this server could not be run: {fault}")));
+        return Err(Failure::usage(format!("the entry is not valid: {fault}")));
     }
     let mut file = files.edit(scope)?;
     match args.replace {
@@ -37,7 +40,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         // Whoever writes an entry has seen it.
         Approvals::open(&files.at.approvals)?.approve(&files.at.project, &args.name, &entry)?;
         if has_literals(&entry) {
-            screen.warn("its values are now in a file that is shared; write ${NAME} where one is secret");
+            screen.warn("its values are now in a shared file; write ${NAME} where one is secret");
         }
     }
     for caution in entry.cautions(scope) {
@@ -48,7 +51,7 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         && command.contains('/')
         && !command.starts_with('/')
     {
-        screen.warn("its program is looked for from wherever a command is run; write its full path");
+        screen.warn("its program is relative to the directory a command is run in; write its full path");
     }
     let missing: Vec<String> = entry
         .variables()
@@ -60,7 +63,11 @@ pub(crate) fn add(args: &AddArgs) -> Result<(), Failure> {
         screen.warn(&format!("not set in this environment: {}", missing.join(", ")));
     }
     if let Some(winner) = files.resolved.server(&args.name).filter(|server| server.scope < scope) {
-        screen.warn(&format!("one of the same name counts more: that of the scope {}", winner.scope));
+        screen.warn(&format!("it is hidden by a server of the same name in the scope {}", winner.scope));
+    }
+    if args.json {
+        let now = Files::read()?;
+        return show_json(&Paper::stdout(), &encode(&described(&now, now.server(&args.name)?))?);
     }
     let name = one_line(&args.name);
     let text =
@@ -82,11 +89,15 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
     if scope == Scope::Project {
         Approvals::open(&files.at.approvals)?.revoke(&files.at.project, &args.name)?;
     }
+    if args.json {
+        let told = json!({ "name": args.name, "scope": scope.word(), "file": file.path(), "removed": true });
+        return show_json(&Paper::stdout(), &encode(&told)?);
+    }
     let name = one_line(&args.name);
     let mut text = format!("removed {name} ({scope}) from {}\n", one_line(&file.path().to_string_lossy()));
     let left = Files::read()?;
     if let Some(left) = left.resolved.server(&args.name) {
-        text += &format!("one of the same name is now used: that of the scope {}\n", left.scope);
+        text += &format!("a server of the same name in the scope {} is used now\n", left.scope);
     }
     Paper::stdout().print(&text)
 }
@@ -94,32 +105,33 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_odd = name.trim().is_empty() || name.trim() != name || name.chars().any(char::is_control);
     match is_odd || name.starts_with('-') {
-        true => Err(Failure::usage(format!("a server cannot be called {:?}", one_line(name)))
+        true => Err(Failure::usage(format!("{:?} is not a valid name for a server", one_line(name)))
             .hint("letters, digits, `-` and `_` are best: its tools are named after it")),
         false => Ok(()),
     }
 }
 
 fn entry(args: &AddArgs) -> Result<ServerConfig, Failure> {
-    if let Some(json) = &args.json {
+    let positional = args.address.as_ref().filter(|word| word.trim_start().starts_with('{'));
+    if let Some(json) = args.entry.as_ref().or(positional) {
         let entry: Result<ServerConfig, _> = serde_json::from_str(json);
         return entry.map_err(|error| {
-            Failure::usage(format!("--json: {error}")).hint("give one entry: {\"command\": …}")
+            Failure::usage(format!("the entry is not valid: {error}")).hint("expected one entry: {\"command\": …}")
         });
     }
     if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
-        return Err(wrong(&format!("{:?} is no address", one_line(word))));
+        return Err(wrong(&format!("expected a URL, got {:?}", one_line(word))));
     }
     match (args.url.as_ref().or(args.address.as_ref()), args.command.split_first()) {
         (Some(url), _) => at_address(args, url),
         (None, Some((program, rest))) => program_of(args, program, rest),
-        (None, None) => Err(wrong("nothing says how to reach this server")),
+        (None, None) => Err(wrong("expected a command, a URL or an entry")),
     }
 }
 
 fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
     let binding = match args.transport {
-        Some(args::Kind::Stdio) => return Err(wrong("a server at an address is not reached over stdio")),
+        Some(args::Kind::Stdio) => return Err(wrong("-t stdio is for a program; a URL is reached over http or sse")),
         Some(args::Kind::Sse) => Binding::Sse,
         Some(args::Kind::Http) | None => Binding::Streamable,
     };
@@ -130,8 +142,11 @@ fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
         let (name, value) = given
             .expose()
             .split_once(':')
-            .ok_or_else(|| Failure::usage("-H: there is no colon in it").hint("write it as 'Name: value'"))?;
+            .ok_or_else(|| Failure::usage("-H: there is no colon").hint("expected 'Name: value'"))?;
         entry = entry.with_header(name.trim(), value.trim());
+    }
+    if let Some(variable) = &args.bearer_env {
+        entry = entry.with_header("Authorization", format!("Bearer ${{{variable}}}"));
     }
     Ok(entry)
 }
@@ -140,11 +155,11 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<S
     if matches!(args.transport, Some(args::Kind::Http | args::Kind::Sse)) {
         return Err(wrong("a program is reached over stdio; for http or sse give --url"));
     }
-    if !args.headers.is_empty() || args.allow_http {
-        return Err(wrong("headers are for a server at an address"));
+    if !args.headers.is_empty() || args.allow_http || args.bearer_env.is_some() {
+        return Err(wrong("headers are for a server at a URL"));
     }
     let text =
-        |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is no text"));
+        |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is not UTF-8 text"));
     let kind = Kind::Stdio {
         command: text(program)?,
         args: rest.iter().map(text).collect::<Result<_, _>>()?,
@@ -158,7 +173,7 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<S
 
 fn wrong(what: &str) -> Failure {
     Failure::usage(what).hint(
-        "put its command behind two dashes (switchboard add NAME -- CMD ARGS), or give --url URL, or --json '{…}'",
+        "switchboard add NAME -- CMD ARGS, switchboard add NAME URL, or switchboard add NAME --entry '{…}'",
     )
 }
 

@@ -29,7 +29,7 @@ async fn with_servers(
     let which = target.server.clone().map_or(Which::All, Which::One);
     with_host(Wanted::once(which, target.options.clone()), async |hosted| {
         if hosted.files.resolved.servers.is_empty() {
-            return Err(Failure::usage("no server is named, and none is remembered").hint(NONE));
+            return Err(Failure::usage("no server given, and none is configured").hint(NONE));
         }
         let done = hosted.start_usable().await?;
         show(hosted, target.server.as_deref(), done.errors).await

@@ -111,14 +111,12 @@ fn dialect(word: &str) -> Result<Dialect, Failure> {
     };
     let wanted = plain(word);
     let is_meant = |dialect: &Dialect| {
-        let name = plain(dialect.name());
-        name == wanted || name.strip_suffix("cli") == Some(&wanted)
+        plain(dialect.name()) == wanted || plain(dialect.word()) == wanted
     };
     Dialect::ALL.into_iter().find(is_meant).ok_or_else(|| {
-        let names: Vec<String> =
-            Dialect::ALL.map(|dialect| dialect.name().to_lowercase().replace(' ', "-")).to_vec();
-        Failure::usage(format!("the files of {:?} are not known", one_line(word)))
-            .hint(format!("known are {}; or name the file: --file FILE", names.join(", ")))
+        let names = Dialect::ALL.map(Dialect::word).join(", ");
+        Failure::usage(format!("{:?} is not a known program", one_line(word)))
+            .hint(format!("expected one of {names}; or name a file: --file FILE"))
     })
 }
 

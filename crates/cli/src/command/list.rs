@@ -7,7 +7,7 @@ use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::command::tools::encode;
 use crate::configured::{Files, NONE, Readiness, reach, variable};
 use crate::failure::Failure;
-use crate::output::{Paper, Screen, Table, indented, pretty, show_json};
+use crate::output::{Notes, Paper, Screen, Table, indented, pretty, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
@@ -19,26 +19,24 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         return show_json(&paper, &encode(&all)?);
     }
     if servers.is_empty() {
-        screen.say(&format!("no servers are remembered; {NONE}"));
+        screen.say(&format!("no servers are configured; {NONE}"));
         return Ok(());
     }
-    let mut table = Table::new(&["NAME", "SCOPE", "STATE", "TYPE", "REACHED BY", "NEXT STEP"]);
+    let mut table = Table::new(&["NAME", "SCOPE", "STATE", "TYPE", "COMMAND OR URL"]);
+    let mut notes = Notes::default();
     for server in servers {
         let readiness = Readiness::of(server);
-        let next = match &server.spec {
-            Err(fault) => Some(fault.to_string()),
-            Ok(_) => readiness.next_step(&server.name),
-        };
         table.row([
             one_line(&server.name),
             server.scope.word().to_owned(),
             readiness.word().to_owned(),
             server.entry.as_ref().map(|entry| entry.kind.word().to_owned()).unwrap_or_default(),
             server.entry.as_ref().map(reach).unwrap_or_default(),
-            next.map(|text| one_line(&text)).unwrap_or_default(),
         ]);
+        let next = readiness.next_step(&server.name);
+        notes.add(&server.name, server.spec.as_ref().err().map(ToString::to_string), next);
     }
-    paper.print(&table.lay_out(&paper))
+    paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))
 }
 
 pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
@@ -60,11 +58,11 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
         }
     }
     if let Some(Approval::Changed(before)) = &server.approval {
-        text += "  you approved it when it was:\n";
+        text += "  you approved it as:\n";
         text += &indented(&pretty(&encode(&before.masked)?), "    ", paper.width);
     }
     for other in files.resolved.shadowed.iter().filter(|other| other.name == server.name) {
-        text += &format!("  it hides one of the scope {}\n", other.scope);
+        text += &format!("  it hides a server of the same name in the scope {}\n", other.scope);
     }
     paper.print(&text)?;
     if let Err(fault) = &server.spec {
@@ -83,6 +81,10 @@ pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), Failure> {
     let mut file = files.edit(server.scope)?;
     file.set_disabled(&args.name, !enabled)?;
     file.write()?;
+    if args.json {
+        let now = Files::read()?;
+        return show_json(&Paper::stdout(), &encode(&described(&now, now.server(&args.name)?))?);
+    }
     let word = if enabled { "enabled" } else { "disabled" };
     let name = one_line(&args.name);
     Paper::stdout().print(&format!(
@@ -100,7 +102,7 @@ pub(crate) fn switch(args: &SwitchArgs, enabled: bool) -> Result<(), Failure> {
 }
 
 /// A server for programs, secrets masked.
-fn described(files: &Files, server: &Configured) -> Value {
+pub(crate) fn described(files: &Files, server: &Configured) -> Value {
     let readiness = Readiness::of(server);
     let mut told = json!({
         "name": server.name,

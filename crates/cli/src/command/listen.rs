@@ -15,9 +15,9 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
         return Err(Failure::new(
             Status::Other,
             "unsupported",
-            "the server does not offer to tell of any change",
+            "the server does not notify of changes",
         )
-        .hint("`switchboard info` shows what it offers"));
+        .hint("`switchboard info` shows its capabilities"));
     }
     let mut state = connected.session.watch_state();
     let mut listening = connected.session.listen(wanted.clone()).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
                 return Err(Failure::new(Status::Unreachable, "ended", "the server ended the subscription"));
             }
             Some(Change::Missed(count)) => {
-                connected.screen.warn(&format!("{count} changes came too fast and were missed"))
+                connected.screen.warn(&format!("{count} notifications came too fast and were dropped"))
             }
             Some(Change::Log(message)) if !connected.json && connected.verbose > 0 => drop(message),
             Some(change) => {
@@ -88,7 +88,7 @@ fn say_what(connected: &Connected, wanted: &ListenFilter, accepted: &ListenFilte
             .say(&connected.screen.paper.dim(&format!("listening for changes of {}", all.join(", "))));
     }
     if wanted != accepted {
-        connected.screen.warn("the server does not tell of everything that was asked for");
+        connected.screen.warn("the server does not notify of everything that was asked for");
     }
 }
 

@@ -80,7 +80,7 @@ async fn pages(connected: &Connected, method: &str, field: &str) -> Result<Vec<O
         pages.push(page);
         let Some(cursor) = listed.next_cursor else { return Ok(pages) };
         if !cursors.insert(cursor.clone()) || pages.len() == PAGES || entries >= ENTRIES {
-            connected.screen.warn("the list does not end, and was cut short");
+            connected.screen.warn("the list has no end; it was cut short");
             return Ok(pages);
         }
         params = Raw::from(switchboard::json!({ "cursor": cursor }));
@@ -99,12 +99,12 @@ pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &Listing<T>)
         let name =
             rejected.name.as_deref().map_or_else(|| format!("number {}", rejected.index + 1), one_line);
         let why = one_line(&rejected.error.to_string());
-        connected.screen.warn(&format!("{name} is left out, it is not valid: {why}"));
+        connected.screen.warn(&format!("{name} is not valid and left out: {why}"));
     }
     for name in &listing.duplicates {
         connected
             .screen
-            .warn(&format!("{} stands in the list more than once; the first counts", one_line(name)));
+            .warn(&format!("{} is listed more than once; the first is used", one_line(name)));
     }
     if let Some(cut) = &listing.cut {
         connected.screen.warn(&format!("the list was cut short: {}", one_line(&cut.to_string())));

@@ -23,6 +23,7 @@ mod read;
 mod resources;
 mod routed;
 mod run;
+mod scripts;
 mod status;
 mod tools;
 mod tour;

@@ -135,7 +135,7 @@ pub(crate) async fn read(args: &ReadArgs) -> Result<(), Failure> {
             let all =
                 providers(&resources, |_| true).into_iter().chain(providers(&templates, |_| true)).collect();
             one("resource", &uri, all)
-                .map_err(|failure| failure.hint("no server lists it; name one with --server NAME"))
+                .map_err(|failure| failure.hint("no server lists it; choose one with --server NAME"))
         },
         async |connected| read::run(connected, &uri, &args.save).await,
     )
@@ -190,12 +190,11 @@ pub(crate) async fn on_named(
     use_it: impl AsyncFnOnce(&Connected) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let Some(server) = target.server.clone() else {
-        return Err(Failure::usage("no server is named").hint(
-            "put its command behind two dashes: switchboard info -- CMD ARGS; give its address: --url https://…; or \
-             name one that is remembered: --server NAME",
+        return Err(Failure::usage("no server given").hint(
+            "give its command after --, its URL with --url, or a configured server with --server NAME",
         ));
     };
-    on_one(target, Some(server), async |_| Err(Failure::usage("no server is named")), use_it).await
+    on_one(target, Some(server), async |_| Err(Failure::usage("no server given")), use_it).await
 }
 
 /// Starts the server that is named, or all and then chooses; and uses its session.
@@ -208,7 +207,7 @@ async fn on_one(
     let which = server.clone().map_or(Which::All, Which::One);
     with_host(Wanted::once(which, target.options.clone()), async |hosted| {
         if hosted.files.resolved.servers.is_empty() {
-            return Err(Failure::usage("no server is named, and none is remembered").hint(NONE));
+            return Err(Failure::usage("no server given, and none is configured").hint(NONE));
         }
         hosted.start_usable().await?;
         let server = match server {
@@ -255,7 +254,7 @@ fn one(what: &str, name: &str, mut servers: Vec<String>) -> Result<String, Failu
             "not_found",
             format!("no server lists the {what} {:?}", one_line(name)),
         )
-        .hint("name the server with --server NAME, if you know that it has it")),
+        .hint("choose a server with --server NAME")),
         several_of_them => Err(several(what, name, several_of_them.iter().map(String::as_str))),
     }
 }
@@ -265,5 +264,5 @@ fn several<'a>(what: &str, name: &str, servers: impl Iterator<Item = &'a str>) -
     let first = servers.first().map(|server| quoted(server)).unwrap_or_default();
     let name = one_line(name);
     Failure::usage(format!("several servers have the {what} {name:?}: {}", servers.join(", ")))
-        .hint(format!("say which: {first}/{name}, or --server {first}"))
+        .hint(format!("choose one: {first}/{name}, or --server {first}"))
 }

@@ -3,7 +3,7 @@
 use crate::args::Command;
 use crate::command::{
     add, approve, call, catalogue, complete, demo, design, doctor, forget, import, info, list, listen, new,
-    prompt, prompts, ps, quickstart, read, resources, routed, status, tools, why,
+    prompt, prompts, ps, quickstart, read, resources, routed, scripts, status, tools, why,
 };
 use crate::connect::with;
 use crate::demo::serve;
@@ -83,6 +83,8 @@ pub(crate) async fn run(command: Command) -> Result<(), Failure> {
         Command::New(args) => new::run(&args).await,
         Command::Quickstart(args) => quickstart::run(&args).await,
         Command::Design(args) => design::run(&args).await,
+        Command::Completions(args) => scripts::completions(&args),
+        Command::Man(args) => scripts::man(&args),
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => serve(&args).await,
     }

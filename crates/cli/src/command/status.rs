@@ -9,7 +9,7 @@ use crate::command::tools::encode;
 use crate::command::watch;
 use crate::configured::{Hosted, NONE, Wanted, Which, quoted, with_host};
 use crate::failure::Failure;
-use crate::output::{Paper, Table, show_json};
+use crate::output::{Notes, Paper, Table, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
@@ -25,7 +25,7 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
             return show_json(&hosted.paper, &encode(&hosted.statuses(files))?);
         }
         if files.servers.is_empty() {
-            hosted.screen.say(&format!("no servers are remembered; {NONE}"));
+            hosted.screen.say(&format!("no servers are configured; {NONE}"));
             return Ok(());
         }
         hosted.paper.print(&table(hosted, files, &hosted.paper))
@@ -57,7 +57,8 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
 /// All servers, a row each.
 pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String {
     let mut table =
-        Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION", "WHAT IS WRONG, AND WHAT TO DO"]);
+        Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
+    let mut notes = Notes::default();
     for status in hosted.statuses(files) {
         let tools = status.tools.as_ref().map_or(0, |tools| tools.len());
         let is_connected = status.status == Word::Connected;
@@ -67,10 +68,10 @@ pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String 
             status.scope.clone().unwrap_or_default(),
             if is_connected { tools.to_string() } else { String::new() },
             status.server_info.as_ref().map(|info| one_line(&info.version)).unwrap_or_default(),
-            trouble(hosted, &status),
         ]);
+        notes.add(&status.name, status.error.clone(), next_step(hosted, &status));
     }
-    table.lay_out(paper)
+    table.lay_out(paper) + &notes.lay_out(paper)
 }
 
 /// One server on a line: `files connected, 3 tools, files 1.0`.
@@ -88,21 +89,19 @@ pub(crate) fn line(status: &ServerStatus) -> String {
     text
 }
 
-/// What is wrong with a server, and the next step.
-fn trouble(hosted: &Hosted, status: &ServerStatus) -> String {
+/// What to do about a server that is not connected.
+fn next_step(hosted: &Hosted, status: &ServerStatus) -> Option<String> {
     let name = quoted(&one_line(&status.name));
-    let next = match hosted.host.state(&status.name) {
+    match hosted.host.state(&status.name) {
         // Not in the host: its entry cannot be run.
-        Err(_) => Some(format!("mend its entry; `switchboard get {name}` shows it")),
+        Err(_) => Some(format!("correct its entry: switchboard get {name}")),
         Ok(State::Ready(_)) => None,
-        Ok(State::AwaitingApproval) => Some(format!("not approved; switchboard approve {name}")),
+        Ok(State::AwaitingApproval) => Some(format!("switchboard approve {name}")),
         Ok(State::Disabled) => Some(format!("switchboard enable {name}")),
-        Ok(State::NeedsAuth(_)) => Some("give its entry a login: an Authorization header".to_owned()),
-        Ok(State::Failed(failure)) => Some(format!("{}; switchboard doctor {name}", failure.next_step())),
+        Ok(State::NeedsAuth(_)) => Some("add an Authorization header to its entry".to_owned()),
+        Ok(State::Failed(failure)) => Some(format!("{}: switchboard doctor {name}", failure.next_step())),
         Ok(other) => Some(other.next_step().to_owned()),
-    };
-    let both: Vec<String> = status.error.iter().map(|error| one_line(error)).chain(next).collect();
-    both.join(" → ")
+    }
 }
 
 fn mark(word: Word) -> &'static str {

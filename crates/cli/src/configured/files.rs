@@ -26,7 +26,7 @@ impl Files {
             Failure::new(
                 Status::Other,
                 "no_home",
-                "neither HOME nor XDG_CONFIG_HOME says where your files are",
+                "neither HOME nor XDG_CONFIG_HOME is set",
             )
             .hint("set HOME to your home directory")
         })?;
@@ -55,10 +55,10 @@ impl Files {
     fn unknown(&self, name: &str) -> Failure {
         let names: Vec<String> = self.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
         let failure =
-            Failure::new(Status::Other, "not_configured", format!("there is no server {:?}", one_line(name)));
+            Failure::new(Status::Other, "not_configured", format!("no server {:?} is configured", one_line(name)));
         match names.is_empty() {
             true => failure.hint(NONE),
-            false => failure.hint(format!("there are: {}", names.join(", "))),
+            false => failure.hint(format!("configured servers: {}", names.join(", "))),
         }
     }
 
@@ -86,9 +86,9 @@ impl Files {
                 return Err(Failure::new(
                     Status::Other,
                     "not_yours",
-                    format!("a server of the scope {scope} cannot be changed here"),
+                    format!("a server of the scope {scope} cannot be changed"),
                 )
-                .hint("ask whoever manages it, or add one of the same name to try another: theirs wins"));
+                .hint("ask whoever manages this machine"));
             }
         };
         Ok(opened?)

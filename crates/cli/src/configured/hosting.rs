@@ -6,9 +6,10 @@ use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
 use switchboard::host::{
-    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State, Why,
+    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State, Transport,
+    Why,
 };
-use switchboard::{CallError, Change, Host, HostError, Level};
+use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, Offer, Tap};
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
@@ -23,6 +24,9 @@ use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
 use crate::signals::Signals;
+use crate::trace::Trace;
+use crate::watched::Scope::Everything;
+use crate::watched::Watched;
 
 /// Which servers a command needs, and how it treats them.
 #[derive(Debug, Clone)]
@@ -48,9 +52,12 @@ impl Wanted {
         Self { which, options, yes: false, stays: false }
     }
 
-    /// What one server would be run by, if it can be run.
-    fn desired(&self, server: &Configured) -> Result<ServerSpec, Fault> {
+    /// What one server would be run by, if it can be run, with the options of the command line.
+    fn desired(&self, server: &Configured, screen: &Arc<Screen>) -> Result<ServerSpec, Fault> {
         let mut desired = ServerSpec::of(server)?;
+        if matches!(desired.start, Start::AtOnce | Start::WhenUsed) {
+            desired.transport = self.equipped(&server.name, desired.transport, screen);
+        }
         let ServerSpec { start, restart, startup_timeout, call_timeout, .. } = &mut desired;
         if let Some(time) = self.options.timeout {
             *startup_timeout = time;
@@ -65,6 +72,56 @@ impl Wanted {
             }
         }
         Ok(desired)
+    }
+}
+
+impl Wanted {
+    /// The transport with the variables, the directory, the limit and the trace of the command line.
+    fn equipped(&self, name: &str, transport: Transport, screen: &Arc<Screen>) -> Transport {
+        let Options { env, inherit_env, cwd, max_message, trace, .. } = &self.options;
+        match transport {
+            Transport::Stdio(stdio) => {
+                let mut stdio = *stdio;
+                for (name, value) in env {
+                    stdio = stdio.env(name, value);
+                }
+                for name in inherit_env {
+                    stdio = stdio.inherit_env(name);
+                }
+                if let Some(cwd) = cwd {
+                    stdio = stdio.cwd(cwd);
+                }
+                if let Some(bytes) = max_message {
+                    stdio = stdio.line_limit(*bytes);
+                }
+                if *trace {
+                    let hidden = stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned());
+                    let trace = Trace::new(Arc::clone(screen), hidden.collect::<Vec<_>>()).of(name);
+                    stdio = stdio.tap(Tap::new(move |way, frame| trace.show(way, frame)));
+                }
+                Transport::Stdio(Box::new(stdio))
+            }
+            Transport::Http(http) => {
+                let mut http = *http;
+                if let Some(bytes) = max_message {
+                    let mut limits = HttpLimits::default();
+                    limits.event_bytes = *bytes;
+                    http = http.limits(limits);
+                }
+                if !*trace {
+                    return Transport::Http(Box::new(http));
+                }
+                // A token is a secret without its `Bearer`, too.
+                let values = http.headers().iter().flat_map(|(_, value)| {
+                    let value = value.expose();
+                    std::iter::once(value).chain(value.split_whitespace().skip(1)).map(str::to_owned)
+                });
+                let trace = Trace::new(Arc::clone(screen), values.collect::<Vec<_>>()).of(name);
+                let see = Arc::new(move |way, frame: &[u8]| trace.show(way, frame));
+                ServerSpec::custom(Watched::new(http, see, Everything)).transport
+            }
+            other => other,
+        }
     }
 }
 
@@ -131,7 +188,7 @@ impl Hosted {
         self.gate.know(files);
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for server in files.servers.iter().filter(|server| self.wants(&server.name)) {
-            match self.wanted.desired(server) {
+            match self.wanted.desired(server, &self.screen) {
                 Ok(desired) => servers.push((server.name.clone(), desired)),
                 Err(fault) => broken.push((server.name.clone(), fault.to_string())),
             }
@@ -196,7 +253,7 @@ impl Hosted {
                 }
                 Event::IdleRules { server, rules } => {
                     let (server, rules) = (one_line(&server), one_line(&rules.join(", ")));
-                    self.screen.warn(&format!("{server} has rules that match none of its tools: {rules}"));
+                    self.screen.warn(&format!("rules of {server} match no tool: {rules}"));
                 }
                 _ => {}
             }
@@ -364,7 +421,7 @@ pub(crate) async fn with_host<T>(
 
 fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     let options = &wanted.options;
-    check(options)?;
+    check(&wanted)?;
     let files = Files::read()?;
     if let Which::One(name) = &wanted.which {
         files.server(name)?;
@@ -377,7 +434,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         .then(|| Arc::new(ask::AtTerminal::new(Arc::clone(&screen), Arc::clone(&keyboard))));
     let run = answering(options, people.as_ref(), refused.clone())?;
     let ledger = Ledger::open(&files.at.permissions).unwrap_or_else(|fault| {
-        screen.warn(&format!("answers are not remembered: {}", one_line(&fault.to_string())));
+        screen.warn(&format!("answers cannot be remembered: {}", one_line(&fault.to_string())));
         Ledger::in_memory()
     });
     let (gate, asked) =
@@ -385,10 +442,14 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     let gate = Arc::new(gate);
     let permit: Arc<Gate> = Arc::clone(&gate);
     let pins = pins::open(&files.at).inspect_err(|error| {
-        screen.warn(&format!("changed definitions are not noticed: {}", one_line(&error.to_string())));
+        screen.warn(&format!("changed definitions cannot be detected: {}", one_line(&error.to_string())));
     });
     let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
-    let host = Host::builder()
+    let mut builder = Host::builder();
+    if let Some(revision) = options.revision {
+        builder = builder.with_offer(Offer::Only(revision));
+    }
+    let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
         .with_abilities(ask::DECLARED)
@@ -416,20 +477,17 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     })
 }
 
-/// What is said on the command line about one server has no meaning for those of the files.
-fn check(options: &Options) -> Result<(), Failure> {
+/// Options for one server need one that is named.
+fn check(wanted: &Wanted) -> Result<(), Failure> {
+    let options = &wanted.options;
     let given = [
-        (options.trace, "--trace"),
-        (options.revision.is_some(), "--revision"),
         (!options.env.is_empty(), "--env"),
         (!options.inherit_env.is_empty(), "--inherit-env"),
         (options.cwd.is_some(), "--cwd"),
     ];
-    match given.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => {
-            Err(Failure::usage(format!("{option} is for a server named on the command line"))
-                .hint("put its command behind two dashes, or give its address with --url"))
-        }
+    match given.iter().find(|(is_given, _)| *is_given && wanted.which == Which::All) {
+        Some((_, option)) => Err(Failure::usage(format!("{option} is for one server"))
+            .hint("name a configured server: --server NAME")),
         None => Ok(()),
     }
 }

@@ -73,7 +73,7 @@ impl Readiness {
             Self::Started | Self::Lazy => None,
             Self::Disabled => Some(format!("switchboard enable {name}")),
             Self::Unapproved | Self::Changed => Some(format!("switchboard approve {name}")),
-            Self::Broken => Some("mend its entry".to_owned()),
+            Self::Broken => Some("correct its entry".to_owned()),
         }
     }
 }

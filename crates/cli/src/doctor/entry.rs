@@ -20,7 +20,7 @@ pub(crate) fn read_entry(report: &mut Report, files: &Files, name: &str) -> Resu
     let spec = filled_in(report, server, entry)?;
     if spec.start == Start::Off(Off::Disabled) {
         let next = format!("switchboard enable {}", quoted(&one_line(name)));
-        return Err(wrong(report, "enabled", "its entry says that it is disabled", next));
+        return Err(wrong(report, "enabled", "disabled by its entry", next));
     }
     Ok(spec)
 }
@@ -34,19 +34,19 @@ fn written<'a>(
     let Some(server) = files.resolved.server(name) else {
         let names: Vec<String> = files.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
         let next = match (&files.resolved.faults[..], &names[..]) {
-            ([fault, ..], _) => format!("mend the file that cannot be read: {fault}"),
+            ([fault, ..], _) => format!("correct the file that cannot be read: {fault}"),
             ([], []) => NONE.to_owned(),
-            ([], names) => format!("use one of those there are: {}", names.join(", ")),
+            ([], names) => format!("configured servers: {}", names.join(", ")),
         };
-        return Err(wrong(report, "entry", format!("no file has a server {:?}", one_line(name)), next));
+        return Err(wrong(report, "entry", format!("no server {:?} is configured", one_line(name)), next));
     };
     let Some(entry) = &server.entry else {
         let fault = server.spec.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        return Err(wrong(report, "entry", fault, "mend its entry"));
+        return Err(wrong(report, "entry", fault, "correct its entry"));
     };
     let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
     let hidden = files.resolved.shadowed.iter().filter(|other| other.name == name);
-    let hidden: String = hidden.map(|other| format!("; it hides one of the scope {}", other.scope)).collect();
+    let hidden: String = hidden.map(|other| format!("; it hides a server of the scope {}", other.scope)).collect();
     let said = format!("{} in {file} (scope {}){hidden}", reach(entry), server.scope);
     _ = report.passed("entry", began.elapsed(), said);
     Ok((server, entry))
@@ -57,14 +57,14 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
     let next = || format!("switchboard approve {}", quoted(&one_line(&server.name)));
     let said = match &server.approval {
         Some(Approval::New) => {
-            let said = "it comes from the project, and you have not approved it";
+            let said = "configured by the project, not approved yet";
             return Err(wrong(report, "approval", said, next()));
         }
         Some(Approval::Changed(_)) => {
-            return Err(wrong(report, "approval", "it is not what you approved any more", next()));
+            return Err(wrong(report, "approval", "changed since you approved it", next()));
         }
-        Some(Approval::Approved) => "you approved exactly this".to_owned(),
-        None => format!("none is needed in the scope {}", server.scope),
+        Some(Approval::Approved) => "approved as it is".to_owned(),
+        None => format!("not needed in the scope {}", server.scope),
     };
     _ = report.passed("approval", began.elapsed(), said);
     Ok(())
@@ -77,7 +77,7 @@ fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> 
         Err(fault) => {
             let (step, next) = match fault.problem() {
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),
-                _ => ("entry", "mend its entry".to_owned()),
+                _ => ("entry", "correct its entry".to_owned()),
             };
             return Err(wrong(report, step, fault.to_string(), next));
         }
@@ -85,7 +85,7 @@ fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> 
     let names = entry.variables();
     if !names.is_empty() {
         let state = |name: &String| {
-            let how = if variable(name).is_some() { "set" } else { "not set, its default is used" };
+            let how = if variable(name).is_some() { "set" } else { "not set, uses its default" };
             format!("{} ({how})", one_line(name))
         };
         let said = names.iter().map(state).collect::<Vec<_>>().join(", ");

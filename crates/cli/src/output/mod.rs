@@ -2,6 +2,7 @@
 
 mod content;
 mod json;
+mod notes;
 mod paper;
 mod save;
 mod screen;
@@ -11,6 +12,7 @@ mod wrap;
 
 pub(crate) use content::{blocks, contents, result, size, structured_text};
 pub(crate) use json::{indent_json, merge, pretty, show_json};
+pub(crate) use notes::Notes;
 pub(crate) use paper::Paper;
 pub(crate) use save::{parts_of, result_parts, save_all, save_one};
 pub(crate) use screen::Screen;

@@ -1,5 +1,5 @@
 //! A table that fits: columns take what they need, the widest give way, and what does not fit goes on below. Nothing is
-//! cut. Where even that is too narrow, each row becomes a paragraph.
+//! cut. On a narrow terminal a table that would have to be wrapped becomes a paragraph for each row, with labels.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -7,6 +7,8 @@ use crate::output::{Paper, indented, wrap};
 
 /// Between two columns.
 const GAP: &str = "  ";
+/// Narrower than this a table is not wrapped but stacked.
+const NARROW: usize = 80;
 /// Narrower than this no column is made.
 const NARROWEST: usize = 12;
 
@@ -35,7 +37,9 @@ impl Table {
                 self.rows.iter_mut().for_each(|row| _ = row.remove(column));
             }
         }
-        let Some(widths) = self.widths(paper.width) else { return self.stacked(paper) };
+        let is_narrow = paper.width < NARROW && self.natural_width() > paper.width;
+        let widths = self.widths(paper.width).filter(|_| !is_narrow);
+        let Some(widths) = widths else { return self.stacked(paper) };
         let mut text = line_out(&self.header, &widths, |_, cell| paper.dim(cell));
         for row in &self.rows {
             let style = |column, cell: &str| if column == 0 { paper.bold(cell) } else { cell.to_owned() };
@@ -44,11 +48,21 @@ impl Table {
         text
     }
 
+    /// The width of the table with nothing wrapped.
+    fn natural_width(&self) -> usize {
+        let gaps = GAP.len() * self.header.len().saturating_sub(1);
+        (0..self.header.len()).map(|column| self.needed(column)).sum::<usize>() + gaps
+    }
+
+    /// The width of the widest cell of a column.
+    fn needed(&self, column: usize) -> usize {
+        let all = std::iter::once(&self.header).chain(&self.rows);
+        all.map(|row| row[column].width()).max().unwrap_or(0)
+    }
+
     /// How wide each column is; `None` when they do not fit side by side.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
-        let all = || std::iter::once(&self.header).chain(&self.rows);
-        let needed = |column: usize| all().map(|row| row[column].width()).max().unwrap_or(0);
-        let mut widths: Vec<usize> = (0..self.header.len()).map(needed).collect();
+        let mut widths: Vec<usize> = (0..self.header.len()).map(|column| self.needed(column)).collect();
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > width {
             // The first column is what one looks for, and copies: it stays whole.
@@ -61,14 +75,23 @@ impl Table {
         Some(widths)
     }
 
-    /// Each row as a paragraph: the first cell, and the others below it.
+    /// Each row as a paragraph: the first cell, and the others below it with the titles of their columns.
     fn stacked(&self, paper: &Paper) -> String {
         let paragraph = |row: &Vec<String>| {
             let (first, rest) = row.split_first()?;
             let first: String =
                 wrap(first, paper.width).iter().map(|line| format!("{}\n", paper.bold(line))).collect();
-            let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
-            Some(first + &indented(&rest.join(" · "), "    ", paper.width))
+            let labels = self.header.iter().skip(1).map(|title| format!("{}:", title.to_lowercase()));
+            let labels: Vec<String> = labels.collect();
+            let column = labels.iter().map(|label| label.width()).max().unwrap_or(0);
+            let line = |(label, cell): (&String, &String)| {
+                let gap = " ".repeat(column - label.width());
+                let indent = " ".repeat(4 + column + 1);
+                let body = indented(cell, &indent, paper.width);
+                format!("    {}{gap} {}", paper.dim(label), body.trim_start())
+            };
+            let rest = labels.iter().zip(rest).filter(|(_, cell)| !cell.is_empty()).map(line);
+            Some(first + &rest.collect::<String>())
         };
         self.rows.iter().filter_map(paragraph).collect()
     }
@@ -104,15 +127,19 @@ mod tests {
         let mut table = Table::new(&["URI", "TYPE", "ABOUT"]);
         table.row(["demo://a".to_owned(), String::new(), "the first of all the things".to_owned()]);
         table.row(["demo://b".to_owned(), String::new(), String::new()]);
-        let text = table.lay_out(&Paper::plain(24));
-        assert_eq!(text, "URI       ABOUT\ndemo://a  the first of\n          all the things\ndemo://b\n");
+        table.row(["demo://c".to_owned(), String::new(), "word ".repeat(20).trim_end().to_owned()]);
+        let text = table.lay_out(&Paper::plain(80));
+        assert!(text.starts_with("URI       ABOUT\ndemo://a  the first of all the things\ndemo://b\ndemo://c  word"), "{text}");
+        assert!(text.contains("\n          word"), "{text}");
     }
 
     #[test]
-    fn rows_that_do_not_fit_become_paragraphs() {
-        let mut table = Table::new(&["URI", "ABOUT"]);
-        table.row(["demo://a/long/one".to_owned(), "the first of all".to_owned()]);
-        let text = table.lay_out(&Paper::plain(20));
-        assert_eq!(text, "demo://a/long/one\n    the first of all\n");
+    fn c13_rows_that_do_not_fit_become_paragraphs_with_labels() {
+        let mut table = Table::new(&["URI", "TYPE", "ABOUT"]);
+        table.row(["demo://a/long/one".to_owned(), "text".to_owned(), "the first of all the things there are".to_owned()]);
+        let text = table.lay_out(&Paper::plain(40));
+        let expected =
+            "demo://a/long/one\n    type:  text\n    about: the first of all the things\n           there are\n";
+        assert_eq!(text, expected);
     }
 }

@@ -68,7 +68,7 @@ fn a_server_at_an_address_is_added_with_its_headers_and_binding() {
 #[test]
 fn a_server_is_added_as_json_and_replaced_only_when_told() {
     let home = Home::new();
-    home.done(&["add", "a", "--json", r#"{"command":"one","denyTools":["delete_*"],"theirs":1}"#]);
+    home.done(&["add", "a", "--entry", r#"{"command":"one","denyTools":["delete_*"],"theirs":1}"#]);
     let again = home.run(&["add", "a", "--", "two"]);
     assert_eq!(again.code, 1, "{}", again.err);
     assert!(again.err.contains("--replace"), "{}", again.err);
@@ -87,7 +87,7 @@ fn what_cannot_be_a_server_is_a_usage_error() {
         &["add", "a", "--url", "example.com"],
         &["add", "a", "--url", "http://example.com/mcp"],
         &["add", "a", "-t", "http", "--", "x"],
-        &["add", "a", "--json", "{}"],
+        &["add", "a", "--entry", "{}"],
         &["add", "a", "--url", "https://example.com", "-H", "hunter2"],
     ];
     for args in cases {
@@ -212,9 +212,9 @@ fn the_strongest_scope_counts_and_the_others_are_named() {
     let home = Home::with(json!({"a": {"command": "users"}}));
     home.done(&["add", "a", "-s", "local", "--", "locals"]);
     let shown = home.done(&["get", "a"]).out;
-    assert!(shown.contains("locals") && shown.contains("hides one of the scope user"), "{shown}");
+    assert!(shown.contains("locals") && shown.contains("hides a server of the same name in the scope user"), "{shown}");
     let removed = home.done(&["remove", "a"]).out;
-    assert!(removed.contains("is now used: that of the scope user"), "{removed}");
+    assert!(removed.contains("in the scope user is used now"), "{removed}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::home::{Home, demo, script};
-use crate::stage::{Fake, Running, Web, wait};
+use crate::stage::{Fake, Running, Web, run, wait};
 
 /// The steps of a report, by name and whether they went well.
 fn steps(report: &Value) -> Vec<(&str, bool)> {
@@ -77,11 +77,11 @@ fn the_step_that_fails_is_the_last_and_says_what_to_do() {
         ("plain", 4, "tls", "certificate"),
         ("locked", 3, "login", "Authorization"),
         ("lost", 4, "http", "check the URL path"),
-        ("broken", 1, "entry", "mend its entry"),
+        ("broken", 1, "entry", "correct its entry"),
         ("nowhere", 4, "program", "cwd"),
         ("inside", 1, "reach", "application"),
         ("theirs", 1, "approval", "switchboard approve theirs"),
-        ("nobody", 1, "entry", "use one of those there are"),
+        ("nobody", 1, "entry", "configured servers"),
     ];
     for (name, code, step, next) in cases {
         // Only one that says nothing has to be given up.
@@ -112,4 +112,45 @@ fn ctrl_c_ends_it() {
     running.interrupt();
     assert_eq!(wait(&mut running.child).code(), Some(130));
     assert!(crate::stage::ends(rustix::process::Pid::from_raw(child).unwrap()));
+}
+
+/// The last step of a report about a server that is not configured, and what to do.
+fn diagnosed(args: &[&str]) -> (String, String, String) {
+    let ran = run(&[&["doctor", "--json"], args].concat());
+    let report = ran.json();
+    let last = report["steps"].as_array().unwrap().last().unwrap().clone();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    (text(&last["step"]), text(&last["said"]), text(&report["next"]))
+}
+
+#[test]
+fn c9_any_server_is_examined_and_the_cause_is_right() {
+    let failing = Fake::answering("500 Internal Server Error", "boom");
+    let (step, said, next) = diagnosed(&[&failing.url]);
+    assert_eq!(step, "http");
+    assert!(said.contains("500 Internal Server Error: boom") && next.contains("read its log"), "{said} {next}");
+    let moved = Fake::answering("302 Found\r\nlocation: https://login.example/", "");
+    let (_, said, next) = diagnosed(&["--url", &moved.url]);
+    assert!(said.contains("login.example") && next.contains("redirects to"), "{said} {next}");
+    let folder = tempfile::tempdir().unwrap();
+    let (step, said, next) = diagnosed(&["--", folder.path().to_str().unwrap()]);
+    assert_eq!(step, "program");
+    assert!(said.contains("is a directory") && !next.contains("chmod"), "{said} {next}");
+    let (step, said, next) = diagnosed(&["--", "sh", "-c", "echo Listening on port 3000; exit 0"]);
+    assert_eq!(step, "handshake");
+    assert!(said.contains("\"Listening on port 3000\"") && next.contains("stderr"), "{said} {next}");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (step, said, _) = diagnosed(&[&format!("http://{free}/mcp")]);
+    assert_eq!(step, "connection");
+    assert!(said.contains(&free.to_string()), "{said}");
+    let (step, _, next) = diagnosed(&["https://no-such-host.invalid/mcp"]);
+    assert_eq!(step, "name");
+    assert!(next.contains("spelling") && !next.contains("certificate"), "{next}");
+    let plain = Fake::answering("200 OK", "");
+    let (step, said, next) = diagnosed(&[&plain.url.replace("http://", "https://")]);
+    assert_eq!(step, "tls");
+    assert!(said.contains("no secure connection") && next.contains("https"), "{said} {next}");
+    let good = run(&["doctor", "--", crate::stage::SWITCHBOARD, "demo-server"]);
+    assert_eq!(good.code, 0, "{}", good.out);
+    assert!(good.out.contains("✓ tools"), "{}", good.out);
 }

@@ -136,7 +136,7 @@ fn entries_that_are_not_valid_are_told_and_left_out() {
     let ran = script.run(&["tools"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, "1 tool\n\ngood()\n"));
     assert!(
-        ran.err.contains("warning: bad is left out") && ran.err.contains("more than once"),
+        ran.err.contains("warning: bad is not valid and left out") && ran.err.contains("more than once"),
         "{}",
         ran.err
     );

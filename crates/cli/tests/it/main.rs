@@ -21,6 +21,7 @@ mod services;
 mod stage;
 mod status;
 mod stop;
+mod targets;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod terminal;

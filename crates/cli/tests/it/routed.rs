@@ -83,8 +83,8 @@ fn what_goes_wrong_has_its_exit_code_and_a_next_step() {
         (&["call", "off/x", "--yes"], 1, "switchboard enable off"),
         (&["call", "one/add", "a=1", "--yes"], 2, "do not fit"),
         (&["call", "one/fail", "--yes"], 5, "reported an error"),
-        (&["call", "x", "--server", "nobody", "--yes"], 1, "there are: careful, dead, off, one"),
-        (&["tools", "--trace"], 2, "--trace is for a server named on the command line"),
+        (&["call", "x", "--server", "nobody", "--yes"], 1, "configured servers: careful, dead, off, one"),
+        (&["tools", "--env", "A=1"], 2, "--env is for one server"),
     ];
     for (args, code, said) in cases {
         let ran = home.run(args);
@@ -356,7 +356,7 @@ fn log_messages_and_rules_that_match_nothing_are_told() {
     let ran = home.done(&["call", "careful/echo", "text=a", "--yes", "-v"]);
     assert!(ran.err.contains("[info demo] echo was called"), "{}", ran.err);
     assert!(
-        ran.err.contains("careful has rules that match none of its tools: delete_everything"),
+        ran.err.contains("rules of careful match no tool: delete_everything"),
         "{}",
         ran.err
     );

@@ -24,11 +24,13 @@ pub enum Dialect {
     Zed,
     /// `opencode.json`.
     OpenCode,
+    /// `.codeium/windsurf/mcp_config.json`.
+    Windsurf,
 }
 
 impl Dialect {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
         Self::VsCode,
@@ -37,6 +39,7 @@ impl Dialect {
         Self::Gemini,
         Self::Zed,
         Self::OpenCode,
+        Self::Windsurf,
     ];
 
     /// What the program is called.
@@ -50,6 +53,22 @@ impl Dialect {
             Self::Gemini => "Gemini CLI",
             Self::Zed => "Zed",
             Self::OpenCode => "opencode",
+            Self::Windsurf => "Windsurf",
+        }
+    }
+
+    /// The name of the program in one word, as a command line takes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
+            Self::VsCode => "vscode",
+            Self::Cursor => "cursor",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Zed => "zed",
+            Self::OpenCode => "opencode",
+            Self::Windsurf => "windsurf",
         }
     }
 
@@ -70,6 +89,7 @@ impl Dialect {
             Self::Codex => vec![home.join(".codex/config.toml"), project.join(".codex/config.toml")],
             Self::Gemini => vec![home.join(".gemini/settings.json"), project.join(".gemini/settings.json")],
             Self::Zed => vec![home.join(".config/zed/settings.json"), project.join(".zed/settings.json")],
+            Self::Windsurf => vec![home.join(".codeium/windsurf/mcp_config.json")],
             Self::OpenCode => vec![
                 home.join(".config/opencode/opencode.json"),
                 home.join(".config/opencode/opencode.jsonc"),
@@ -100,6 +120,7 @@ impl Dialect {
             (".gemini", _) => Some(Self::Gemini),
             ("zed" | ".zed", _) => Some(Self::Zed),
             (_, "opencode.json" | "opencode.jsonc") => Some(Self::OpenCode),
+            ("windsurf", _) => Some(Self::Windsurf),
             _ => None,
         }
     }
@@ -128,6 +149,8 @@ impl Dialect {
             ["httpUrl", "includeTools", "excludeTools"].iter().any(|key| server.get(key).is_some())
         }) {
             Some(Self::Gemini)
+        } else if any(&|server| server.get("serverUrl").is_some()) {
+            Some(Self::Windsurf)
         } else if any(&has_editor_reference) {
             Some(Self::Cursor)
         } else {

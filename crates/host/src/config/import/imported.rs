@@ -7,7 +7,7 @@ use crate::config::document::{Node, Position, Syntax};
 use crate::config::fault::{Fault, Problem};
 use crate::config::import::dialect::Dialect;
 use crate::config::import::sheet::Sheet;
-use crate::config::import::{claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, zed};
+use crate::config::import::{claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed};
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
 
@@ -81,6 +81,7 @@ impl Imported {
             Dialect::Gemini => gemini::read,
             Dialect::Zed => zed::read,
             Dialect::OpenCode => opencode::read,
+            Dialect::Windsurf => windsurf::read,
         };
         read(&mut source).map_err(|fault| fault.in_file(path))?;
         let Source { servers, warnings, .. } = source;

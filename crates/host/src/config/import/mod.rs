@@ -17,6 +17,7 @@ mod opencode;
 mod reference;
 mod sheet;
 mod vscode;
+mod windsurf;
 mod zed;
 
 pub use dialect::Dialect;
