@@ -116,7 +116,8 @@ fn entry(args: &AddArgs) -> Result<ServerConfig, Failure> {
     if let Some(json) = args.entry.as_ref().or(positional) {
         let entry: Result<ServerConfig, _> = serde_json::from_str(json);
         return entry.map_err(|error| {
-            Failure::usage(format!("the entry is not valid: {error}")).hint("expected one entry: {\"command\": …}")
+            Failure::usage(format!("the entry is not valid: {error}"))
+                .hint("expected one entry: {\"command\": …}")
         });
     }
     if let Some(word) = args.address.as_ref().filter(|word| !word.contains("://")) {
@@ -131,7 +132,9 @@ fn entry(args: &AddArgs) -> Result<ServerConfig, Failure> {
 
 fn at_address(args: &AddArgs, url: &str) -> Result<ServerConfig, Failure> {
     let binding = match args.transport {
-        Some(args::Kind::Stdio) => return Err(wrong("-t stdio is for a program; a URL is reached over http or sse")),
+        Some(args::Kind::Stdio) => {
+            return Err(wrong("-t stdio is for a program; a URL is reached over http or sse"));
+        }
         Some(args::Kind::Sse) => Binding::Sse,
         Some(args::Kind::Http) | None => Binding::Streamable,
     };
@@ -158,8 +161,9 @@ fn program_of(args: &AddArgs, program: &OsString, rest: &[OsString]) -> Result<S
     if !args.headers.is_empty() || args.allow_http || args.bearer_env.is_some() {
         return Err(wrong("headers are for a server at a URL"));
     }
-    let text =
-        |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is not UTF-8 text"));
+    let text = |word: &OsString| {
+        word.to_str().map(str::to_owned).ok_or_else(|| wrong("the command is not UTF-8 text"))
+    };
     let kind = Kind::Stdio {
         command: text(program)?,
         args: rest.iter().map(text).collect::<Result<_, _>>()?,

@@ -110,9 +110,7 @@ fn dialect(word: &str) -> Result<Dialect, Failure> {
         text.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).collect()
     };
     let wanted = plain(word);
-    let is_meant = |dialect: &Dialect| {
-        plain(dialect.name()) == wanted || plain(dialect.word()) == wanted
-    };
+    let is_meant = |dialect: &Dialect| plain(dialect.name()) == wanted || plain(dialect.word()) == wanted;
     Dialect::ALL.into_iter().find(is_meant).ok_or_else(|| {
         let names = Dialect::ALL.map(Dialect::word).join(", ");
         Failure::usage(format!("{:?} is not a known program", one_line(word)))

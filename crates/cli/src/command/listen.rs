@@ -12,12 +12,8 @@ use crate::sanitize::one_line;
 pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), Failure> {
     let wanted = filter(args, connected.terms()?);
     if wanted.is_empty() {
-        return Err(Failure::new(
-            Status::Other,
-            "unsupported",
-            "the server does not notify of changes",
-        )
-        .hint("`switchboard info` shows its capabilities"));
+        return Err(Failure::new(Status::Other, "unsupported", "the server does not notify of changes")
+            .hint("`switchboard info` shows its capabilities"));
     }
     let mut state = connected.session.watch_state();
     let mut listening = connected.session.listen(wanted.clone()).await?;

@@ -102,9 +102,7 @@ pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &Listing<T>)
         connected.screen.warn(&format!("{name} is not valid and left out: {why}"));
     }
     for name in &listing.duplicates {
-        connected
-            .screen
-            .warn(&format!("{} is listed more than once; the first is used", one_line(name)));
+        connected.screen.warn(&format!("{} is listed more than once; the first is used", one_line(name)));
     }
     if let Some(cut) = &listing.cut {
         connected.screen.warn(&format!("the list was cut short: {}", one_line(&cut.to_string())));

@@ -56,8 +56,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
 
 /// All servers, a row each.
 pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String {
-    let mut table =
-        Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
+    let mut table = Table::new(&["NAME", "STATUS", "SCOPE", "TOOLS", "VERSION"]);
     let mut notes = Notes::default();
     for status in hosted.statuses(files) {
         let tools = status.tools.as_ref().map_or(0, |tools| tools.len());

@@ -23,12 +23,8 @@ impl Files {
     pub(crate) fn read() -> Result<Self, Failure> {
         let here = std::env::current_dir()?;
         let at = Locations::standard(project(&here), &variable).ok_or_else(|| {
-            Failure::new(
-                Status::Other,
-                "no_home",
-                "neither HOME nor XDG_CONFIG_HOME is set",
-            )
-            .hint("set HOME to your home directory")
+            Failure::new(Status::Other, "no_home", "neither HOME nor XDG_CONFIG_HOME is set")
+                .hint("set HOME to your home directory")
         })?;
         let resolved = Resolved::read(&at, &[], &variable);
         Ok(Self { at, resolved })
@@ -54,8 +50,11 @@ impl Files {
 
     fn unknown(&self, name: &str) -> Failure {
         let names: Vec<String> = self.resolved.servers.iter().map(|server| one_line(&server.name)).collect();
-        let failure =
-            Failure::new(Status::Other, "not_configured", format!("no server {:?} is configured", one_line(name)));
+        let failure = Failure::new(
+            Status::Other,
+            "not_configured",
+            format!("no server {:?} is configured", one_line(name)),
+        );
         match names.is_empty() {
             true => failure.hint(NONE),
             false => failure.hint(format!("configured servers: {}", names.join(", "))),

@@ -6,8 +6,8 @@ use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
 use switchboard::host::{
-    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State, Transport,
-    Why,
+    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State,
+    Transport, Why,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, Offer, Tap};
 
@@ -95,7 +95,8 @@ impl Wanted {
                     stdio = stdio.line_limit(*bytes);
                 }
                 if *trace {
-                    let hidden = stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned());
+                    let hidden =
+                        stdio.variables().iter().map(|(_, value)| value.to_string_lossy().into_owned());
                     let trace = Trace::new(Arc::clone(screen), hidden.collect::<Vec<_>>()).of(name);
                     stdio = stdio.tap(Tap::new(move |way, frame| trace.show(way, frame)));
                 }

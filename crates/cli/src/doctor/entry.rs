@@ -46,7 +46,8 @@ fn written<'a>(
     };
     let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
     let hidden = files.resolved.shadowed.iter().filter(|other| other.name == name);
-    let hidden: String = hidden.map(|other| format!("; it hides a server of the scope {}", other.scope)).collect();
+    let hidden: String =
+        hidden.map(|other| format!("; it hides a server of the scope {}", other.scope)).collect();
     let said = format!("{} in {file} (scope {}){hidden}", reach(entry), server.scope);
     _ = report.passed("entry", began.elapsed(), said);
     Ok((server, entry))

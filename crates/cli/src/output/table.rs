@@ -129,17 +129,25 @@ mod tests {
         table.row(["demo://b".to_owned(), String::new(), String::new()]);
         table.row(["demo://c".to_owned(), String::new(), "word ".repeat(20).trim_end().to_owned()]);
         let text = table.lay_out(&Paper::plain(80));
-        assert!(text.starts_with("URI       ABOUT\ndemo://a  the first of all the things\ndemo://b\ndemo://c  word"), "{text}");
+        assert!(
+            text.starts_with(
+                "URI       ABOUT\ndemo://a  the first of all the things\ndemo://b\ndemo://c  word"
+            ),
+            "{text}"
+        );
         assert!(text.contains("\n          word"), "{text}");
     }
 
     #[test]
     fn c13_rows_that_do_not_fit_become_paragraphs_with_labels() {
         let mut table = Table::new(&["URI", "TYPE", "ABOUT"]);
-        table.row(["demo://a/long/one".to_owned(), "text".to_owned(), "the first of all the things there are".to_owned()]);
+        table.row([
+            "demo://a/long/one".to_owned(),
+            "text".to_owned(),
+            "the first of all the things there are".to_owned(),
+        ]);
         let text = table.lay_out(&Paper::plain(40));
-        let expected =
-            "demo://a/long/one\n    type:  text\n    about: the first of all the things\n           there are\n";
+        let expected = "demo://a/long/one\n    type:  text\n    about: the first of all the things\n           there are\n";
         assert_eq!(text, expected);
     }
 }

@@ -212,7 +212,10 @@ fn the_strongest_scope_counts_and_the_others_are_named() {
     let home = Home::with(json!({"a": {"command": "users"}}));
     home.done(&["add", "a", "-s", "local", "--", "locals"]);
     let shown = home.done(&["get", "a"]).out;
-    assert!(shown.contains("locals") && shown.contains("hides a server of the same name in the scope user"), "{shown}");
+    assert!(
+        shown.contains("locals") && shown.contains("hides a server of the same name in the scope user"),
+        "{shown}"
+    );
     let removed = home.done(&["remove", "a"]).out;
     assert!(removed.contains("in the scope user is used now"), "{removed}");
 }

@@ -128,7 +128,10 @@ fn c9_any_server_is_examined_and_the_cause_is_right() {
     let failing = Fake::answering("500 Internal Server Error", "boom");
     let (step, said, next) = diagnosed(&[&failing.url]);
     assert_eq!(step, "http");
-    assert!(said.contains("500 Internal Server Error: boom") && next.contains("read its log"), "{said} {next}");
+    assert!(
+        said.contains("500 Internal Server Error: boom") && next.contains("read its log"),
+        "{said} {next}"
+    );
     let moved = Fake::answering("302 Found\r\nlocation: https://login.example/", "");
     let (_, said, next) = diagnosed(&["--url", &moved.url]);
     assert!(said.contains("login.example") && next.contains("redirects to"), "{said} {next}");

@@ -355,11 +355,7 @@ fn log_messages_and_rules_that_match_nothing_are_told() {
     let home = Home::with(json!({"careful": careful}));
     let ran = home.done(&["call", "careful/echo", "text=a", "--yes", "-v"]);
     assert!(ran.err.contains("[info demo] echo was called"), "{}", ran.err);
-    assert!(
-        ran.err.contains("rules of careful match no tool: delete_everything"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("rules of careful match no tool: delete_everything"), "{}", ran.err);
 }
 
 #[test]

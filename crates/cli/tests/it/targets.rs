@@ -15,7 +15,11 @@ fn c8_a_tool_that_a_server_does_not_have_is_about_that_server() {
     assert_eq!(near.code, 1);
     assert!(near.err.contains("did you mean mem/echo?"), "{}", near.err);
     let far = home.run(&["call", "mem/nope"]);
-    assert!(far.err.contains("mem has no tool \"nope\"") && far.err.contains("switchboard tools mem"), "{}", far.err);
+    assert!(
+        far.err.contains("mem has no tool \"nope\"") && far.err.contains("switchboard tools mem"),
+        "{}",
+        far.err
+    );
     assert!(!far.err.contains("did you mean"), "{}", far.err);
 }
 
@@ -26,12 +30,17 @@ fn c8_info_as_json_has_the_revision_and_the_instructions_of_a_configured_server(
     let info = home.done(&["info", "mem", "--json"]).json();
     assert_eq!(info["protocolVersion"], "2026-07-28");
     assert_eq!(info["instructions"], direct["instructions"]);
-    assert_eq!(info["serverInfo"]["name"], home.done(&["info", "--server", "mem", "--json"]).json()["serverInfo"]["name"]);
+    assert_eq!(
+        info["serverInfo"]["name"],
+        home.done(&["info", "--server", "mem", "--json"]).json()["serverInfo"]["name"]
+    );
 }
 
 #[test]
 fn c8_a_disabled_server_with_an_unset_variable_is_not_broken() {
-    let home = Home::with(json!({"off": {"command": "x", "args": ["${NOT_SET_ANYWHERE}"], "disabled": true}, "on": demo()}));
+    let home = Home::with(
+        json!({"off": {"command": "x", "args": ["${NOT_SET_ANYWHERE}"], "disabled": true}, "on": demo()}),
+    );
     let listed = home.done(&["list", "--json"]).json();
     assert_eq!(listed[0]["state"], "disabled", "{listed}");
     let tools = home.done(&["tools", "--brief"]);
@@ -41,7 +50,9 @@ fn c8_a_disabled_server_with_an_unset_variable_is_not_broken() {
 
 #[test]
 fn c8_a_server_that_refuses_log_messages_is_used_all_the_same() {
-    let script = Script::server("def answers(method, params):\n    if method == 'tools/list':\n        return {'tools': []}\n");
+    let script = Script::server(
+        "def answers(method, params):\n    if method == 'tools/list':\n        return {'tools': []}\n",
+    );
     let ran = script.run(&["tools", "-v"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("refused to send log messages"), "{}", ran.err);
@@ -63,8 +74,12 @@ fn c10_options_for_a_server_work_for_a_configured_one() {
     }
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().canonicalize().unwrap();
-    let script = format!("test \"$PLACE $PWD\" = \"here {}\" && exec {SWITCHBOARD} demo-server", place.display());
-    home.write("config/switchboard/mcp.json", &json!({"mcpServers": {"env": {"command": "sh", "args": ["-c", script]}}}));
+    let script =
+        format!("test \"$PLACE $PWD\" = \"here {}\" && exec {SWITCHBOARD} demo-server", place.display());
+    home.write(
+        "config/switchboard/mcp.json",
+        &json!({"mcpServers": {"env": {"command": "sh", "args": ["-c", script]}}}),
+    );
     assert_eq!(home.run(&["tools", "env"]).code, 4, "without the variable it exits");
     home.done(&["tools", "env", "--env", "PLACE=here", "--cwd", place.to_str().unwrap()]);
 }
@@ -140,12 +155,17 @@ fn c14_tools_are_searched_shown_in_full_and_listed_briefly() {
     let found = home.done(&["tools", "say"]);
     assert!(found.out.contains("echo(") && !found.out.contains("weather("), "{}", found.out);
     let one = home.done(&["tools", "mem/add"]);
-    for part in ["add(a: number, b: number)", "input schema:", "output schema:", "switchboard call mem/add a=… b=…"] {
+    for part in
+        ["add(a: number, b: number)", "input schema:", "output schema:", "switchboard call mem/add a=… b=…"]
+    {
         assert!(one.out.contains(part), "{part}: {}", one.out);
     }
     assert_eq!(home.done(&["tools", "mem/add", "--json"]).json()["tools"].as_array().unwrap().len(), 1);
     let brief = home.done(&["tools", "--brief"]).out;
-    assert!(brief.lines().any(|line| line.starts_with("mem/echo [read-only]  Says the same again.")), "{brief}");
+    assert!(
+        brief.lines().any(|line| line.starts_with("mem/echo [read-only]  Says the same again.")),
+        "{brief}"
+    );
     let unknown = home.run(&["tools", "xyzzy"]);
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("no tool matches \"xyzzy\""), "{}", unknown.err);
@@ -184,7 +204,8 @@ fn c14_help_completions_and_manual_pages() {
 #[test]
 fn c14_changes_are_told_as_json() {
     let home = Home::new();
-    let added = home.done(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN", "--json"]).json();
+    let added =
+        home.done(&["add", "web", "https://example.com/mcp", "--bearer-env", "TOKEN", "--json"]).json();
     assert_eq!((&added["name"], &added["scope"]), (&json!("web"), &json!("local")));
     assert_eq!(home.done(&["disable", "web", "--json"]).json()["state"], "disabled");
     assert_ne!(home.done(&["enable", "web", "--json"]).json()["state"], "disabled");

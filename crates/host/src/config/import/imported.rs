@@ -7,7 +7,9 @@ use crate::config::document::{Node, Position, Syntax};
 use crate::config::fault::{Fault, Problem};
 use crate::config::import::dialect::Dialect;
 use crate::config::import::sheet::Sheet;
-use crate::config::import::{claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed};
+use crate::config::import::{
+    claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed,
+};
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
 
