@@ -67,4 +67,41 @@ mod tests {
         assert_eq!(target_directory(metadata).as_deref(), Some(r#"/tmp/a "b""#));
         assert_eq!(target_directory("{}"), None);
     }
+
+    /// The packages in `crates/` with their folders, as their manifests name them.
+    fn manifests() -> Vec<(String, String)> {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let folders = std::fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path());
+        let read = |folder: PathBuf| {
+            let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(folder.join("Cargo.toml")).unwrap())
+        };
+        folders.map(read).collect()
+    }
+
+    #[test]
+    fn a3_packages_are_switchboard_mcp_and_libraries_keep_their_names() {
+        for (folder, manifest) in manifests() {
+            let (package, library) = match folder.as_str() {
+                "switchboard" => ("switchboard-mcp".to_owned(), "switchboard".to_owned()),
+                part => (format!("switchboard-mcp-{part}"), format!("switchboard_{part}")),
+            };
+            assert!(manifest.contains(&format!("[package]\nname = \"{package}\"\n")), "{folder}");
+            // The command line has no library.
+            let library = format!("[lib]\nname = \"{library}\"\n");
+            assert!(folder == "cli" || manifest.contains(&library), "{folder}: {library}");
+        }
+    }
+
+    #[test]
+    fn v14_a_client_or_a_service_needs_few_crates() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut tree = command::cargo(&root);
+        tree.args(["tree", "--offline", "-p", "switchboard-mcp", "-e", "normal,build", "--prefix", "none"]);
+        let tree = command::output(&mut tree).unwrap();
+        let crates: std::collections::BTreeSet<&str> =
+            tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+        // What rmcp's macros, client and server need, with HTTP both ways.
+        assert!(crates.len() <= 158, "{} crates", crates.len());
+    }
 }

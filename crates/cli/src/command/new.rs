@@ -12,7 +12,7 @@ use crate::args::NewArgs;
 use crate::command::design::{at, file, parse, printed};
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
-use crate::scaffold::{Dependency, Names, Outcome, agent, design, service, write};
+use crate::scaffold::{Dependency, Names, Outcome, agent, design, formatted, service, write};
 
 /// Names the files of the agent that were written once.
 const RECORD: &str = "agents/.scaffold";
@@ -105,7 +105,12 @@ struct Done<'a> {
 impl Done<'_> {
     fn write(&mut self, place: &str, text: &str) -> Result<(), Failure> {
         let path = self.folder.join(place);
-        let outcome = write(&path, text).map_err(|error| at(&path, &error))?;
+        fs::create_dir_all(self.folder).map_err(|error| at(self.folder, &error))?;
+        let text = match place.ends_with(".rs") && !path.exists() {
+            true => formatted(self.folder, text),
+            false => text.to_owned(),
+        };
+        let outcome = write(&path, &text).map_err(|error| at(&path, &error))?;
         match outcome {
             Outcome::Written => self.tell(&self.paper.green("wrote"), place),
             Outcome::Kept => {

@@ -8,4 +8,4 @@ mod write;
 pub(crate) use agent::agent;
 pub(crate) use files::{Dependency, design, service};
 pub(crate) use names::Names;
-pub(crate) use write::{Outcome, write};
+pub(crate) use write::{Outcome, formatted, write};
