@@ -7,6 +7,7 @@ mod command;
 mod conformance;
 mod interop;
 mod project;
+mod schema_suite;
 mod steps;
 mod tidy;
 

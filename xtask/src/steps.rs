@@ -11,6 +11,7 @@ use crate::command::{self, Failure};
 use crate::conformance;
 use crate::interop;
 use crate::project::Project;
+use crate::schema_suite;
 use crate::tidy;
 
 struct Step {
@@ -42,6 +43,11 @@ const STEPS: &[Step] = &[
     },
     Step { name: "interop-install", what: "programs the interop tests talk to", run: interop_install },
     Step { name: "interop", what: "tests against programs that others wrote", run: interop_tests },
+    Step {
+        name: "schema-suite",
+        what: "the schema validator: the official test suite, and another validator",
+        run: schema_suite_step,
+    },
     Step {
         name: "bench-check",
         what: "instructions and allocations, against what is recorded",
@@ -247,6 +253,11 @@ fn interop_tests(project: &Project) -> Result<Outcome, Failure> {
     }
     // The peers are slow to start: two at once is what two cores bear.
     command::run(&mut cargo(&["--", "--include-ignored", "interop::", "--test-threads", "2"]))?;
+    Ok(Outcome::Passed)
+}
+
+fn schema_suite_step(project: &Project) -> Result<Outcome, Failure> {
+    schema_suite::run(project)?;
     Ok(Outcome::Passed)
 }
 

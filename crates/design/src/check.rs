@@ -104,6 +104,9 @@ pub enum Fault {
     /// The default is none that could have been given.
     #[error("has a default that does not fit it")]
     BadDefault,
+    /// The default of an argument is not valid.
+    #[error("has a default that does not fit it: it {0}")]
+    BadArgumentDefault(String),
     /// A choice of nothing.
     #[error("is a choice without values")]
     NoChoice,
@@ -120,7 +123,7 @@ pub enum Fault {
     #[error("watches a resource that is not marked as watchable")]
     NotWatchable,
     /// The arguments are not an object.
-    #[error("{0}")]
+    #[error("takes something that is not an object: {0}")]
     NotAnObject(NotAnObject),
     /// A schema refers to a type that is nowhere.
     #[error("refers to the type `{0}`, which does not exist")]

@@ -16,9 +16,9 @@ use crate::setter::setters;
 pub struct Issue {
     /// Where, as a JSON pointer; empty for the whole.
     pub pointer: String,
-    /// What is wrong there.
+    /// What is wrong there: `got "x"` where `expected` says what must be there, else the whole reason.
     pub message: String,
-    /// What would fit.
+    /// What must be there, like `a number`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
 }
@@ -42,15 +42,39 @@ impl Issue {
     }
 }
 
+impl Issue {
+    /// What is wrong, without the place: `must be a number; got "x"`.
+    pub fn reason(&self) -> String {
+        match &self.expected {
+            Some(expected) => format!("must be {expected}; {}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// The place as people write it, like `tags[1].name`; empty for the whole.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for part in self.pointer.split('/').skip(1) {
+            if !path.is_empty() && !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+                path.push_str(&format!("[{part}]"));
+            } else {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(&part.replace("~1", "/").replace("~0", "~"));
+            }
+        }
+        path
+    }
+}
+
+/// `` `tags[1]` must be a string; got 1 ``
 impl fmt::Display for Issue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)?;
-        match &self.expected {
-            Some(expected) => write!(f, " (expected {expected})"),
-            None => Ok(()),
+        match self.path() {
+            path if !path.is_empty() => write!(f, "`{path}` {}", self.reason()),
+            _ if self.expected.is_some() => write!(f, "the value {}", self.reason()),
+            _ => f.write_str(&self.message),
         }
     }
 }
@@ -220,7 +244,7 @@ mod tests {
 
     #[test]
     fn recovery_is_the_same_as_data() {
-        let issue = Issue::at("a/b", "is missing").expecting("text");
+        let issue = Issue::at("a/b", "got 1").expecting("text");
         let repair = repair(Operation::CallTool("t".into())).with_issues([issue]).with_prior(json!({}));
         assert_eq!(
             serde_json::to_value(repair.recovery()).unwrap(),
@@ -228,7 +252,7 @@ mod tests {
                 "action": "correct_call",
                 "prior": {},
                 "example": {"text": "I love this new feature!"},
-                "issues": [{"pointer": "/a~1b", "message": "is missing", "expected": "text"}],
+                "issues": [{"pointer": "/a~1b", "message": "got 1", "expected": "text"}],
             })
         );
         let guess = Repair::new(Operation::CallTool("t".into()), "no", Value::Null);

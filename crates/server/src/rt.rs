@@ -9,6 +9,7 @@ pub use switchboard_protocol as protocol;
 pub use switchboard_session::ClientSession;
 
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use switchboard_design::{
     ArgsDef, MethodDef, NotificationDef, OutputDef, ParamDef, PromptDef, ResourceDef, ToolDef,
 };
@@ -100,14 +101,12 @@ macro_rules! __if_stdio {
 /// The newest revision of the protocol.
 pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str();
 
-/// The arguments of a method whose whole object is one type.
-///
-/// # Panics
-/// When the type is not an object in JSON: only `#[args]` can be that, and the message says so.
-fn whole<A: JsonSchema>(method: &str, order: &[&str]) -> ArgsDef {
+/// The arguments of a method whose whole object is one type. A type that is not an object in JSON is kept as it is:
+/// the check of the design reports it, with everything else.
+fn whole<A: JsonSchema>(_method: &str, order: &[&str]) -> ArgsDef {
     match ArgsDef::of::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
-        Err(error) => panic!("the `#[args]` of `{method}` must be a struct with named fields: {error}"),
+        Err(_) => ArgsDef::written(SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>().to_value()),
     }
 }
 

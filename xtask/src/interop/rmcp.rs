@@ -17,6 +17,7 @@ pub(super) struct Binaries {
 pub(super) fn install(project: &Project, place: &Path) -> Result<Binaries, Failure> {
     let mut cargo = project.cargo();
     cargo.args(["build", "--locked", "--bins", "--manifest-path", "interop/Cargo.toml"]);
+    cargo.args(["--workspace", "--exclude", "schema-oracle"]);
     command::run(cargo.env("CARGO_TARGET_DIR", place))?;
     let binary = |name: &str| place.join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION);
     Ok(Binaries {

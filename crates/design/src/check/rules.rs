@@ -115,6 +115,22 @@ impl<'a> Found<'a> {
             let found = NotAnObject { found: args.schema.to_string() };
             self.add(place, Fault::NotAnObject(found));
         }
+        let properties = args.schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.into_iter().flatten() {
+            // Null stands for an argument that is not given.
+            let Some(default) = property.get("default").filter(|default| !default.is_null()) else { continue };
+            let mut schema = property.clone();
+            if let (Value::Object(map), Some(defs)) = (&mut schema, args.schema.get("$defs")) {
+                map.insert("$defs".into(), defs.clone());
+            }
+            if let Some(issue) = misfits(&self.design.types.close(&schema), default).into_iter().next() {
+                let part = match place {
+                    Place::Item(kind, item) => Place::Part(*kind, item.clone(), name.clone()),
+                    other => other.clone(),
+                };
+                self.add(&part, Fault::BadArgumentDefault(issue.reason()));
+            }
+        }
         self.references(place, Some(&args.schema));
     }
 

@@ -63,11 +63,11 @@ fn all_mistakes_are_told_at_once_with_their_places() {
             "the design has the endpoint \"rpc\", which is not a path beginning with `/`",
             "tool `a b` may only have letters, digits, `_`, `-` and `.` in its name, and at most 128 of them",
             "tool `a b` has no description: it is what a model chooses by",
-            "tool `sum` has an example that does not fit: /a: is missing (expected a value)",
-            "tool `sum` has an example that does not fit: /b: is not a known member (expected a)",
+            "tool `sum` has an example that does not fit: `a` is required",
+            "tool `sum` has an example that does not fit: `b` is not a known property; known: a",
             "tool `sum` is declared twice",
             "tool `sum` is the method `a`, as another is",
-            "tool `sum` has an example that does not fit: is an array (expected object)",
+            "tool `sum` has an example that does not fit: the value must be an object; got an array",
             "tool `tree` refers to the type `Tree`, which does not exist",
             "resource `list` has the URI \"doc//list\": a URI begins with a scheme, like `doc://`",
             "resource `one` has `{id}` in its URI, and no parameter of that name",
@@ -78,7 +78,7 @@ fn all_mistakes_are_told_at_once_with_their_places() {
             "prompt `say`: `words` is a list, and arguments of prompts are single texts",
             "prompt `say`: `how` is a choice without values",
             "prompt `say` is static and has no messages",
-            "prompt `say` has an example that does not fit: /nothing: is not a known member (expected how, words)",
+            "prompt `say` has an example that does not fit: `nothing` is not a known property; known: how, words",
             "watch of `one` watches a resource that is not marked as watchable",
             "watch of `none` watches a resource that does not exist",
             "watch of `one` watches a resource that is not marked as watchable",
@@ -110,4 +110,32 @@ fn arguments_that_are_not_an_object_are_a_mistake() {
     let role = PromptText::new(Role::User, "hi");
     let said = PromptDef::new("p", "Says").with_body(PromptBody::Static { messages: vec![role] });
     assert_eq!(lines(&Design::new("d", "1").with_prompts([said])), [""; 0]);
+}
+
+#[test]
+fn v5_a_default_that_its_argument_refuses_is_reported() {
+    let args = ArgsDef::new(json!({"type": "object", "properties": {
+        "limit": {"type": "integer", "maximum": 10, "default": 500},
+        "how": {"type": "string", "pattern": "^[a-z]+$", "default": "A1"},
+        "sort": {"$ref": "#/$defs/Sort", "default": "up"},
+        "none": {"type": ["string", "null"], "default": null},
+    }, "$defs": {"Sort": {"enum": ["up", "down"]}}}));
+    let tool = ToolDef::new("find", "Finds").with_args(args.unwrap());
+    let mut found = lines(&Design::new("a", "1").with_tools([tool]));
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "tool `find`: `how` has a default that does not fit it: it must be a string that matches ^[a-z]+$; got \"A1\"",
+            "tool `find`: `limit` has a default that does not fit it: it must be at most 10; got 500",
+        ]
+    );
+}
+
+#[test]
+fn v5_arguments_that_are_not_an_object_are_reported() {
+    let args = ArgsDef::written(json!({"type": "array", "items": {"type": "string"}}));
+    let found = lines(&Design::new("a", "1").with_tools([ToolDef::new("all", "All").with_args(args)]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("tool `all` "), "{found:?}");
 }

@@ -94,7 +94,7 @@ fn received(answer: Answer) -> Error {
 
 #[test]
 fn arguments_that_do_not_fit_come_back_with_a_repair_however_they_were_told() {
-    let issues = vec![Issue::at("a", "is missing").expecting("integer")];
+    let issues = vec![Issue::at("a", "got \"x\"").expecting("an integer")];
     let sent = Error::InvalidParams(InvalidParams::from_issues(issues.clone()));
     for rules in rules() {
         let error = received(rules.answer(&sent, Asked::Tool));
@@ -104,7 +104,7 @@ fn arguments_that_do_not_fit_come_back_with_a_repair_however_they_were_told() {
         assert_eq!(
             repair.prompt(),
             "\nOperation: tools/call:t\n\
-             Error: Invalid arguments: /a: is missing (expected integer)\n\
+             Error: Invalid arguments: `a` must be an integer; got \"x\"\n\
              Redo the operation now with valid parameters.\n\
              Use only valid schema fields and ensure required fields and types/enums are valid.\n\
              Example params: {\"a\":1}"

@@ -187,7 +187,7 @@ mod tests {
             for (more, nth) in [(0, 0), (2, 0), (1, 3)] {
                 let text = matching(pattern, more, nth).unwrap();
                 let schema = json!({"type": "string", "pattern": pattern});
-                assert!(jsonschema::is_valid(&schema, &json!(text)), "{text:?} in {pattern}");
+                assert!(crate::schema::misfits(&schema, &json!(text)).is_empty(), "{text:?} in {pattern}");
             }
         }
         for pattern in [

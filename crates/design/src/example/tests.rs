@@ -4,14 +4,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::schema::{input, output};
+use crate::schema::{Validator, ValidatorOptions, input, output};
+use crate::tests::is_valid;
 
 #[track_caller]
 fn check(schema: Value, expected: Value) {
     let made = example(&schema, None);
     assert_eq!(made.value, expected, "{schema:#}");
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
-    assert!(validator.is_valid(&made.value), "{} in {schema:#}", made.value);
+    let validator = Validator::with_options(&schema, &ValidatorOptions::new().assert_formats(true)).unwrap();
+    assert!(validator.is_valid(&made.value).unwrap(), "{} in {schema:#}", made.value);
 }
 
 #[test]
@@ -73,8 +74,8 @@ fn scalars_keep_to_their_bounds() {
         "uri-template",
     ] {
         let schema = json!({"type": "string", "format": format});
-        let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
-        assert!(validator.is_valid(&example(&schema, None).value), "{format}");
+        let validator = Validator::with_options(&schema, &ValidatorOptions::new().assert_formats(true)).unwrap();
+        assert!(validator.is_valid(&example(&schema, None).value).unwrap(), "{format}");
     }
 }
 
@@ -158,7 +159,7 @@ fn the_design_knows_how_to_repair() {
     assert_eq!(design.repair_tool("none", ""), None);
     for tool in &design.tools {
         let schema = design.types.close(&tool.args.schema);
-        assert!(jsonschema::is_valid(&schema, &design.tool_example(tool).value), "{}", tool.name);
+        assert!(is_valid(&schema, &design.tool_example(tool).value), "{}", tool.name);
     }
 }
 
@@ -234,37 +235,37 @@ proptest! {
     #[test]
     fn an_example_is_valid(schema in schema()) {
         let made = example(&schema, None);
-        prop_assert!(jsonschema::is_valid(&schema, &made.value), "{} in {:#}", made.value, schema);
+        prop_assert!(is_valid(&schema, &made.value), "{} in {:#}", made.value, schema);
         prop_assert_eq!(example(&schema, None), made);
     }
 
     #[test]
     fn what_fits_a_listed_input_fits_the_type(schema in object(schema())) {
         let listed = input(schema.clone()).unwrap();
-        prop_assert!(jsonschema::meta::is_valid(&listed), "{:#}", listed);
+        prop_assert!(Validator::new(&listed).is_ok(), "{:#}", listed);
         prop_assert_eq!(&listed["type"], "object");
         prop_assert!(listed["properties"].is_object());
         prop_assert!(!has_refused_words(&listed), "{:#}", listed);
         prop_assert_eq!(input(listed.clone()).unwrap(), listed.clone());
         let made = example(&listed, None).value;
-        prop_assert!(jsonschema::is_valid(&listed, &made), "{} in {:#}", made, listed);
-        prop_assert!(jsonschema::is_valid(&schema, &made), "{} in {:#}", made, schema);
+        prop_assert!(is_valid(&listed, &made), "{} in {:#}", made, listed);
+        prop_assert!(is_valid(&schema, &made), "{} in {:#}", made, schema);
     }
 
     #[test]
     fn what_fits_a_type_fits_its_listed_output(schema in schema()) {
         let listed = output(schema.clone());
-        prop_assert!(jsonschema::meta::is_valid(&listed), "{:#}", listed);
+        prop_assert!(Validator::new(&listed).is_ok(), "{:#}", listed);
         prop_assert!(!has_refused_words(&listed), "{:#}", listed);
         prop_assert_eq!(output(listed.clone()), listed.clone());
         let made = example(&schema, None).value;
-        prop_assert!(jsonschema::is_valid(&listed, &made), "{} in {:#}", made, listed);
+        prop_assert!(is_valid(&listed, &made), "{} in {:#}", made, listed);
     }
 
     #[test]
     fn a_misfit_is_one_to_a_whole_validator_too(schema in schema(), other in schema()) {
         let value = example(&other, None).value;
         let found = crate::schema::misfits(&schema, &value);
-        prop_assert_eq!(found.is_empty(), jsonschema::is_valid(&schema, &value), "{} {:#} {:?}", value, schema, found);
+        prop_assert_eq!(found.is_empty(), is_valid(&schema, &value), "{} {:#} {:?}", value, schema, found);
     }
 }

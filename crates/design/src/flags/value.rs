@@ -58,6 +58,6 @@ fn broken(text: &str) -> Option<Value> {
 }
 
 fn said(issues: &[Issue]) -> String {
-    let lines: Vec<String> = issues.iter().map(ToString::to_string).collect();
-    lines.join("; ")
+    let line = |issue: &Issue| if issue.pointer.is_empty() { issue.reason() } else { issue.to_string() };
+    issues.iter().map(line).collect::<Vec<_>>().join("; ")
 }

@@ -13,9 +13,13 @@ mod defs;
 mod fit;
 mod passes;
 mod simplify;
+mod validator;
 
 pub use canonical::canonical;
 pub use defs::Schemas;
 pub(crate) use defs::name_of as referred_name;
 pub use fit::misfits;
 pub use passes::{NotAnObject, input, is_object, output, wrapped};
+pub use validator::{
+    OverBudget, PatternBudget, SchemaError, ValidationOutcome, Validator, ValidatorOptions,
+};

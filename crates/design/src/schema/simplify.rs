@@ -247,7 +247,7 @@ fn without_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// Adds what a schema asks to another; notes that are there already stay.
+/// Adds what a schema asks to another; notes that are there already stay, beside what is said of the values of a choice.
 pub(super) fn merge(map: &mut Map<String, Value>, other: Map<String, Value>) {
     let clash = |(key, value): (&String, &Value)| {
         !NOTES.contains(&key.as_str()) && map.get(key).is_some_and(|known| known != value)
@@ -259,7 +259,20 @@ pub(super) fn merge(map: &mut Map<String, Value>, other: Map<String, Value>) {
         }
         return;
     }
+    let values = other.get("description").and_then(Value::as_str).and_then(value_notes).map(str::to_owned);
+    if let (Some(values), Some(Value::String(own))) = (values, map.get_mut("description"))
+        && !own.contains(&values)
+    {
+        own.push_str("\n\n");
+        own.push_str(&values);
+    }
     for (key, value) in other {
         map.entry(key).or_insert(value);
     }
+}
+
+/// The lines of a description that are about the values of a choice, as [`choices`] writes them.
+fn value_notes(description: &str) -> Option<&str> {
+    let start = if description.starts_with("- `") { 0 } else { description.find("\n- `")? + 1 };
+    Some(&description[start..])
 }

@@ -25,7 +25,7 @@ pub fn decode_query(query: &str, params: &[ParamDef]) -> Result<Map<String, Valu
         match decoded(value) {
             Some(value) => pairs.push((key, value)),
             None if params.iter().any(|param| param.name == key) => {
-                issues.push(Issue::at(&key, "the value is not percent-encoded text"));
+                issues.push(Issue::at(&key, "is not percent-encoded text"));
             }
             None => {}
         }
@@ -76,14 +76,14 @@ pub fn coerce(param: &ParamDef, texts: &[&str]) -> Result<Option<Value>, Issue> 
         [] if param.default.is_some() => Ok(param.default.clone()),
         [] if param.required && param.repeated => Ok(Some(Value::Array(Vec::new()))),
         [] if param.required => {
-            Err(Issue::at(&param.name, "missing required parameter").expecting(param.kind.expected()))
+            Err(Issue::at(&param.name, "is required"))
         }
         [] => Ok(None),
         [text] if !param.repeated => one(param, text).map(Some),
         texts if param.repeated || param.kind == ParamKind::Any => {
             Ok(Some(texts.iter().map(|text| one(param, text)).collect::<Result<_, _>>()?))
         }
-        _ => Err(Issue::at(&param.name, "given more than once").expecting(param.kind.expected())),
+        _ => Err(Issue::at(&param.name, "must be given once")),
     }
 }
 
@@ -104,7 +104,7 @@ fn one(param: &ParamDef, text: &str) -> Result<Value, Issue> {
         ParamKind::Any => Some(by_looks(text)),
     };
     value.ok_or_else(|| {
-        Issue::at(&param.name, format!("{text:?} does not fit")).expecting(param.kind.expected())
+        Issue::at(&param.name, format!("got {text:?}")).expecting(param.kind.expected())
     })
 }
 
@@ -132,7 +132,7 @@ fn by_looks(text: &str) -> Value {
 
 /// The texts that stand for a value: none when there is nothing to write.
 pub(super) fn texts(param: &ParamDef, value: Option<&Value>) -> Result<Vec<String>, Issue> {
-    let unfit = || Issue::at(&param.name, "the value does not fit").expecting(param.kind.expected());
+    let unfit = || Issue::at(&param.name, format!("must be {}", param.kind.expected()));
     let values: &[Value] = match value {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(values)) if param.repeated || param.kind == ParamKind::Any => values,
@@ -238,12 +238,12 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "/q: the value is not percent-encoded text",
-                "/limit: given more than once (expected a whole number)",
-                "/flag: \"1\" does not fit (expected true or false)",
-                "/nums: \"nan\" does not fit (expected a number)",
-                "/sort: \"left\" does not fit (expected one of up, down)",
-                "/id: missing required parameter (expected text)",
+                "`q` is not percent-encoded text",
+                "`limit` must be given once",
+                "`flag` must be true or false; got \"1\"",
+                "`nums` must be a number; got \"nan\"",
+                "`sort` must be one of up, down; got \"left\"",
+                "`id` is required",
             ]
         );
         assert!(decode_query("limit=", &params).unwrap_err()[0].message.contains("\"\""));

@@ -154,7 +154,7 @@ mod tests {
         let read = files().decode(&"file:///7/a/b.md?tag=x".parse().unwrap()).unwrap().unwrap();
         assert_eq!(json!(read), json!({"area": 7, "path": "a/b.md", "tag": ["x"]}));
         let issues = files().decode(&"file:///x/a".parse().unwrap()).unwrap().unwrap_err();
-        assert_eq!(issues[0].to_string(), "/area: \"x\" does not fit (expected a whole number)");
+        assert_eq!(issues[0].to_string(), "`area` must be a whole number; got \"x\"");
         assert_eq!(files().decode(&"file:///7".parse().unwrap()), None);
     }
 

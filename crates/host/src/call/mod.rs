@@ -7,7 +7,6 @@
 //! ```
 
 mod flat;
-mod guard;
 mod own;
 mod permit;
 mod policy;
@@ -18,6 +17,7 @@ mod shape;
 mod spill;
 mod tool_call;
 mod validate;
+mod weight;
 
 pub use own::OwnTool;
 pub use permit::{Permit, Permitted, Proposed};

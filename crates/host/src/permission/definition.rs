@@ -20,8 +20,11 @@ pub struct DefinitionHash([u8; 32]);
 impl DefinitionHash {
     /// The hash of a tool as listed.
     pub fn of(tool: &Tool) -> Self {
-        // A schema that is no JSON is its text.
-        let value = |raw: &Raw| raw.decode::<Value>().unwrap_or_else(|_| Value::from(raw.as_str()));
+        // A schema that has a name twice, or is too large to decode, is its text: nothing in it may change unseen.
+        let value = |raw: &Raw| match (raw.canonical(), raw.decode::<Value>()) {
+            (Ok(_), Ok(value)) => value,
+            _ => Value::from(raw.as_str()),
+        };
         Self(digest(&json!({
             "name": tool.name,
             "title": tool.title,
@@ -116,4 +119,19 @@ fn bytes(text: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(&text[index * 2..index * 2 + 2], 16).ok()?;
     }
     Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s10_the_first_of_two_keys_of_a_schema_is_part_of_a_remembered_answer() {
+        let hash = |first: u8| {
+            let text = format!(r#"{{"type":"object","properties":{{"a":{{"enum":[{first}],"enum":[9]}}}}}}"#);
+            DefinitionHash::of(&Tool::new("a", Raw::parse(text).unwrap()))
+        };
+        assert_eq!(hash(1), hash(1));
+        assert_ne!(hash(1), hash(2));
+    }
 }

@@ -175,6 +175,10 @@ impl Maker<'_> {
         };
         let span = format!("mcp.{}.{}", self.server, tool.name).into();
         let server = Arc::clone(self.server);
+        let checks = match &target {
+            Target::Server(slot) => Checks::new(slot.patterns.clone()),
+            Target::Own(_) => Checks::default(),
+        };
         Listed {
             server,
             qualified,
@@ -184,7 +188,7 @@ impl Maker<'_> {
             target,
             withheld,
             digest,
-            checks: Checks::default(),
+            checks,
             hashes,
         }
     }

@@ -46,13 +46,10 @@ impl Digest {
     }
 }
 
-/// A schema without what means nothing: blanks, and the order of members.
-fn canonical(schema: &Raw) -> String {
-    match schema.decode::<serde_json::Value>() {
-        // Objects of this type are sorted.
-        Ok(value) => value.to_string(),
-        Err(_) => schema.as_str().to_owned(),
-    }
+/// A schema without what means nothing: white space, and the order of members. One that has a name twice is taken as it
+/// is written: readers differ on which of the two counts, so a change of either is a change.
+pub(crate) fn canonical(schema: &Raw) -> String {
+    schema.canonical().unwrap_or_else(|_| schema.as_str().to_owned())
 }
 
 impl fmt::Debug for Digest {
@@ -171,6 +168,19 @@ mod tests {
 
     use super::*;
 
+    fn twice(first: u8) -> Raw {
+        Raw::parse(format!(r#"{{"type":"object","properties":{{"a":{{"enum":[{first}],"enum":[9]}}}}}}"#)).unwrap()
+    }
+
+    #[test]
+    fn s10_the_first_of_two_keys_of_a_schema_is_pinned_too() {
+        let tool = |schema: Raw| Tool::new("a", json!({})).with_output_schema(schema);
+        let mut pins = Pins::new();
+        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::New);
+        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(1)))), Pinned::Same);
+        assert_eq!(pins.check("s", "a", Digest::of(&tool(twice(2)))), Pinned::Drifted);
+    }
+
     #[test]
     fn any_change_of_what_a_model_reads_is_seen() {
         let tool = || Tool::new("a", json!({"type": "object"})).with_description("reads");
@@ -191,6 +201,7 @@ mod tests {
         let sorted = Raw::parse(r#"{"a":{},"b":[1]}"#).unwrap();
         let digest = |schema| Digest::of(&Tool::new("c", schema));
         assert_eq!(digest(spaced), digest(sorted), "blanks and order mean nothing");
+        assert_ne!(digest(twice(1)), digest(twice(2)), "the first of two names counts too");
         assert_eq!(pins.check("t", "a", Digest::of(&tool())), Pinned::New, "another server's is its own");
         let written = serde_json::to_string(&pins).unwrap();
         assert_eq!(serde_json::from_str::<Pins>(&written).unwrap(), pins);

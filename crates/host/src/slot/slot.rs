@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
+use switchboard_design::schema::PatternBudget;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
@@ -38,6 +39,8 @@ pub(crate) struct Slot {
     pub(crate) desk: Arc<Desk>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
+    /// Memory for the compiled patterns of all its schemas.
+    pub(crate) patterns: PatternBudget,
     pub(crate) sight: Arc<Sight>,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
@@ -134,6 +137,7 @@ impl Slot {
             desk: Arc::new(desk),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
+            patterns: PatternBudget::default(),
             sight: Arc::default(),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),

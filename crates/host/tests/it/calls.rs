@@ -206,7 +206,7 @@ async fn arguments_that_do_not_fit_are_not_sent() {
     let host = host_of(&[("toy", &toy.server("toy"))]).await;
     let error = host.call_tool("toy", "picky", json!({"path": 7})).await.unwrap_err();
     let HostError::Arguments { problem, repair, .. } = &error else { panic!("{error}") };
-    assert!(problem.contains("/path") && problem.contains("string"), "{problem}");
+    assert!(problem.contains("`path`") && problem.contains("string"), "{problem}");
     assert!(repair.contains(r#"{"path":"/tmp/a"}"#) && repair.contains("The file."), "{repair}");
     assert_eq!(toy.called(), 0);
     host.close().await;
@@ -227,7 +227,7 @@ async fn a_structured_result_that_does_not_fit_is_told() {
     host.call_tool("toy", "structured", json!({"n": 1})).await.unwrap();
     let error = host.call_tool("toy", "structured", json!({"n": "one"})).await.unwrap_err();
     assert!(matches!(error, HostError::Output { .. }), "{error}");
-    assert!(error.to_string().contains("/n"), "{error}");
+    assert!(error.to_string().contains("`n` must be"), "{error}");
     host.close().await;
 }
 

@@ -1,15 +1,19 @@
 //! Whether arguments fit before a method sees them, and all that is wrong with them when they do not.
 //!
 //! Most arguments are read straight into the author's type, which refuses what does not fit it. Only a schema that says
-//! more than types can is looked at first.
+//! more than types can is validated first. A type that contains itself through a choice of untagged variants takes
+//! exponential time to read, so for those the work is counted before anything is read.
 
 use serde_json::{Map, Value};
-use switchboard_design::schema::misfits;
+use switchboard_design::schema::{Validator, ValidatorOptions};
 use switchboard_design::{Error, InvalidParams, Issue, Repair};
 use switchboard_protocol::Raw;
 
-use super::patterns::Patterns;
 use crate::UnknownArguments;
+
+/// Visits of a recursive choice that any arguments may take, and what each of their values adds.
+const MAX_VISITS: u64 = 100_000;
+const VISITS_PER_VALUE: u64 = 32;
 
 /// What the arguments of one tool must be.
 #[derive(Debug)]
@@ -19,7 +23,10 @@ pub(crate) struct Arguments {
     /// Whether it says more than a type can.
     is_strict: bool,
     unknown: Unknown,
-    patterns: Patterns,
+    /// `None` for a schema that cannot be compiled: only the type decides.
+    validator: Option<Validator>,
+    /// Whether trying every variant can take exponential time.
+    is_recursive: bool,
 }
 
 /// Who sees to arguments that are not in the schema.
@@ -42,9 +49,16 @@ impl Arguments {
             UnknownArguments::Refuse if properties > 0 && order.len() == properties => Unknown::Fine,
             UnknownArguments::Refuse => Unknown::Refused,
         };
-        let patterns = Patterns::of(&schema);
-        let is_strict = says_more_than_types(&schema) || !patterns.is_empty();
-        Self { schema, is_strict, unknown, patterns }
+        let options = ValidatorOptions::new().assert_formats(cfg!(feature = "validate"));
+        let validator = Validator::with_options(&schema, &options)
+            .inspect_err(|error| tracing::error!(%error, "arguments are not validated: the schema is invalid"))
+            .ok();
+        for part in validator.iter().flat_map(Validator::unchecked) {
+            tracing::warn!(part, "part of a schema is not checked");
+        }
+        let is_strict = says_more_than_types(&schema) && validator.is_some();
+        let is_recursive = validator.as_ref().is_some_and(Validator::has_recursive_choice);
+        Self { schema, is_strict, unknown, validator, is_recursive }
     }
 
     /// The arguments as the method may see them.
@@ -54,7 +68,7 @@ impl Arguments {
     pub(crate) fn admit(&self, args: Raw) -> Result<Raw, Error> {
         if !args.is_object() {
             return Err(InvalidParams::from_issues(vec![
-                Issue::new("", "the arguments are not an object").expecting("an object"),
+                Issue::new("", "the arguments must be an object"),
             ])
             .into());
         }
@@ -65,10 +79,13 @@ impl Arguments {
             }
             Unknown::Refused | Unknown::Fine => args,
         };
-        if self.is_strict {
-            // What cannot be looked at as a whole cannot be checked, and must not pass for that.
+        if self.is_strict || self.is_recursive {
+            // What cannot be decoded as a whole cannot be checked, and must not pass for that.
             let value = args.decode().map_err(|error| Error::invalid_params(error.to_string()))?;
-            let issues = but_nulls(self.misfits_of(&value), &value);
+            let mut issues = self.effort_issue(&value);
+            if self.is_strict && issues.is_empty() {
+                issues = but_nulls(self.misfits_of(&value), &value);
+            }
             if !issues.is_empty() {
                 return Err(InvalidParams::from_issues(issues).into());
             }
@@ -109,9 +126,17 @@ impl Arguments {
     }
 
     fn misfits_of(&self, value: &Value) -> Vec<Issue> {
-        let mut issues = misfits(&self.schema, value);
-        self.patterns.add(value, &mut issues);
-        issues
+        self.validator.as_ref().map(|validator| validator.issues(value)).unwrap_or_default()
+    }
+
+    /// An issue for arguments that would take too long to read.
+    fn effort_issue(&self, value: &Value) -> Vec<Issue> {
+        let Some(validator) = self.validator.as_ref().filter(|_| self.is_recursive) else { return Vec::new() };
+        let most = MAX_VISITS + VISITS_PER_VALUE * count_values(value);
+        match validator.naive_visits(value) {
+            Ok(visits) if visits <= most => Vec::new(),
+            _ => vec![Issue::new("", "the arguments are nested too deeply to be read: use fewer levels")],
+        }
     }
 
     /// An error of the service about its arguments, with all that is wrong and how to repair it.
@@ -132,6 +157,14 @@ impl Arguments {
             }
         }
         with_repair(explained, args, repair)
+    }
+}
+
+fn count_values(value: &Value) -> u64 {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count_values).sum::<u64>(),
+        Value::Object(members) => 1 + members.values().map(count_values).sum::<u64>(),
+        _ => 1,
     }
 }
 
@@ -175,7 +208,9 @@ const WORDS: [&str; 14] = [
 fn says_more_than_types(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => map.iter().any(|(word, value)| {
-            let is_said = WORDS.contains(&word.as_str()) && (value.is_number() || value.is_boolean());
+            let is_checked = cfg!(feature = "validate") && matches!(word.as_str(), "pattern" | "format");
+            let is_said = (WORDS.contains(&word.as_str()) && (value.is_number() || value.is_boolean()))
+                || (is_checked && value.is_string());
             // What an author gives as an example is no schema.
             let is_schema = !matches!(word.as_str(), "examples" | "default" | "const" | "enum");
             is_said || (is_schema && says_more_than_types(value))
@@ -224,9 +259,9 @@ mod tests {
         assert_eq!(issues(&arguments, json!({"name": "Ada", "age": null})), [""; 0]);
         let found = issues(&arguments, json!({"name": "A", "age": 200, "size": 1}));
         assert_eq!(found.len(), 3, "{found:?}");
-        assert!(found.iter().any(|issue| issue.starts_with("/name: ")), "{found:?}");
-        assert!(found.iter().any(|issue| issue.starts_with("/age: ")), "{found:?}");
-        assert!(found.iter().any(|issue| issue.starts_with("/size: is not a known member")), "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("`name` must be ")), "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("`age` must be ")), "{found:?}");
+        assert!(found.iter().any(|issue| issue.starts_with("`size` is not a known property")), "{found:?}");
     }
 
     #[test]
@@ -242,7 +277,7 @@ mod tests {
         let plain =
             json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "string"}}});
         let refusing = arguments(plain.clone(), &[], UnknownArguments::Refuse);
-        assert_eq!(issues(&refusing, json!({"a": "x", "b": 1})), ["/b: is not a known member (expected a)"]);
+        assert_eq!(issues(&refusing, json!({"a": "x", "b": 1})), ["`b` is not a known property; known: a"]);
         let ignoring = arguments(plain, &["a"], UnknownArguments::Ignore);
         let admitted = ignoring.admit(raw(json!({"a": "x", "b": {"c": [1]}}))).unwrap();
         assert_eq!(admitted.decode::<Value>().unwrap(), json!({"a": "x"}));
@@ -252,8 +287,49 @@ mod tests {
     }
 
     #[test]
+    fn s1_recursive_untagged_arguments_are_checked_before_they_are_read() {
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(untagged)]
+        #[allow(dead_code, reason = "only read")]
+        enum Filter {
+            And { args: Vec<Filter>, and: bool },
+            Or { args: Vec<Filter>, or: bool },
+            Not { args: Vec<Filter>, not: bool },
+            Any {},
+        }
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+        #[allow(dead_code, reason = "only read")]
+        struct Search {
+            filter: Filter,
+        }
+        let schema = switchboard_design::schema::input(schemars::schema_for!(Search).into()).unwrap();
+        let arguments = arguments(schema, &["filter"], UnknownArguments::Refuse);
+        let nested = |levels: usize| {
+            json!({"filter": (0..levels).fold(json!({}), |inner, _| json!({"args": [inner], "not": true}))})
+        };
+        let admitted = arguments.admit(raw(nested(6))).unwrap();
+        admitted.decode::<Search>().unwrap();
+        // Reading these would take hours.
+        let refused = issues(&arguments, nested(30));
+        assert_eq!(refused, ["the arguments are nested too deeply to be read: use fewer levels"]);
+    }
+
+    #[test]
+    #[cfg(feature = "validate")]
+    fn v5_patterns_and_formats_are_checked_with_the_rest() {
+        let schema = json!({"type": "object", "properties": {
+            "code": {"type": "string", "pattern": "^[a-z]+$"},
+            "mail": {"type": "string", "format": "email"},
+            "size": {"type": "integer", "maximum": 3},
+        }});
+        let arguments = arguments(schema, &["code", "mail", "size"], UnknownArguments::Refuse);
+        assert_eq!(issues(&arguments, json!({"code": "A1", "mail": "none", "size": 4})).len(), 3);
+        assert_eq!(issues(&arguments, json!({"code": "a", "mail": "a@b.example", "size": 3})), [""; 0]);
+    }
+
+    #[test]
     fn arguments_are_an_object() {
         let arguments = arguments(people(), &["name", "age"], UnknownArguments::Refuse);
-        assert_eq!(issues(&arguments, json!([1])), ["the arguments are not an object (expected an object)"]);
+        assert_eq!(issues(&arguments, json!([1])), ["the arguments must be an object"]);
     }
 }

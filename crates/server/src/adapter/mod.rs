@@ -9,7 +9,6 @@ mod completion;
 mod failing;
 mod listing;
 pub(crate) mod logging;
-mod patterns;
 mod prompts;
 mod resources;
 mod running;

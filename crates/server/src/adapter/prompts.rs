@@ -108,12 +108,12 @@ impl Core {
         if self.options.unknown == UnknownArguments::Refuse {
             let known = |name: &str| def.arguments.iter().any(|argument| argument.name == name);
             let names: Vec<&str> = def.arguments.iter().map(|argument| argument.name.as_str()).collect();
-            let expected = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+            let known_names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             issues.extend(
                 given
                     .keys()
                     .filter(|name| !known(name))
-                    .map(|name| Issue::at(name, "is not a known argument").expecting(expected.as_str())),
+                    .map(|name| Issue::at(name, format!("is not a known argument; known: {known_names}"))),
             );
         }
         let given = || Raw::encode(given).unwrap_or_else(|_| Raw::empty_object());

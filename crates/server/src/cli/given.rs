@@ -118,9 +118,10 @@ fn said(issues: &[Issue], flags: &[Flag]) -> Vec<String> {
         let at = Issue::at(&flag.name, "").pointer;
         let mut issue = issue.clone();
         issue.pointer.drain(..at.len());
-        let within = if issue.pointer.is_empty() { String::new() } else { format!(" at {}", issue.pointer) };
-        issue.pointer.clear();
-        format!("--{}{within}: {issue}", flag.long)
+        match issue.pointer.is_empty() {
+            true => format!("--{}: {}", flag.long, issue.reason()),
+            false => format!("--{}: {issue}", flag.long),
+        }
     };
     issues.iter().map(line).collect()
 }

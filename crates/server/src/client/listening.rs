@@ -133,7 +133,7 @@ pub(crate) fn published(
     check_known(design, name)?;
     let params = Raw::encode(payload)?;
     if !params.is_object() {
-        let issue = Issue::new("", "an event that a client publishes is an object").expecting("object");
+        let issue = Issue::new("", "an event that a client publishes must be an object");
         return Err(InvalidParams::from_issues(vec![issue]).into());
     }
     Ok((format!("{NOTIFY_PREFIX}{name}"), params))

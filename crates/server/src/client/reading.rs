@@ -51,7 +51,7 @@ impl Caller {
         route.encode(&args.into_map()?).map_err(|error| match error {
             EncodeError::Unfit(issue) => Error::InvalidParams(InvalidParams::from_issues(vec![issue])),
             EncodeError::Missing(name) => {
-                let issue = Issue::at(&name, "the URI needs a value for it");
+                let issue = Issue::at(&name, "is required by the URI");
                 Error::InvalidParams(InvalidParams::from_issues(vec![issue]))
             }
             other => Error::invalid_params(other.to_string()),

@@ -77,9 +77,9 @@ fn misfits() {
     assert_eq!(done.code, 2, "{done:?}");
     assert_eq!(
         done.err,
-        "error: the arguments do not fit\n  --limit: is 99 (expected at most 50)\n  \
-         --language: one of python, javascript is needed\n  --filter: /since: is \"x\" (expected integer)\n  \
-         --query: is missing (expected string)\nhint: --help shows what fits; --explain tells a model how to try again\n"
+        "error: the arguments do not fit\n  --limit: must be at most 50; got 99\n  \
+         --language: one of python, javascript is needed\n  --filter: `since` must be an integer; got \"x\"\n  \
+         --query: is required\nhint: --help shows what fits; --explain tells a model how to try again\n"
     );
 }
 

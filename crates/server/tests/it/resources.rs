@@ -44,7 +44,7 @@ async fn all_that_does_not_fit_in_a_query_is_told() {
     let session = session(&server, MODERN).await;
     let (code, text) = read(&session, "conversation://history?limit=x&flag=maybe&nums=1").await.unwrap_err();
     assert_eq!(code, -32602);
-    assert!(text.contains("/limit") && text.contains("/flag") && !text.contains("/nums"), "{text}");
+    assert!(text.contains("`limit`") && text.contains("`flag`") && !text.contains("`nums`"), "{text}");
 }
 
 #[tokio::test]

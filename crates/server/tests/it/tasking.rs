@@ -44,7 +44,7 @@ async fn a_tool_runs_as_a_task_where_design_and_caller_say_so() {
         let call = session.call_tool("echo", json!({"text": 1}));
         let call = if revision == MODERN { call } else { call.as_task(TaskParams::new()) };
         match call.await {
-            Ok(result) => assert!(result.is_error && result.text().contains("/text"), "{revision}"),
+            Ok(result) => assert!(result.is_error && result.text().contains("`text`"), "{revision}"),
             // A client of 2025-11-25 asked for a task and got a result.
             Err(CallError::Protocol { .. }) => assert_eq!(revision, NEWEST_LEGACY),
             Err(other) => panic!("{revision}: {other:?}"),

@@ -92,7 +92,7 @@ async fn all_that_is_wrong_with_arguments_is_told_with_pointers() {
         let session = session(&server, revision).await;
         let (how, text) = outcome(&session, "add", json!({"b": 10, "unit": "KG", "c": 1})).await;
         assert_eq!(how, if revision == OLDER { "-32602" } else { "failed" }, "{revision}");
-        for pointer in ["/a: is missing", "/b: ", "/c: is not a known member", "/unit: does not fit"] {
+        for pointer in ["`a` is required", "`b` must be ", "`c` is not a known property", "`unit` must be a string that"] {
             assert!(text.contains(pointer), "{revision}: {pointer} in {text}");
         }
     }
@@ -141,7 +141,7 @@ async fn unknown_arguments_are_refused_by_default_and_ignored_by_option() {
         ] {
             let (how, text) = outcome(&strict, tool, args.clone()).await;
             assert_ne!(how, "fine", "{tool} {revision}");
-            assert!(text.contains("/txt: is not a known member"), "{tool} {revision}: {text}");
+            assert!(text.contains("`txt` is not a known property"), "{tool} {revision}: {text}");
             assert_eq!(outcome(&loose, tool, args).await.0, "fine", "{tool} {revision}");
         }
     }

@@ -20,7 +20,7 @@ const SHOUT: &str = "\nOperation: tools/call:shout_loud\n\
      Schema: {\"additionalProperties\":false,\"properties\":{\"fail_after\":{\"description\":\"After how many it fails.\",\
      \"minimum\":0,\"type\":\"integer\"},\"times\":{\"description\":\"How often.\",\"maximum\":5000,\"minimum\":1,\
      \"type\":\"integer\"}},\"required\":[\"times\"],\"type\":\"object\"}\n\
-     Error: Invalid arguments: /times: is 0 (expected at least 1)\n\
+     Error: Invalid arguments: `times` must be at least 1; got 0\n\
      Redo the operation now with valid parameters.\n\
      Use only valid schema fields and ensure required fields and types/enums are valid.\n\
      Example params: {\"times\":3}";
@@ -29,7 +29,7 @@ const REVIEW: &str = "\nOperation: prompts/get:review\n\
      Schema: {\"additionalProperties\":false,\"properties\":{\"code\":{\"description\":\"What to review.\",\
      \"type\":\"string\"},\"depth\":{\"type\":\"string\"},\"options\":{\"type\":\"string\"}},\
      \"required\":[\"code\"],\"type\":\"object\"}\n\
-     Error: Invalid arguments: /code: missing required parameter (expected text)\n\
+     Error: Invalid arguments: `code` is required\n\
      Redo the operation now with valid parameters.\n\
      Use only valid schema fields and ensure required fields and types/enums are valid.\n\
      Example params: {\"code\":\"text\"}";

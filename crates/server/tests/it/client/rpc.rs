@@ -102,8 +102,8 @@ async fn every_failure_has_its_code() {
         ("complete_id", json!({"value": ""}), -32601, "Method not found: complete_id"),
         // A tool is called by the name of its method.
         ("shout_loud", json!({"times": 1}), -32601, "Method not found: shout_loud"),
-        ("fail", json!({}), -32602, "Invalid arguments: /kind: is missing (expected string)"),
-        ("fail", json!({"kind": 1}), -32602, "Invalid arguments: /kind: is 1 (expected string)"),
+        ("fail", json!({}), -32602, "Invalid arguments: `kind` is required"),
+        ("fail", json!({"kind": 1}), -32602, "Invalid arguments: `kind` must be a string; got 1"),
         ("numbers", json!(7), -32602, "Invalid arguments: the parameters are neither an object nor an array"),
     ] {
         let error = call(method, params.clone()).await;

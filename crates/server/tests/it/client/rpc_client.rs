@@ -122,7 +122,7 @@ async fn every_failure_is_typed() {
         "\nOperation: reset\n\
          Schema: {\"additionalProperties\":false,\"properties\":{\"all\":{\"type\":\"boolean\"},\"depth\":\
          {\"default\":0,\"minimum\":0,\"type\":\"integer\"}},\"required\":[\"all\"],\"type\":\"object\"}\n\
-         Error: Invalid arguments: /all: is \"yes\" (expected boolean)\n\
+         Error: Invalid arguments: `all` must be a boolean; got \"yes\"\n\
          Redo the operation now with valid parameters.\n\
          Use only valid schema fields and ensure required fields and types/enums are valid.\n\
          Example params: {\"all\":true}"

@@ -132,12 +132,12 @@ async fn a_query_is_typed_by_the_parameter_on_the_other_side() {
         ("any=1&any=x&any=false", with(json!({"any": [1, "x", false]}))),
         ("any=", with(json!({"any": ""}))),
         ("nobody=knows", with(json!({}))),
-        ("flag=yes", Err("/flag")),
-        ("flag=", Err("/flag")),
-        ("limit=1.5", Err("/limit")),
-        ("limit=1&limit=2", Err("/limit")),
-        ("nums=1&nums=x", Err("/nums")),
-        ("tag=a&tag=b", Err("/tag")),
+        ("flag=yes", Err("`flag`")),
+        ("flag=", Err("`flag`")),
+        ("limit=1.5", Err("`limit`")),
+        ("limit=1&limit=2", Err("`limit`")),
+        ("nums=1&nums=x", Err("`nums`")),
+        ("tag=a&tag=b", Err("`tag`")),
     ] {
         for caller in callers(|builder| builder).await {
             let result = caller.session().read_resource(format!("item://x?{query}")).await;
@@ -174,7 +174,7 @@ async fn arguments_are_forwarded_in_order_of_declaration_without_what_is_not_giv
     assert_eq!(refused.message, "Resource not allowed: item://a%2Fb?nums=1&nums=2&tag=b%26c&limit=1");
     let missing = caller.resource::<Value, Error>(0, Arguments::new().with("limit", &1), None).await;
     let Err(Error::InvalidParams(missing)) = missing else { panic!("the id is missing") };
-    assert_eq!(missing.message, "Invalid arguments: /id: the URI needs a value for it");
+    assert_eq!(missing.message, "Invalid arguments: `id` is required by the URI");
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ fn expected(sdk: Sdk, era: &str) -> Object {
         ]},
         "wrong": {
             "isError": true,
-            "text": ["Invalid arguments: /limit: is 1000 (expected at most 100)"],
+            "text": ["Invalid arguments: `limit` must be at most 100; got 1000"],
         },
         "unknown": -32602,
         "asked": [

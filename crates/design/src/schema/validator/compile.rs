@@ -1,0 +1,564 @@
+//! From a schema to a [`Validator`].
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Number, Value};
+
+use super::equal::same;
+use super::format::Format;
+use super::index::{Index, MAX_SCHEMAS};
+use super::keywords::Draft;
+use super::node::{
+    ANYTHING, Applied, ArrayRules, Compiled, Contains, NOTHING, Node, NodeId, NumberRules, ObjectRules,
+    PatternId, ResourceId, TextRules, Types, Unevaluated,
+};
+use super::number::Decimal;
+use super::pattern::{Pattern, PatternBudget, Reservation, Unchecked};
+
+/// Steps for one value. A step takes 10 to 50 ns in a release build, so this is some tens of milliseconds.
+const MAX_STEPS: u64 = 1_000_000;
+
+/// A compiled schema.
+///
+/// ```
+/// use serde_json::json;
+/// use switchboard_design::schema::{ValidationOutcome, Validator};
+///
+/// let validator = Validator::new(&json!({"type": "object", "properties": {"a": {"type": "number"}}}))?;
+/// assert_eq!(validator.validate(&json!({"a": 1})), ValidationOutcome::Valid);
+/// let ValidationOutcome::Invalid(issues) = validator.validate(&json!({"a": "x"})) else { panic!() };
+/// assert_eq!(issues[0].to_string(), "`a` must be a number; got \"x\"");
+/// # Ok::<(), switchboard_design::schema::SchemaError>(())
+/// ```
+#[derive(Debug)]
+pub struct Validator {
+    pub(super) nodes: Vec<Node>,
+    pub(super) root: NodeId,
+    pub(super) patterns: Vec<Compiled>,
+    /// Schemas by resource and dynamic anchor.
+    pub(super) dynamic: HashMap<(ResourceId, u32), NodeId>,
+    pub(super) is_dynamic: bool,
+    pub(super) max_steps: u64,
+    unchecked: Vec<String>,
+    /// What patterns that are not checked have taken from the budget.
+    _reserved: Vec<Reservation>,
+}
+
+/// How a schema is compiled.
+#[derive(Debug, Clone)]
+pub struct ValidatorOptions {
+    assert_formats: bool,
+    max_steps: u64,
+    patterns: PatternBudget,
+}
+
+impl Default for ValidatorOptions {
+    fn default() -> Self {
+        Self { assert_formats: false, max_steps: MAX_STEPS, patterns: PatternBudget::default() }
+    }
+}
+
+impl ValidatorOptions {
+    /// `format` as an annotation, one million steps, and a pattern budget of its own.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a string that is not of its `format` is invalid.
+    #[must_use]
+    pub fn assert_formats(mut self, assert: bool) -> Self {
+        self.assert_formats = assert;
+        self
+    }
+
+    /// The steps that one value may take.
+    #[must_use]
+    pub fn max_steps(mut self, steps: u64) -> Self {
+        self.max_steps = steps;
+        self
+    }
+
+    /// The memory for compiled patterns; clones of a budget share it.
+    #[must_use]
+    pub fn pattern_budget(mut self, budget: PatternBudget) -> Self {
+        self.patterns = budget;
+        self
+    }
+}
+
+/// Why a schema cannot be compiled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// The document is not an object or a boolean.
+    #[error("a schema must be an object or a boolean")]
+    NotASchema,
+    /// A keyword has a value that it cannot have.
+    #[error("the keyword `{0}` has an invalid value")]
+    Keyword(&'static str),
+    /// A reference does not point into the document.
+    #[error("the reference {0:?} does not point to a schema in the same document")]
+    Reference(String),
+    /// Too many schemas, or a URI that is too long.
+    #[error("the schema has more than {MAX_SCHEMAS} subschemas, or a URI longer than 8 KiB")]
+    TooLarge,
+}
+
+impl Validator {
+    /// Compiles a schema with the default options.
+    ///
+    /// # Errors
+    /// When the schema is malformed, too large, or refers to another document.
+    pub fn new(schema: &Value) -> Result<Self, SchemaError> {
+        Self::with_options(schema, &ValidatorOptions::new())
+    }
+
+    /// Compiles a schema.
+    ///
+    /// # Errors
+    /// When the schema is malformed, too large, or refers to another document.
+    pub fn with_options(schema: &Value, options: &ValidatorOptions) -> Result<Self, SchemaError> {
+        let index = Index::new(schema)?;
+        let mut compiler = Compiler {
+            index,
+            options,
+            nodes: vec![Node { is_leaf: true, ..Node::default() }, Node { never: true, ..Node::default() }],
+            ids: HashMap::new(),
+            left: Vec::new(),
+            patterns: Vec::new(),
+            known_patterns: HashMap::new(),
+            unchecked: Vec::new(),
+            reserved: Vec::new(),
+            anchors: HashMap::new(),
+        };
+        let root = compiler.node(schema, 0)?;
+        while let Some((id, map, resource)) = compiler.left.pop() {
+            let node = compiler.compile(map, resource)?;
+            compiler.nodes[id as usize] = node;
+        }
+        let dynamic = compiler.dynamic_targets()?;
+        let is_dynamic = !compiler.anchors.is_empty();
+        let Compiler { nodes, patterns, unchecked, reserved: _reserved, .. } = compiler;
+        let max_steps = options.max_steps;
+        Ok(Self { nodes, root, patterns, dynamic, is_dynamic, max_steps, unchecked, _reserved })
+    }
+
+    /// What of the schema is not checked, one sentence each: patterns that are not supported or too large.
+    pub fn unchecked(&self) -> &[String] {
+        &self.unchecked
+    }
+}
+
+struct Compiler<'s, 'o> {
+    index: Index<'s>,
+    options: &'o ValidatorOptions,
+    nodes: Vec<Node>,
+    /// Nodes by the address of their schema.
+    ids: HashMap<*const Value, NodeId>,
+    left: Vec<(NodeId, &'s Map<String, Value>, ResourceId)>,
+    patterns: Vec<Compiled>,
+    known_patterns: HashMap<&'s str, PatternId>,
+    unchecked: Vec<String>,
+    reserved: Vec<Reservation>,
+    /// Numbers of the dynamic anchors that are referred to.
+    anchors: HashMap<&'s str, u32>,
+}
+
+type Compilation<T> = Result<T, SchemaError>;
+
+impl<'s> Compiler<'s, '_> {
+    /// The node of a schema, which is compiled later if it is new.
+    fn node(&mut self, schema: &'s Value, inherited: ResourceId) -> Compilation<NodeId> {
+        let map = match schema {
+            Value::Bool(true) => return Ok(ANYTHING),
+            Value::Bool(false) => return Ok(NOTHING),
+            Value::Object(map) if map.is_empty() => return Ok(ANYTHING),
+            Value::Object(map) => map,
+            _ => return Err(SchemaError::NotASchema),
+        };
+        if let Some(id) = self.ids.get(&std::ptr::from_ref(schema)) {
+            return Ok(*id);
+        }
+        if self.nodes.len() > MAX_SCHEMAS + 1 {
+            return Err(SchemaError::TooLarge);
+        }
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(Node::default());
+        self.ids.insert(schema, id);
+        self.left.push((id, map, self.index.owner(schema, inherited)));
+        Ok(id)
+    }
+
+    /// The nodes of all dynamic anchors that are referred to. Compiling them may find more references.
+    fn dynamic_targets(&mut self) -> Compilation<HashMap<(ResourceId, u32), NodeId>> {
+        let mut targets = HashMap::new();
+        loop {
+            let found: Vec<(ResourceId, u32, &'s Value)> = self
+                .index
+                .dynamic
+                .iter()
+                .filter_map(|((owner, name), schema)| Some((*owner, *self.anchors.get(name)?, *schema)))
+                .collect();
+            for (owner, anchor, schema) in found {
+                let id = self.node(schema, owner)?;
+                targets.insert((owner, anchor), id);
+            }
+            if self.left.is_empty() {
+                return Ok(targets);
+            }
+            while let Some((id, map, resource)) = self.left.pop() {
+                let node = self.compile(map, resource)?;
+                self.nodes[id as usize] = node;
+            }
+        }
+    }
+
+    fn compile(&mut self, map: &'s Map<String, Value>, resource: ResourceId) -> Compilation<Node> {
+        let draft = self.index.resources[resource as usize].draft;
+        let mut node = Node { resource, ..Node::default() };
+        if draft.ref_stands_alone() && map.contains_key("$ref") {
+            node.applied.extend(self.references(map, resource, draft)?);
+            return Ok(node);
+        }
+        node.types = types(map)?;
+        node.values = values(map, draft)?;
+        node.number = number_rules(map, draft)?.map(Box::new);
+        node.text = self.text_rules(map)?.map(Box::new);
+        node.object = self.object_rules(map, resource, draft)?.map(Box::new);
+        node.array = self.array_rules(map, resource, draft)?.map(Box::new);
+        node.applied = self.references(map, resource, draft)?;
+        self.combinations(map, resource, draft, &mut node.applied)?;
+        if !draft.ref_stands_alone() {
+            let properties = self.one(map, "unevaluatedProperties", resource)?;
+            let items = self.one(map, "unevaluatedItems", resource)?;
+            if properties.is_some() || items.is_some() {
+                node.unevaluated = Some(Box::new(Unevaluated { properties, items }));
+            }
+        }
+        node.is_leaf = node.values.is_none()
+            && node.number.is_none()
+            && node.text.is_none()
+            && node.object.is_none()
+            && node.array.is_none()
+            && node.applied.is_empty()
+            && node.unevaluated.is_none();
+        Ok(node)
+    }
+
+    fn references(
+        &mut self,
+        map: &'s Map<String, Value>,
+        resource: ResourceId,
+        draft: Draft,
+    ) -> Compilation<Vec<Applied>> {
+        let mut found = Vec::new();
+        if let Some(reference) = map.get("$ref") {
+            let (_, target) = self.target(reference, resource)?;
+            found.push(Applied::Ref(target));
+        }
+        let dynamic = match draft {
+            Draft::Draft202012 => map.get("$dynamicRef"),
+            Draft::Draft201909 => map.get("$recursiveRef"),
+            _ => None,
+        };
+        if let Some(reference) = dynamic {
+            let ((schema, owner), initial) = self.target(reference, resource)?;
+            let text = reference.as_str().unwrap_or_default();
+            found.push(match self.index.dynamic_anchor(text, schema, owner) {
+                Some(name) => {
+                    let next = self.anchors.len() as u32;
+                    Applied::DynamicRef { initial, anchor: *self.anchors.entry(name).or_insert(next) }
+                }
+                None => Applied::Ref(initial),
+            });
+        }
+        Ok(found)
+    }
+
+    fn target(
+        &mut self,
+        reference: &Value,
+        resource: ResourceId,
+    ) -> Compilation<((&'s Value, ResourceId), NodeId)> {
+        let text = reference.as_str().ok_or(SchemaError::Keyword("$ref"))?;
+        let unknown = || SchemaError::Reference(text.chars().take(200).collect());
+        let (schema, owner) = self.index.target(resource, text).ok_or_else(unknown)?;
+        let id = self.node(schema, owner).map_err(|error| match error {
+            SchemaError::NotASchema => unknown(),
+            other => other,
+        })?;
+        Ok(((schema, owner), id))
+    }
+
+    fn combinations(
+        &mut self,
+        map: &'s Map<String, Value>,
+        resource: ResourceId,
+        draft: Draft,
+        applied: &mut Vec<Applied>,
+    ) -> Compilation<()> {
+        if let Some(nodes) = self.several(map, "allOf", resource)? {
+            applied.push(Applied::AllOf(nodes));
+        }
+        if let Some(nodes) = self.several(map, "anyOf", resource)? {
+            applied.push(Applied::AnyOf(nodes));
+        }
+        if let Some(nodes) = self.several(map, "oneOf", resource)? {
+            applied.push(Applied::OneOf(nodes));
+        }
+        if let Some(node) = self.one(map, "not", resource)? {
+            applied.push(Applied::Not(node));
+        }
+        if draft >= Draft::Draft7
+            && let Some(condition) = self.one(map, "if", resource)?
+        {
+            let then = self.one(map, "then", resource)?.unwrap_or(ANYTHING);
+            let otherwise = self.one(map, "else", resource)?.unwrap_or(ANYTHING);
+            applied.push(Applied::If { condition, then, otherwise });
+        }
+        let schemas = if draft.ref_stands_alone() { None } else { map.get("dependentSchemas") };
+        if let Some(schemas) = schemas {
+            let schemas = schemas.as_object().ok_or(SchemaError::Keyword("dependentSchemas"))?;
+            for (name, schema) in schemas {
+                applied.push(Applied::Dependent { name: name.as_str().into(), node: self.node(schema, resource)? });
+            }
+        }
+        // Kept by later drafts for old schemas.
+        if let Some(dependencies) = map.get("dependencies") {
+            let dependencies = dependencies.as_object().ok_or(SchemaError::Keyword("dependencies"))?;
+            for (name, schema) in dependencies.iter().filter(|(_, schema)| !schema.is_array()) {
+                applied.push(Applied::Dependent { name: name.as_str().into(), node: self.node(schema, resource)? });
+            }
+        }
+        Ok(())
+    }
+
+    fn text_rules(&mut self, map: &'s Map<String, Value>) -> Compilation<Option<TextRules>> {
+        let min = count(map, "minLength")?;
+        let max = count(map, "maxLength")?;
+        let pattern = match map.get("pattern") {
+            Some(Value::String(pattern)) => self.pattern(pattern),
+            Some(_) => return Err(SchemaError::Keyword("pattern")),
+            None => None,
+        };
+        let format = map.get("format").and_then(Value::as_str).filter(|_| self.options.assert_formats);
+        let format = format.and_then(Format::from_name);
+        let is_any = min.is_some() || max.is_some() || pattern.is_some() || format.is_some();
+        Ok(is_any.then_some(TextRules { min, max, pattern, format }))
+    }
+
+    fn pattern(&mut self, source: &'s str) -> PatternId {
+        if let Some(known) = self.known_patterns.get(source) {
+            return *known;
+        }
+        let id = match Pattern::new(source, &self.options.patterns) {
+            Ok(pattern) => {
+                self.patterns.push(Compiled { source: source.into(), pattern });
+                Some((self.patterns.len() - 1) as u32)
+            }
+            Err(Unchecked { reason, reserved }) => {
+                self.reserved.extend(reserved);
+                // Enough to tell; a schema may have thousands.
+                if self.unchecked.len() < 20 {
+                    let shown: String = source.chars().take(100).collect();
+                    self.unchecked.push(format!("the pattern {shown:?} is not checked: {reason}"));
+                }
+                None
+            }
+        };
+        self.known_patterns.insert(source, id);
+        id
+    }
+
+    fn object_rules(
+        &mut self,
+        map: &'s Map<String, Value>,
+        resource: ResourceId,
+        draft: Draft,
+    ) -> Compilation<Option<ObjectRules>> {
+        let mut rules = ObjectRules {
+            min: count(map, "minProperties")?,
+            max: count(map, "maxProperties")?,
+            ..ObjectRules::default()
+        };
+        if let Some(required) = map.get("required") {
+            rules.required = names(required).ok_or(SchemaError::Keyword("required"))?;
+        }
+        let mut dependents = Vec::new();
+        if !draft.ref_stands_alone() {
+            dependents.push(("dependentRequired", map.get("dependentRequired")));
+        }
+        dependents.push(("dependencies", map.get("dependencies")));
+        for (keyword, dependents) in dependents {
+            let Some(dependents) = dependents else { continue };
+            let dependents = dependents.as_object().ok_or(SchemaError::Keyword(keyword))?;
+            for (name, others) in dependents.iter().filter(|(_, others)| others.is_array()) {
+                let others = names(others).ok_or(SchemaError::Keyword(keyword))?;
+                rules.dependent_required.push((name.as_str().into(), others));
+            }
+        }
+        if let Some(properties) = map.get("properties") {
+            let properties = properties.as_object().ok_or(SchemaError::Keyword("properties"))?;
+            let mut nodes = Vec::with_capacity(properties.len());
+            for (name, schema) in properties {
+                nodes.push((Box::from(name.as_str()), self.node(schema, resource)?));
+            }
+            nodes.sort_unstable_by(|(one, _): &(Box<str>, NodeId), (other, _)| one.cmp(other));
+            rules.properties = nodes.into();
+        }
+        if let Some(patterns) = map.get("patternProperties") {
+            let patterns = patterns.as_object().ok_or(SchemaError::Keyword("patternProperties"))?;
+            for (source, schema) in patterns {
+                let pattern = self.pattern(source);
+                rules.patterns.push((pattern, self.node(schema, resource)?));
+            }
+        }
+        rules.additional = self.one(map, "additionalProperties", resource)?;
+        if draft >= Draft::Draft6 {
+            rules.names = self.one(map, "propertyNames", resource)?;
+        }
+        let is_any = rules.min.is_some()
+            || rules.max.is_some()
+            || !rules.required.is_empty()
+            || !rules.dependent_required.is_empty()
+            || rules.visits_members();
+        Ok(is_any.then_some(rules))
+    }
+
+    fn array_rules(
+        &mut self,
+        map: &'s Map<String, Value>,
+        resource: ResourceId,
+        draft: Draft,
+    ) -> Compilation<Option<ArrayRules>> {
+        let mut rules = ArrayRules {
+            min: count(map, "minItems")?,
+            max: count(map, "maxItems")?,
+            unique: map.get("uniqueItems") == Some(&Value::Bool(true)),
+            ..ArrayRules::default()
+        };
+        if draft == Draft::Draft202012
+            && let Some(prefix) = self.several(map, "prefixItems", resource)?
+        {
+            rules.prefix = prefix;
+        }
+        match map.get("items") {
+            // Not in 2020-12, but schemas without `$schema` are often older.
+            Some(Value::Array(_)) => {
+                rules.prefix = self.several(map, "items", resource)?.unwrap_or_default();
+                rules.items = self.one(map, "additionalItems", resource)?;
+            }
+            _ => rules.items = self.one(map, "items", resource)?,
+        }
+        if draft >= Draft::Draft6
+            && let Some(node) = self.one(map, "contains", resource)?
+        {
+            let (mut min, mut max) = (1, None);
+            if !draft.ref_stands_alone() {
+                min = count(map, "minContains")?.unwrap_or(1);
+                max = count(map, "maxContains")?;
+            }
+            rules.contains = Some(Contains { node, min, max, marks: draft == Draft::Draft202012 });
+        }
+        let is_any = rules.min.is_some()
+            || rules.max.is_some()
+            || rules.unique
+            || !rules.prefix.is_empty()
+            || rules.items.is_some()
+            || rules.contains.is_some();
+        Ok(is_any.then_some(rules))
+    }
+
+    fn one(
+        &mut self,
+        map: &'s Map<String, Value>,
+        keyword: &'static str,
+        resource: ResourceId,
+    ) -> Compilation<Option<NodeId>> {
+        let Some(schema) = map.get(keyword) else { return Ok(None) };
+        if !schema.is_object() && !schema.is_boolean() {
+            return Err(SchemaError::Keyword(keyword));
+        }
+        self.node(schema, resource).map(Some)
+    }
+
+    fn several(
+        &mut self,
+        map: &'s Map<String, Value>,
+        keyword: &'static str,
+        resource: ResourceId,
+    ) -> Compilation<Option<Box<[NodeId]>>> {
+        let Some(schemas) = map.get(keyword) else { return Ok(None) };
+        let schemas = schemas.as_array().ok_or(SchemaError::Keyword(keyword))?;
+        let nodes: Compilation<Vec<NodeId>> = schemas.iter().map(|schema| self.node(schema, resource)).collect();
+        Ok(Some(nodes?.into()))
+    }
+}
+
+fn types(map: &Map<String, Value>) -> Compilation<Types> {
+    let wrong = SchemaError::Keyword("type");
+    match map.get("type") {
+        None => Ok(Types::default()),
+        Some(Value::String(name)) => Types::default().with(name).ok_or(wrong),
+        Some(Value::Array(names)) if !names.is_empty() => {
+            names.iter().try_fold(Types::default(), |types, name| types.with(name.as_str()?)).ok_or(wrong)
+        }
+        Some(_) => Err(wrong),
+    }
+}
+
+/// The values of `enum` and `const`: those of `enum` that equal `const` when both are there.
+fn values(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Box<[Value]>>> {
+    let constant = map.get("const").filter(|_| draft >= Draft::Draft6);
+    match (map.get("enum"), constant) {
+        (None, None) => Ok(None),
+        (None, Some(constant)) => Ok(Some([constant.clone()].into())),
+        (Some(Value::Array(values)), None) => Ok(Some(values.clone().into())),
+        (Some(Value::Array(values)), Some(constant)) => {
+            Ok(Some(values.iter().filter(|value| same(value, constant)).cloned().collect()))
+        }
+        (Some(_), _) => Err(SchemaError::Keyword("enum")),
+    }
+}
+
+fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<NumberRules>> {
+    let bound = |keyword: &'static str| match map.get(keyword) {
+        Some(Value::Number(bound)) => Ok(Some(bound.clone())),
+        Some(Value::Bool(_)) if draft == Draft::Draft4 => Ok(None),
+        Some(_) => Err(SchemaError::Keyword(keyword)),
+        None => Ok(None),
+    };
+    let mut rules = NumberRules {
+        minimum: bound("minimum")?,
+        maximum: bound("maximum")?,
+        above: bound("exclusiveMinimum")?,
+        below: bound("exclusiveMaximum")?,
+        multiple_of: None,
+    };
+    // In draft 4 these say how the other bound is meant.
+    if map.get("exclusiveMinimum") == Some(&Value::Bool(true)) {
+        rules.above = rules.minimum.take();
+    }
+    if map.get("exclusiveMaximum") == Some(&Value::Bool(true)) {
+        rules.below = rules.maximum.take();
+    }
+    if let Some(step) = bound("multipleOf")? {
+        let wrong = SchemaError::Keyword("multipleOf");
+        let decimal = Decimal::new(&step).filter(|step| !step.is_zero()).ok_or(wrong)?;
+        rules.multiple_of = Some((step, decimal));
+    }
+    let bounds: [&Option<Number>; 4] = [&rules.minimum, &rules.maximum, &rules.above, &rules.below];
+    let is_any = bounds.iter().any(|bound| bound.is_some()) || rules.multiple_of.is_some();
+    Ok(is_any.then_some(rules))
+}
+
+/// A count: an integer that is not negative, which may be written as 2.0.
+fn count(map: &Map<String, Value>, keyword: &'static str) -> Compilation<Option<u64>> {
+    let Some(value) = map.get(keyword) else { return Ok(None) };
+    let float = || value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0).map(|float| float as u64);
+    value.as_u64().or_else(float).map(Some).ok_or(SchemaError::Keyword(keyword))
+}
+
+fn names(value: &Value) -> Option<Box<[Box<str>]>> {
+    value.as_array()?.iter().map(|name| name.as_str().map(Box::from)).collect()
+}
