@@ -7,7 +7,7 @@
 use std::future::Future;
 
 use serde_json::Value;
-use switchboard_design::schema::misfits;
+use switchboard_design::schema::{ValidationOutcome, Validator};
 use switchboard_design::{
     Error, InvalidParams, ItemKind, Operation, ParamDef, ParamKind, PromptDef, Repair, example,
 };
@@ -234,8 +234,15 @@ async fn issues_of(session: &ClientSession, name: &str, args: &Value) -> Option<
     }
     let tools = session.list_tools().await.ok()?;
     let schema: Value = tools.by_name(name)?.input_schema.decode().ok()?;
-    let issues = misfits(&schema, args);
-    (!issues.is_empty()).then(|| InvalidParams::from_issues(issues))
+    match Validator::new(&schema).ok()?.validate(args) {
+        ValidationOutcome::Valid => None,
+        ValidationOutcome::Invalid(issues) => Some(InvalidParams::from_issues(issues)),
+        // The schema is the server's: what it cannot decide is left to the server.
+        ValidationOutcome::OverBudget => {
+            tracing::warn!(tool = name, "arguments not validated: the schema asks for too many steps");
+            None
+        }
+    }
 }
 
 /// Whether a failed result is about the arguments, as the SDKs and their validators word it. Nothing else says so: a
