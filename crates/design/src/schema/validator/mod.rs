@@ -28,9 +28,11 @@ mod keywords;
 mod node;
 mod number;
 mod object;
+#[cfg_attr(not(feature = "regex"), allow(dead_code, reason = "no pattern is compiled"))]
 mod pattern;
 mod run;
 mod scalar;
+#[cfg(feature = "regex")]
 mod translate;
 mod uri;
 mod wording;

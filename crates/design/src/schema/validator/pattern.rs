@@ -155,7 +155,7 @@ mod engine {
     pub(crate) enum Pattern {}
 
     #[derive(Debug, Default)]
-    pub(crate) struct Caches;
+    pub(crate) struct Caches {}
 
     impl Pattern {
         pub(crate) fn new(_: &str, _: &PatternBudget) -> Result<Self, Unchecked> {
