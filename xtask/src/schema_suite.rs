@@ -18,8 +18,9 @@ const LONG_PAIRS: u64 = 300_000;
 
 pub(crate) fn run(project: &Project) -> Result<(), Failure> {
     let place = project.target.join("interop");
-    let suite = suite(&place)
-        .map_err(|failure| Failure::new(format!("not run: the test suite could not be fetched: {failure}")))?;
+    let suite = suite(&place).map_err(|failure| {
+        Failure::new(format!("not run: the test suite could not be fetched: {failure}"))
+    })?;
     let mut cargo = project.cargo();
     cargo.args(["build", "--locked", "--manifest-path", "interop/Cargo.toml", "-p", "schema-oracle"]);
     command::run(cargo.env("CARGO_TARGET_DIR", &place))?;

@@ -106,7 +106,9 @@ pub const NEWEST_PROTOCOL: &str = switchboard_protocol::Revision::LATEST.as_str(
 fn whole<A: JsonSchema>(_method: &str, order: &[&str]) -> ArgsDef {
     match ArgsDef::of::<A>() {
         Ok(args) => args.with_order(order.iter().copied()),
-        Err(_) => ArgsDef::written(SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>().to_value()),
+        Err(_) => ArgsDef::written(
+            SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<A>().to_value(),
+        ),
     }
 }
 

@@ -118,7 +118,9 @@ impl<'a> Found<'a> {
         let properties = args.schema.get("properties").and_then(Value::as_object);
         for (name, property) in properties.into_iter().flatten() {
             // Null stands for an argument that is not given.
-            let Some(default) = property.get("default").filter(|default| !default.is_null()) else { continue };
+            let Some(default) = property.get("default").filter(|default| !default.is_null()) else {
+                continue;
+            };
             let mut schema = property.clone();
             if let (Value::Object(map), Some(defs)) = (&mut schema, args.schema.get("$defs")) {
                 map.insert("$defs".into(), defs.clone());

@@ -74,7 +74,8 @@ fn scalars_keep_to_their_bounds() {
         "uri-template",
     ] {
         let schema = json!({"type": "string", "format": format});
-        let validator = Validator::with_options(&schema, &ValidatorOptions::new().assert_formats(true)).unwrap();
+        let validator =
+            Validator::with_options(&schema, &ValidatorOptions::new().assert_formats(true)).unwrap();
         assert!(validator.is_valid(&example(&schema, None).value).unwrap(), "{format}");
     }
 }

@@ -20,6 +20,4 @@ pub use defs::Schemas;
 pub(crate) use defs::name_of as referred_name;
 pub use fit::misfits;
 pub use passes::{NotAnObject, input, is_object, output, wrapped};
-pub use validator::{
-    OverBudget, PatternBudget, SchemaError, ValidationOutcome, Validator, ValidatorOptions,
-};
+pub use validator::{OverBudget, PatternBudget, SchemaError, ValidationOutcome, Validator, ValidatorOptions};

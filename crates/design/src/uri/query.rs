@@ -75,9 +75,7 @@ pub fn coerce(param: &ParamDef, texts: &[&str]) -> Result<Option<Value>, Issue> 
     match texts {
         [] if param.default.is_some() => Ok(param.default.clone()),
         [] if param.required && param.repeated => Ok(Some(Value::Array(Vec::new()))),
-        [] if param.required => {
-            Err(Issue::at(&param.name, "is required"))
-        }
+        [] if param.required => Err(Issue::at(&param.name, "is required")),
         [] => Ok(None),
         [text] if !param.repeated => one(param, text).map(Some),
         texts if param.repeated || param.kind == ParamKind::Any => {
@@ -103,9 +101,7 @@ fn one(param: &ParamDef, text: &str) -> Result<Value, Issue> {
         ParamKind::Choice { values } => values.iter().any(|value| value == text).then(|| text.into()),
         ParamKind::Any => Some(by_looks(text)),
     };
-    value.ok_or_else(|| {
-        Issue::at(&param.name, format!("got {text:?}")).expecting(param.kind.expected())
-    })
+    value.ok_or_else(|| Issue::at(&param.name, format!("got {text:?}")).expecting(param.kind.expected()))
 }
 
 fn boolean(text: &str) -> Option<Value> {

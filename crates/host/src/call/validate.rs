@@ -9,9 +9,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use serde_json::Value;
-use switchboard_design::schema::{
-    PatternBudget, ValidationOutcome, Validator, ValidatorOptions,
-};
+use switchboard_design::schema::{PatternBudget, ValidationOutcome, Validator, ValidatorOptions};
 use switchboard_protocol::{Raw, Tool};
 
 use crate::call::flat::Flat;
@@ -113,10 +111,12 @@ impl Checks {
         match check {
             Check::Anything => Ok(()),
             Check::Flat { flat, .. } if flat.fits(value) => Ok(()),
-            Check::Flat { schema, full, .. } => match full.get_or_init(|| self.validator(tool, schema).ok().map(Box::new)) {
-                Some(validator) => problems(validator, tool, value),
-                None => Ok(()),
-            },
+            Check::Flat { schema, full, .. } => {
+                match full.get_or_init(|| self.validator(tool, schema).ok().map(Box::new)) {
+                    Some(validator) => problems(validator, tool, value),
+                    None => Ok(()),
+                }
+            }
             Check::Compiled(validator) => problems(validator, tool, value),
         }
     }
@@ -222,13 +222,12 @@ mod tests {
     #[test]
     fn s1_the_tools_of_a_server_share_one_budget_for_patterns() {
         let patterns = PatternBudget::default();
-        let schema = |at: usize| {
-            json!({"properties": {"a": {"pattern": format!("^\\p{{L}}{{{at}}}$")}}})
-        };
+        let schema = |at: usize| json!({"properties": {"a": {"pattern": format!("^\\p{{L}}{{{at}}}$")}}});
         let tools: Vec<(Checks, Tool)> =
             (1..100).map(|at| (Checks::new(patterns.clone()), Tool::new("t", schema(at)))).collect();
         let arguments = Raw::from(json!({"a": "12"}));
-        let checked = tools.iter().filter(|(checks, tool)| checks.arguments(tool, &arguments).is_err()).count();
+        let checked =
+            tools.iter().filter(|(checks, tool)| checks.arguments(tool, &arguments).is_err()).count();
         assert!(checked > 0 && checked < 60, "{checked} of 99 patterns are checked");
     }
 

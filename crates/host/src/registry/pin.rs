@@ -169,7 +169,8 @@ mod tests {
     use super::*;
 
     fn twice(first: u8) -> Raw {
-        Raw::parse(format!(r#"{{"type":"object","properties":{{"a":{{"enum":[{first}],"enum":[9]}}}}}}"#)).unwrap()
+        Raw::parse(format!(r#"{{"type":"object","properties":{{"a":{{"enum":[{first}],"enum":[9]}}}}}}"#))
+            .unwrap()
     }
 
     #[test]

@@ -51,7 +51,9 @@ impl Arguments {
         };
         let options = ValidatorOptions::new().assert_formats(cfg!(feature = "validate"));
         let validator = Validator::with_options(&schema, &options)
-            .inspect_err(|error| tracing::error!(%error, "arguments are not validated: the schema is invalid"))
+            .inspect_err(
+                |error| tracing::error!(%error, "arguments are not validated: the schema is invalid"),
+            )
             .ok();
         for part in validator.iter().flat_map(Validator::unchecked) {
             tracing::warn!(part, "part of a schema is not checked");
@@ -67,10 +69,9 @@ impl Arguments {
     /// Everything that is wrong with them.
     pub(crate) fn admit(&self, args: Raw) -> Result<Raw, Error> {
         if !args.is_object() {
-            return Err(InvalidParams::from_issues(vec![
-                Issue::new("", "the arguments must be an object"),
-            ])
-            .into());
+            return Err(
+                InvalidParams::from_issues(vec![Issue::new("", "the arguments must be an object")]).into()
+            );
         }
         let args = match self.unknown {
             Unknown::LeftOut => self.without_unknown(args)?,
@@ -131,7 +132,9 @@ impl Arguments {
 
     /// An issue for arguments that would take too long to read.
     fn effort_issue(&self, value: &Value) -> Vec<Issue> {
-        let Some(validator) = self.validator.as_ref().filter(|_| self.is_recursive) else { return Vec::new() };
+        let Some(validator) = self.validator.as_ref().filter(|_| self.is_recursive) else {
+            return Vec::new();
+        };
         let most = MAX_VISITS + VISITS_PER_VALUE * count_values(value);
         match validator.naive_visits(value) {
             Ok(visits) if visits <= most => Vec::new(),
@@ -304,9 +307,7 @@ mod tests {
         }
         let schema = switchboard_design::schema::input(schemars::schema_for!(Search).into()).unwrap();
         let arguments = arguments(schema, &["filter"], UnknownArguments::Refuse);
-        let nested = |levels: usize| {
-            json!({"filter": (0..levels).fold(json!({}), |inner, _| json!({"args": [inner], "not": true}))})
-        };
+        let nested = |levels: usize| json!({"filter": (0..levels).fold(json!({}), |inner, _| json!({"args": [inner], "not": true}))});
         let admitted = arguments.admit(raw(nested(6))).unwrap();
         admitted.decode::<Search>().unwrap();
         // Reading these would take hours.

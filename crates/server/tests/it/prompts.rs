@@ -36,7 +36,9 @@ async fn arguments_of_a_prompt_are_texts_and_are_typed_here() {
                 .await;
         let (code, text) = told.unwrap_err();
         assert_eq!(code, -32602);
-        for part in ["`topic` is required", "`color` must be ", "one of red, green", "`x` is not a known argument"] {
+        for part in
+            ["`topic` is required", "`color` must be ", "one of red, green", "`x` is not a known argument"]
+        {
             assert!(text.contains(part), "{part} in {text}");
         }
     }

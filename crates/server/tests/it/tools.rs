@@ -92,7 +92,9 @@ async fn all_that_is_wrong_with_arguments_is_told_with_pointers() {
         let session = session(&server, revision).await;
         let (how, text) = outcome(&session, "add", json!({"b": 10, "unit": "KG", "c": 1})).await;
         assert_eq!(how, if revision == OLDER { "-32602" } else { "failed" }, "{revision}");
-        for pointer in ["`a` is required", "`b` must be ", "`c` is not a known property", "`unit` must be a string that"] {
+        for pointer in
+            ["`a` is required", "`b` must be ", "`c` is not a known property", "`unit` must be a string that"]
+        {
             assert!(text.contains(pointer), "{revision}: {pointer} in {text}");
         }
     }

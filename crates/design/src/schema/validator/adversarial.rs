@@ -37,7 +37,8 @@ const CASES: [Case; 14] = [
         (json!({"$ref": "#/$defs/l0", "$defs": defs}), json!(1))
     }),
     ("dynamicRef loop", || {
-        let looping = json!({"$dynamicAnchor": "node", "anyOf": [{"$dynamicRef": "#node"}, {"$dynamicRef": "#node"}]});
+        let looping =
+            json!({"$dynamicAnchor": "node", "anyOf": [{"$dynamicRef": "#node"}, {"$dynamicRef": "#node"}]});
         (json!({"$dynamicRef": "#node", "$defs": {"node": looping}}), nested("a", 50))
     }),
     ("dynamicRef through properties", || {
@@ -62,8 +63,10 @@ const CASES: [Case; 14] = [
     }),
     ("nested quantifiers", || {
         let pattern = "^((a{0,50}){0,50}){0,50}$|^(a+)+$|^(a|a)*b$|((a{1,100}){1,100}){1,100}";
-        (json!({"items": {"anyOf": [{"pattern": pattern}, {"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$"}]}}),
-            json!(vec!["a".repeat(5_000); 50]))
+        (
+            json!({"items": {"anyOf": [{"pattern": pattern}, {"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$"}]}}),
+            json!(vec!["a".repeat(5_000); 50]),
+        )
     }),
     ("long text for a large pattern", || {
         (json!({"pattern": "^(\\w|\\s|[^x]){0,300}y$"}), json!("a".repeat(1_000_000)))
@@ -90,10 +93,15 @@ fn bomb(keyword: &str, width: usize, levels: usize) -> Value {
         let mut all = vec![next; width];
         // What fails comes last, so that nothing ends early.
         all.push(json!(keyword != "anyOf"));
-        let schema = if keyword == "anyOf" { json!({"not": {"allOf": [{"not": {(keyword): all}}]}}) } else { json!({(keyword): all}) };
+        let schema = if keyword == "anyOf" {
+            json!({"not": {"allOf": [{"not": {(keyword): all}}]}})
+        } else {
+            json!({(keyword): all})
+        };
         defs.insert(format!("l{level}"), schema);
     }
-    let last = if keyword == "anyOf" { json!(false) } else { json!({"items": {"type": ["integer", "string"]}}) };
+    let last =
+        if keyword == "anyOf" { json!(false) } else { json!({"items": {"type": ["integer", "string"]}}) };
     defs.insert(format!("l{levels}"), last);
     json!({"$ref": "#/$defs/l0", "$defs": defs})
 }
@@ -102,7 +110,12 @@ fn bomb(keyword: &str, width: usize, levels: usize) -> Value {
 fn s1_adversarial_schemas_stay_within_steps_and_memory() {
     for (name, _) in CASES {
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "schema::validator::adversarial::child_runs_one_case", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "schema::validator::adversarial::child_runs_one_case",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(CASE, name)
             .output()
             .unwrap();
@@ -129,7 +142,10 @@ fn child_runs_one_case() {
     assert!(validator.steps(&value) <= 1_000_000);
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    println!("{name}: compiled in {compiled:?}, validated in {validated:?}, {} steps", validator.steps(&value));
+    println!(
+        "{name}: compiled in {compiled:?}, validated in {validated:?}, {} steps",
+        validator.steps(&value)
+    );
     println!("{:.200}", format!("{outcome:?}"));
     println!("peak KiB: {}", peak.trim().trim_end_matches(" kB"));
 }

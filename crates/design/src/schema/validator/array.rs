@@ -28,7 +28,9 @@ impl Run<'_> {
                 marks.set(at);
             }
         }
-        if rules.unique && let Some((one, other)) = self.duplicates(items)? {
+        if rules.unique
+            && let Some((one, other)) = self.duplicates(items)?
+        {
             let words = || expected("free of duplicates", format!("items {one} and {other} are equal"));
             is_valid = self.fail(words);
         }

@@ -93,7 +93,10 @@ impl Run<'_> {
         match valid {
             0 => self.explain_nearest(nodes, value)?,
             1 => return Ok(true),
-            more => _ = self.fail(|| expected("valid under exactly one of the schemas", format!("matches {more}"))),
+            more => {
+                _ = self
+                    .fail(|| expected("valid under exactly one of the schemas", format!("matches {more}")))
+            }
         }
         Ok(false)
     }

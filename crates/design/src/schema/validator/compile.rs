@@ -320,14 +320,20 @@ impl<'s> Compiler<'s, '_> {
         if let Some(schemas) = schemas {
             let schemas = schemas.as_object().ok_or(SchemaError::Keyword("dependentSchemas"))?;
             for (name, schema) in schemas {
-                applied.push(Applied::Dependent { name: name.as_str().into(), node: self.node(schema, resource)? });
+                applied.push(Applied::Dependent {
+                    name: name.as_str().into(),
+                    node: self.node(schema, resource)?,
+                });
             }
         }
         // Kept by later drafts for old schemas.
         if let Some(dependencies) = map.get("dependencies") {
             let dependencies = dependencies.as_object().ok_or(SchemaError::Keyword("dependencies"))?;
             for (name, schema) in dependencies.iter().filter(|(_, schema)| !schema.is_array()) {
-                applied.push(Applied::Dependent { name: name.as_str().into(), node: self.node(schema, resource)? });
+                applied.push(Applied::Dependent {
+                    name: name.as_str().into(),
+                    node: self.node(schema, resource)?,
+                });
             }
         }
         Ok(())
@@ -490,7 +496,8 @@ impl<'s> Compiler<'s, '_> {
     ) -> Compilation<Option<Box<[NodeId]>>> {
         let Some(schemas) = map.get(keyword) else { return Ok(None) };
         let schemas = schemas.as_array().ok_or(SchemaError::Keyword(keyword))?;
-        let nodes: Compilation<Vec<NodeId>> = schemas.iter().map(|schema| self.node(schema, resource)).collect();
+        let nodes: Compilation<Vec<NodeId>> =
+            schemas.iter().map(|schema| self.node(schema, resource)).collect();
         Ok(Some(nodes?.into()))
     }
 }
@@ -555,7 +562,8 @@ fn number_rules(map: &Map<String, Value>, draft: Draft) -> Compilation<Option<Nu
 /// A count: an integer that is not negative, which may be written as 2.0.
 fn count(map: &Map<String, Value>, keyword: &'static str) -> Compilation<Option<u64>> {
     let Some(value) = map.get(keyword) else { return Ok(None) };
-    let float = || value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0).map(|float| float as u64);
+    let float =
+        || value.as_f64().filter(|float| *float >= 0.0 && float.fract() == 0.0).map(|float| float as u64);
     value.as_u64().or_else(float).map(Some).ok_or(SchemaError::Keyword(keyword))
 }
 

@@ -21,9 +21,7 @@ impl Validator {
     /// Whether a choice (`anyOf`, `oneOf`) can occur within itself, so that trying every branch can be exponential.
     pub fn has_recursive_choice(&self) -> bool {
         let is_choice = |node: &Node| {
-            let wide = |applied: &Applied| {
-                matches!(applied, Applied::AnyOf(nodes) | Applied::OneOf(nodes) if nodes.len() > 1)
-            };
+            let wide = |applied: &Applied| matches!(applied, Applied::AnyOf(nodes) | Applied::OneOf(nodes) if nodes.len() > 1);
             node.applied.iter().any(wide)
         };
         let reaches_itself = |start: NodeId| {
@@ -58,7 +56,9 @@ impl Node {
         let mut found = Vec::new();
         for applied in &self.applied {
             match applied {
-                Applied::Ref(node) | Applied::Not(node) | Applied::Dependent { node, .. } => found.push(*node),
+                Applied::Ref(node) | Applied::Not(node) | Applied::Dependent { node, .. } => {
+                    found.push(*node)
+                }
                 Applied::DynamicRef { initial, .. } => found.push(*initial),
                 Applied::AllOf(nodes) | Applied::AnyOf(nodes) | Applied::OneOf(nodes) => found.extend(nodes),
                 Applied::If { condition, then, otherwise } => found.extend([condition, then, otherwise]),

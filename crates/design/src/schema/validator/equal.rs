@@ -136,7 +136,8 @@ pub(super) fn same(one: &Value, other: &Value) -> bool {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }
         (Value::Object(one), Value::Object(other)) => {
-            let is_same = |(name, one): (&String, &Value)| other.get(name).is_some_and(|other| same(one, other));
+            let is_same =
+                |(name, one): (&String, &Value)| other.get(name).is_some_and(|other| same(one, other));
             one.len() == other.len() && one.iter().all(is_same)
         }
         _ => one == other,

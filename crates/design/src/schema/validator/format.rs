@@ -130,8 +130,9 @@ fn is_duration(text: &str) -> bool {
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let is_atom = |atom: &str| {
-        let is_allowed =
-            |c: char| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c) || (!c.is_ascii() && !c.is_control());
+        let is_allowed = |c: char| {
+            c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c) || (!c.is_ascii() && !c.is_control())
+        };
         !atom.is_empty() && atom.chars().all(is_allowed)
     };
     let quoted = local.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|_| local.len() > 1);
@@ -157,7 +158,9 @@ fn is_email(text: &str) -> bool {
             None => is_ipv4(literal),
         },
         None if domain.is_ascii() => is_hostname(domain),
-        None => domain.split('.').all(|label| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-')),
+        None => domain
+            .split('.')
+            .all(|label| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-')),
     };
     is_local && is_domain
 }
@@ -244,12 +247,17 @@ fn is_uri(text: &str, needs_scheme: bool) -> bool {
             is_plain(name, "") && is_port(port)
         }
     };
-    is_plain(user, ":") && is_host && is_plain(path, "/:@") && is_plain(query, "/?:@") && is_plain(fragment, "/?:@")
+    is_plain(user, ":")
+        && is_host
+        && is_plain(path, "/:@")
+        && is_plain(query, "/?:@")
+        && is_plain(fragment, "/?:@")
 }
 
 /// Nothing, or a colon and digits.
 fn is_port(text: &str) -> bool {
-    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+    text.is_empty()
+        || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_uri_template(text: &str) -> bool {
@@ -262,7 +270,9 @@ fn is_uri_template(text: &str) -> bool {
             let name = name.strip_suffix('*').unwrap_or(name);
             let (name, length) = name.split_once(':').unwrap_or((name, "1"));
             let is_allowed = |c: char| c.is_ascii_alphanumeric() || "_.%".contains(c);
-            !name.is_empty() && name.chars().all(is_allowed) && length.parse::<u16>().is_ok_and(|n| (1..10_000).contains(&n))
+            !name.is_empty()
+                && name.chars().all(is_allowed)
+                && length.parse::<u16>().is_ok_and(|n| (1..10_000).contains(&n))
         };
         if !names.split(',').all(is_name) {
             return false;
@@ -280,7 +290,9 @@ fn is_json_pointer(text: &str) -> bool {
 fn is_relative_json_pointer(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, rest) = text.split_at(end);
-    !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || is_json_pointer(rest))
+    !number.is_empty()
+        && (number == "0" || !number.starts_with('0'))
+        && (rest == "#" || is_json_pointer(rest))
 }
 
 #[cfg(feature = "regex")]

@@ -152,7 +152,12 @@ impl<'s> Index<'s> {
     }
 
     /// The name of the dynamic anchor that a `$dynamicRef` resolves through, if it does.
-    pub(super) fn dynamic_anchor(&self, reference: &'s str, target: &Value, owner: ResourceId) -> Option<&'s str> {
+    pub(super) fn dynamic_anchor(
+        &self,
+        reference: &'s str,
+        target: &Value,
+        owner: ResourceId,
+    ) -> Option<&'s str> {
         let fragment = uri::split_fragment(reference).1?;
         let ((_, name), schema) = self.dynamic.get_key_value(&(owner, fragment))?;
         std::ptr::eq(*schema, target).then_some(*name)

@@ -45,12 +45,21 @@ pub(super) enum Place {
 
 pub(super) fn place(keyword: &str) -> Place {
     match keyword {
-        "additionalItems" | "additionalProperties" | "contains" | "contentSchema" | "else" | "if" | "items"
-        | "not" | "propertyNames" | "then" | "unevaluatedItems" | "unevaluatedProperties" => Place::Schema,
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "items"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Place::Schema,
         "allOf" | "anyOf" | "oneOf" | "prefixItems" => Place::Schemas,
-        "$defs" | "definitions" | "dependencies" | "dependentSchemas" | "patternProperties" | "properties" => {
-            Place::Named
-        }
+        "$defs" | "definitions" | "dependencies" | "dependentSchemas" | "patternProperties"
+        | "properties" => Place::Named,
         _ => Place::Other,
     }
 }

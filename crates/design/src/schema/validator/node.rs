@@ -162,13 +162,23 @@ pub(super) struct Contains {
 pub(super) enum Applied {
     Ref(NodeId),
     /// `initial` is the static target; a resource entered earlier that has the same dynamic anchor overrides it.
-    DynamicRef { initial: NodeId, anchor: u32 },
+    DynamicRef {
+        initial: NodeId,
+        anchor: u32,
+    },
     AllOf(Box<[NodeId]>),
     AnyOf(Box<[NodeId]>),
     OneOf(Box<[NodeId]>),
     Not(NodeId),
-    If { condition: NodeId, then: NodeId, otherwise: NodeId },
-    Dependent { name: Box<str>, node: NodeId },
+    If {
+        condition: NodeId,
+        then: NodeId,
+        otherwise: NodeId,
+    },
+    Dependent {
+        name: Box<str>,
+        node: NodeId,
+    },
 }
 
 #[derive(Debug, Default)]

@@ -39,7 +39,11 @@ pub(super) fn normal(number: &Number) -> (bool, i128, u64) {
     }
     let float = number.as_f64().unwrap_or_default();
     // Integers as large as this are never written as integers, so the float is their only form.
-    if float.fract() == 0.0 && float.abs() < 1e30 { (true, float as i128, 0) } else { (false, 0, float.to_bits()) }
+    if float.fract() == 0.0 && float.abs() < 1e30 {
+        (true, float as i128, 0)
+    } else {
+        (false, 0, float.to_bits())
+    }
 }
 
 /// `mantissa` × 10^`exponent`: the shortest decimal that reads back as the number.

@@ -55,7 +55,12 @@ impl Run<'_> {
     }
 
     /// Whether a member was evaluated, and whether it is valid.
-    fn member(&mut self, rules: &ObjectRules, name: &str, member: &Value) -> Result<(bool, bool), OverBudget> {
+    fn member(
+        &mut self,
+        rules: &ObjectRules,
+        name: &str,
+        member: &Value,
+    ) -> Result<(bool, bool), OverBudget> {
         self.take(1 + name.len() as u64 / 64)?;
         let mut is_valid = true;
         let mut is_evaluated = false;
@@ -100,12 +105,13 @@ fn unknown(rules: &ObjectRules, name: &str) -> Issue {
     let known: Vec<&str> = rules.properties.iter().map(|(name, _)| &**name).collect();
     match known.len() {
         0 => Issue::at(name, "is not a known property"),
-        1..=MAX_LISTED => {
-            Issue::at(name, format!("is not a known property; known: {}", known.join(", ")))
-        }
+        1..=MAX_LISTED => Issue::at(name, format!("is not a known property; known: {}", known.join(", "))),
         more => {
             let listed = known[..MAX_LISTED].join(", ");
-            Issue::at(name, format!("is not a known property; known: {listed} and {} more", more - MAX_LISTED))
+            Issue::at(
+                name,
+                format!("is not a known property; known: {listed} and {} more", more - MAX_LISTED),
+            )
         }
     }
 }

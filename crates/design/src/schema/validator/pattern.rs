@@ -35,9 +35,9 @@ impl PatternBudget {
     /// Takes as much as there is, up to `bytes`, until the reservation is dropped.
     #[cfg(feature = "regex")]
     fn take(&self, bytes: usize) -> Reservation {
-        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            Some(left.saturating_sub(bytes))
-        });
+        let left = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(bytes)));
         Reservation { budget: self.clone(), bytes: left.unwrap_or_default().min(bytes) }
     }
 }
@@ -121,7 +121,9 @@ mod engine {
             let backtracker = BoundedBacktracker::builder().configure(config).build_from_nfa(nfa.clone());
             let pikevm = PikeVM::new_from_nfa(nfa);
             match (backtracker, pikevm) {
-                (Ok(backtracker), Ok(pikevm)) => Ok(Self { backtracker, pikevm, states, _reserved: reserved }),
+                (Ok(backtracker), Ok(pikevm)) => {
+                    Ok(Self { backtracker, pikevm, states, _reserved: reserved })
+                }
                 _ => Err(unchecked("it cannot be searched for")),
             }
         }

@@ -63,11 +63,13 @@ impl Run<'_> {
         let mut is_valid = true;
         let many = |number: u64| if number == 1 { "" } else { "s" };
         if let Some(min) = min.filter(|min| count < *min) {
-            let words = || expected(format!("at least {min} {what}{} {end}", many(min)), format!("got {count}"));
+            let words =
+                || expected(format!("at least {min} {what}{} {end}", many(min)), format!("got {count}"));
             is_valid = self.fail(words);
         }
         if let Some(max) = max.filter(|max| count > *max) {
-            let words = || expected(format!("at most {max} {what}{} {end}", many(max)), format!("got {count}"));
+            let words =
+                || expected(format!("at most {max} {what}{} {end}", many(max)), format!("got {count}"));
             is_valid = self.fail(words);
         }
         is_valid

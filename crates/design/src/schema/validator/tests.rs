@@ -206,7 +206,8 @@ fn patterns_are_those_of_javascript() {
     for (pattern, text) in yes {
         assert!(matches(pattern, text), "{pattern} {text}");
     }
-    for (pattern, text) in [(r"^\d$", "\u{9E8}"), ("^.$", "\r"), ("[]", "a"), (r"^\w$", "é"), ("^a$", "a\n")] {
+    for (pattern, text) in [(r"^\d$", "\u{9E8}"), ("^.$", "\r"), ("[]", "a"), (r"^\w$", "é"), ("^a$", "a\n")]
+    {
         assert!(!matches(pattern, text), "{pattern} {text}");
     }
 }
@@ -214,7 +215,8 @@ fn patterns_are_those_of_javascript() {
 #[test]
 fn s1_patterns_that_cannot_be_checked_are_reported_and_never_an_error() {
     for pattern in ["(?=a)b", "(a)\\1", "(?<!a)b", "a(", "(((a{1000}){1000}){1000})"] {
-        let schema = json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {(pattern): false}});
+        let schema =
+            json!({"properties": {"a": {"pattern": pattern}}, "patternProperties": {(pattern): false}});
         let validator = Validator::new(&schema).unwrap();
         assert_eq!(validator.unchecked().len(), 1, "{pattern}: {:?}", validator.unchecked());
         assert_eq!(validator.is_valid(&json!({"a": "x"})), Ok(true), "{pattern}");

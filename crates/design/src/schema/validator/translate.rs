@@ -17,7 +17,8 @@ pub(super) enum Untranslatable {
 
 use Untranslatable::{Invalid, Unsupported};
 
-const SPACE: &str = r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
+const SPACE: &str =
+    r"\t\n\x0B\x0C\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
 
 /// Translates a pattern.
 pub(super) fn translate(pattern: &str) -> Result<String, Untranslatable> {
@@ -242,5 +243,9 @@ fn unicode(rest: &mut Peekable<Chars<'_>>) -> Result<u32, Untranslatable> {
             return Ok(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
         }
     }
-    if (0xD800..0xE000).contains(&first) { Err(Unsupported("a lone surrogate is not supported")) } else { Ok(first) }
+    if (0xD800..0xE000).contains(&first) {
+        Err(Unsupported("a lone surrogate is not supported"))
+    } else {
+        Ok(first)
+    }
 }
