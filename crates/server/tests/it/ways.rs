@@ -72,7 +72,7 @@ async fn d4_where_and_how_it_is_served_can_be_set() {
     let url = format!("http://{address}/shop");
     let opened = async {
         loop {
-            if let Ok(session) = Client::new().connect(Http::new(&url).unwrap()).await {
+            if let Ok(session) = Client::new().connect(Http::new(&url)).await {
                 return session;
             }
             tokio::task::yield_now().await;
