@@ -29,7 +29,7 @@ fn choices(param: &ParamDef) -> Vec<&str> {
 
 impl Core {
     pub(crate) fn complete(self: &Arc<Self>, params: CompleteParams, cx: answering::Cx) -> Handled {
-        let log = Logged::begin(&self.options, About::just("completion/complete"), None);
+        let log = Logged::begin(&self.options, About::just("completion/complete").of(&cx), None);
         let answered = |reply: Reply, log: Option<Logged>| {
             if let Some(log) = log {
                 log.end(&reply);

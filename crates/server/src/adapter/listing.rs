@@ -189,7 +189,7 @@ impl Hasher for Fnv {
 impl Core {
     /// Answers with a page of a list.
     pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &answering::Cx) -> Handled {
-        let log = Logged::begin(&self.options, About::just(list.method), None);
+        let log = Logged::begin(&self.options, About::just(list.method).of(cx), None);
         let pages = if list.scopes.is_empty() {
             Arc::clone(&list.everybody)
         } else {

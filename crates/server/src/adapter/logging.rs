@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_protocol::{ErrorCode, Raw};
-use switchboard_session::answering::Reply;
+use switchboard_protocol::{ErrorCode, Implementation, Raw};
+use switchboard_session::answering::{self, AnsweredRequest, Caller, Reply};
 
 use crate::options::{Logger, Options};
 
@@ -21,6 +21,10 @@ pub struct AdapterEvent {
     pub name: Option<String>,
     /// The resource, without its query.
     pub uri: Option<String>,
+    /// On whose behalf the request is made, where that was found out.
+    pub caller: Option<Caller>,
+    /// Who the client says it is. For display only.
+    pub client: Option<Implementation>,
     /// How long it took; nothing when it has just come.
     pub duration: Option<Duration>,
     /// The code of the error it was answered with.
@@ -46,22 +50,57 @@ pub(crate) struct About<'a> {
     pub(crate) method: &'static str,
     pub(crate) name: Option<&'a str>,
     pub(crate) uri: Option<&'a str>,
+    caller: Option<&'a Caller>,
+    cx: Option<&'a answering::Cx>,
 }
 
 impl<'a> About<'a> {
     pub(crate) fn named(method: &'static str, name: &'a str) -> Self {
-        Self { method, name: Some(name), uri: None }
+        Self { name: Some(name), ..Self::just(method) }
     }
 
     pub(crate) fn read(uri: &'a str) -> Self {
         // A query holds arguments, which are payload.
         let base = uri.split(['?', '#']).next().unwrap_or(uri);
-        Self { method: "resources/read", name: None, uri: Some(base) }
+        Self { uri: Some(base), ..Self::just("resources/read") }
     }
 
     pub(crate) fn just(method: &'static str) -> Self {
-        Self { method, name: None, uri: None }
+        Self { method, name: None, uri: None, caller: None, cx: None }
     }
+
+    /// The same, of this request.
+    pub(crate) fn of(mut self, cx: &'a answering::Cx) -> Self {
+        (self.caller, self.cx) = (cx.caller(), Some(cx));
+        self
+    }
+
+    /// The same, on behalf of this caller.
+    #[cfg(feature = "rpc")]
+    pub(crate) fn for_caller(mut self, caller: Option<&'a Caller>) -> Self {
+        self.caller = caller;
+        self
+    }
+}
+
+/// Logs a request that the session answered itself.
+pub(crate) fn log_answered(logger: &Logger, request: &AnsweredRequest<'_>) {
+    let mut event = AdapterEvent {
+        kind: EventKind::Request,
+        method: request.method().to_owned(),
+        name: None,
+        uri: None,
+        caller: request.caller().cloned(),
+        client: request.client(),
+        duration: None,
+        code: None,
+        payload: None,
+    };
+    logger(&event);
+    event.code = request.error().map(|error| error.code);
+    event.kind = if event.code.is_some() { EventKind::Error } else { EventKind::Response };
+    event.duration = Some(Duration::ZERO);
+    logger(&event);
 }
 
 /// A request that is being logged until it is answered.
@@ -82,6 +121,8 @@ impl Logged {
             method: about.method.to_owned(),
             name: about.name.map(str::to_owned),
             uri: about.uri.map(str::to_owned),
+            caller: about.caller.cloned(),
+            client: about.cx.and_then(answering::Cx::client),
             duration: None,
             code: None,
             payload: payload.filter(|_| options.log_payloads).cloned(),

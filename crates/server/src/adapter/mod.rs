@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{self, Caller, Handled, Handler, Publisher, ServerRequest};
+use switchboard_session::answering::{self, AnsweredRequest, Caller, Handled, Handler, Publisher, ServerRequest};
 
 use self::board::Board;
 use self::listing::Lists;
@@ -174,6 +174,12 @@ impl Handler for Adapter {
 
     fn heard(&self, method: &str, params: Option<&Raw>) {
         self.core.heard(method, params);
+    }
+
+    fn answered(&self, request: &AnsweredRequest<'_>) {
+        if let Some(logger) = &self.core.options.logger {
+            logging::log_answered(logger, request);
+        }
     }
 
     fn is_long_lived(&self, method: &str) -> bool {

@@ -45,7 +45,7 @@ impl Core {
         let given = arguments.unwrap_or_default();
         let payload = || Raw::encode(&given).ok();
         let payload = self.options.log_payloads.then(payload).flatten();
-        let log = Logged::begin(&self.options, About::named("prompts/get", &name), payload.as_ref());
+        let log = Logged::begin(&self.options, About::named("prompts/get", &name).of(&cx), payload.as_ref());
         let found = self
             .find_prompt(&name, &cx)
             .and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &given)?)));

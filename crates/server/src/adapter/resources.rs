@@ -60,7 +60,7 @@ impl Resources {
 impl Core {
     pub(crate) fn read_resource(self: &Arc<Self>, params: ReadResourceParams, cx: answering::Cx) -> Handled {
         let ReadResourceParams { uri, meta, .. } = params;
-        let log = Logged::begin(&self.options, About::read(&uri), None);
+        let log = Logged::begin(&self.options, About::read(&uri).of(&cx), None);
         let (resource, args) = match self.find_resource(&uri, &cx).and_then(|found| {
             let args = self.resource_arguments(found.0, &found.1)?;
             Ok((found.0, args))

@@ -23,7 +23,7 @@ impl Core {
             return self.stream_events(cx);
         }
         if let Some(event) = self.accepted(method) {
-            let log = Logged::begin(&self.options, About::named("notify", event), params.as_ref());
+            let log = Logged::begin(&self.options, About::named("notify", event).of(&cx), params.as_ref());
             let reply: Reply = match self.publish(event, params) {
                 Ok(()) => Ok(EmptyResult::default().into()),
                 Err(error) => self.refuse(&error, Asked::Other, &cx),
@@ -91,7 +91,7 @@ impl Core {
 
     /// Tells of every event until the client has heard enough.
     fn stream_events(&self, cx: answering::Cx) -> Handled {
-        let log = Logged::begin(&self.options, About::just(EVENTS_METHOD), None);
+        let log = Logged::begin(&self.options, About::just(EVENTS_METHOD).of(&cx), None);
         let listening = self.board.listen();
         Handled::later(async move {
             // It has no end of its own: cancelling it, or the end of the connection, drops it.

@@ -75,7 +75,7 @@ fn data(output: &OutputDef, rule: OutputRule) -> Data {
 impl Core {
     pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
         let CallToolParams { name, arguments, task, meta, .. } = params;
-        let log = Logged::begin(&self.options, About::named("tools/call", &name), arguments.as_ref());
+        let log = Logged::begin(&self.options, About::named("tools/call", &name).of(&cx), arguments.as_ref());
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
             // Not a call with wrong arguments, but no call at all: the protocol says so itself.

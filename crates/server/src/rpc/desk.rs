@@ -144,7 +144,8 @@ impl Desk {
         params: Option<&Raw>,
         events: EventSink,
     ) -> Outcome {
-        let log = Logged::begin(&self.inner.options, About::named("rpc", self.plain_name(method)), params);
+        let about = About::named("rpc", self.plain_name(method)).for_caller(visit.cx.caller());
+        let log = Logged::begin(&self.inner.options, about, params);
         let begun = self.begin(visit, method, params, events);
         let desk = self.clone();
         Box::pin(async move {

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use switchboard_server::{AdapterEvent, EventKind};
 
-use crate::stage::{ERAS, MODERN, Shop, ask, outcome, session};
+use crate::stage::{ERAS, MODERN, REVISIONS, Shop, ask, by_hand, outcome, session};
 
 type Events = Arc<Mutex<Vec<AdapterEvent>>>;
 
@@ -70,6 +70,38 @@ async fn every_request_is_told_twice_and_nothing_of_what_it_carries() {
             "{revision}"
         );
     }
+}
+
+#[tokio::test]
+async fn d9_what_the_session_answers_itself_is_told_too_with_the_client() {
+    for revision in REVISIONS {
+        let events = Events::default();
+        let seen = Arc::clone(&events);
+        let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
+        let session = session(&server, revision).await;
+        let opened = if revision == MODERN { "server/discover" } else { "initialize" };
+        let at_first = shown(&events);
+        let wanted = [format!("request {opened} -"), format!("response {opened} -")];
+        assert!(at_first.windows(2).any(|two| two == wanted), "{revision}: {at_first:?}");
+        if revision != MODERN {
+            ask(&session, "ping", json!({})).await.unwrap();
+            assert_eq!(shown(&events), ["request ping -", "response ping -"], "{revision}");
+        }
+        let _ = ask(&session, "tools/list", json!({})).await;
+        let last = events.lock().pop().unwrap();
+        assert_eq!(last.method, "tools/list");
+        assert!(last.client.is_some_and(|client| !client.name.is_empty()), "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn d9_the_caller_is_told() {
+    let events = Events::default();
+    let seen = Arc::clone(&events);
+    let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
+    by_hand(&server, Some("ada"), json!({"name": "echo", "arguments": {"text": "a"}})).await.1.unwrap();
+    let told: Vec<_> = events.lock().iter().map(|event| event.caller.clone().unwrap().subject).collect();
+    assert_eq!(told, ["ada", "ada"]);
 }
 
 #[tokio::test]

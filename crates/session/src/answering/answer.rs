@@ -53,25 +53,83 @@ pub(crate) fn answer(
     back: Arc<dyn Back>,
 ) -> Answered {
     let Request { id, method, params, .. } = &request;
+    // What is answered here never reaches the handler, which is told of it all the same.
+    let observe = |footing: Option<&Footing>, error: Option<&RpcError>| {
+        let request = AnsweredRequest { method, caller: caller_of(&*back), footing, error };
+        server.handler().answered(&request);
+    };
     let (footing, progress) = match admit(server, session, method, params.as_ref(), look) {
-        Err(error) => return Answered::Refused(error),
-        Ok(Admission::Answered(reply, footing)) => return Answered::Now(footing.seal(server, reply)),
+        Err(error) => {
+            observe(None, Some(&error));
+            return Answered::Refused(error);
+        }
+        Ok(Admission::Answered(reply, footing)) => {
+            observe(Some(&footing), reply.as_ref().err());
+            return Answered::Now(footing.seal(server, reply));
+        }
         Ok(Admission::Footing(footing, progress)) => (footing, progress),
     };
     if let Err(error) = allowed(server, &footing, method)
         && let Err(error) = footing.seal(server, Err(error))
     {
+        observe(Some(&footing), Some(&error));
         return Answered::Refused(error);
     }
     if let Some(built_in) = built_in(server, session, &footing, (id, method), params.as_ref(), &back) {
         return match built_in {
-            BuiltIn::Replied(reply) => Answered::Now(footing.seal(server, reply)),
-            BuiltIn::Listens(future, cancel) => Answered::Later(Answering { future, cancel: Some(cancel) }),
+            BuiltIn::Replied(reply) => {
+                observe(Some(&footing), reply.as_ref().err());
+                Answered::Now(footing.seal(server, reply))
+            }
+            BuiltIn::Listens(future, cancel) => {
+                observe(Some(&footing), None);
+                Answered::Later(Answering { future, cancel: Some(cancel) })
+            }
         };
     }
     match hand_over(server, footing, request, progress, back) {
         Ok(answered) => answered,
         Err((footing, error)) => Answered::Now(footing.seal(server, Err(error))),
+    }
+}
+
+/// A request that was answered without the handler: one of the protocol itself, such as `initialize` or `ping`, or one
+/// that was refused.
+#[derive(Clone, Copy)]
+pub struct AnsweredRequest<'a> {
+    method: &'a str,
+    caller: Option<&'a Caller>,
+    footing: Option<&'a Footing>,
+    error: Option<&'a RpcError>,
+}
+
+impl<'a> AnsweredRequest<'a> {
+    /// The method of the request.
+    pub fn method(&self) -> &'a str {
+        self.method
+    }
+
+    /// On whose behalf the request was made, where the binding found that out.
+    pub fn caller(&self) -> Option<&'a Caller> {
+        self.caller
+    }
+
+    /// Who the client says it is. For display only.
+    pub fn client(&self) -> Option<Implementation> {
+        self.footing.and_then(Footing::client)
+    }
+
+    /// The error it was answered with.
+    pub fn error(&self) -> Option<&'a RpcError> {
+        self.error
+    }
+}
+
+impl fmt::Debug for AnsweredRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("AnsweredRequest");
+        shown.field("method", &self.method).field("caller", &self.caller).field("error", &self.error);
+        shown.finish_non_exhaustive()
     }
 }
 

@@ -75,6 +75,12 @@ pub trait Handler: Send + Sync + 'static {
     fn heard(&self, method: &str, params: Option<&Raw>) {
         let _ = (method, params);
     }
+
+    /// A request was answered without [`Self::handle`]: one of the protocol itself, such as `initialize` or `ping`, or one
+    /// that was refused.
+    fn answered(&self, request: &AnsweredRequest<'_>) {
+        let _ = request;
+    }
 }
 
 impl<H: Handler + ?Sized> Handler for Arc<H> {
@@ -116,6 +122,10 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
     fn heard(&self, method: &str, params: Option<&Raw>) {
         (**self).heard(method, params);
+    }
+
+    fn answered(&self, request: &AnsweredRequest<'_>) {
+        (**self).answered(request);
     }
 }
 
