@@ -324,18 +324,20 @@ pub struct TraceContext {
     pub baggage: Option<String>,
 }
 
-/// Nobody can be asked. Says what would help.
+/// Nobody can be asked. What would help is for the author of the method or of the call, so it is logged.
 fn nobody(capability: &str, key: &str) -> Error {
-    let why = format!(
-        "{capability}: the question {key:?} has nobody to answer it; give the call answers, or ask only when `can_elicit()`"
+    tracing::warn!(
+        capability,
+        question = key,
+        "nobody can answer a question: give the call `answers`, or ask only when `can_elicit()`"
     );
-    Error::MissingCapability(why)
+    Error::MissingCapability(capability.to_owned())
 }
 
 fn not_answered(error: AskError, key: &str) -> Error {
     match error {
         AskError::Undeclared(capability) => nobody(capability, key),
-        AskError::Unavailable => nobody("elicitation, which its protocol revision lacks", key),
+        AskError::Unavailable => nobody("elicitation", key),
         AskError::Suspended => Error::Suspended,
         AskError::TimedOut => Error::Timeout,
         AskError::Refused(error) => Error::Rpc(error),

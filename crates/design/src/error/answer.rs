@@ -144,13 +144,13 @@ impl ErrorRules {
                 })
             }
             (Error::Unauthorised { scopes }, _) => Answer::Rpc(
-                RpcError::new(error.code(), error.to_string()).with_data(json!({"scopes": scopes})),
+                RpcError::new(error.code(), error.public_message()).with_data(json!({"scopes": scopes})),
             ),
             (Error::Rpc(error), _) => Answer::Rpc(error.clone()),
             (Error::Internal(_) | Error::Transport(_) | Error::Malformed(_), _) => {
                 Answer::Rpc(RpcError::new(error.code(), self.told(error)))
             }
-            (error, _) => Answer::Rpc(RpcError::new(error.code(), error.to_string())),
+            (error, _) => Answer::Rpc(RpcError::new(error.code(), error.public_message())),
         }
     }
 
@@ -177,7 +177,7 @@ impl ErrorRules {
         match (self.details, source) {
             (Details::Shown, Some(source)) => format!("{error}: {source}"),
             (Details::Shown, None) => error.to_string(),
-            (Details::Hidden, _) => "Internal error".to_owned(),
+            (Details::Hidden, _) => error.public_message(),
         }
     }
 }

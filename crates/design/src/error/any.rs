@@ -36,6 +36,19 @@ impl fmt::Display for Error {
 }
 
 impl Error {
+    /// What the other side reads of it, which may be a model: no word for developers, and nothing of what lies beneath.
+    /// The text for logs is how the error is displayed.
+    pub fn public_message(&self) -> String {
+        match self {
+            Self::Unmapped { method } => format!("Method not found: {method}"),
+            Self::MissingCapability(capability) => {
+                format!("This needs the capability {capability}, which the client does not have.")
+            }
+            Self::Transport(_) | Self::Malformed(_) | Self::Internal(_) => "Internal error".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// What lies beneath it.
     pub fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {

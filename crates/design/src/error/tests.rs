@@ -154,6 +154,25 @@ fn d6_a_received_error_has_the_code_it_was_told_with() {
 }
 
 #[test]
+fn v6_developers_and_models_are_told_different_things() {
+    let errors = [
+        (Error::Unmapped { method: "reindex".into() }, "Method not found: reindex"),
+        (
+            Error::MissingCapability("elicitation".into()),
+            "This needs the capability elicitation, which the client does not have.",
+        ),
+        (Error::internal("the password is 1234"), "Internal error"),
+    ];
+    for (error, public) in errors {
+        for rules in rules() {
+            let Answer::Rpc(told) = rules.answer(&error, Asked::Other) else { panic!("an error") };
+            assert_eq!(told.message, public);
+            assert!(!told.message.contains('`'), "code is for developers: {}", told.message);
+        }
+    }
+}
+
+#[test]
 fn what_others_send_is_read_too() {
     let failed = CallToolResult::error("boom");
     let none = |_: &str| None;

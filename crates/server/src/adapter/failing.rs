@@ -26,7 +26,7 @@ impl Core {
         if let (Error::MissingCapability(_), Asked::Tool, ErrorPolicy::Specification) =
             (error, asked, rules.policy)
         {
-            return self.refuse(&Error::tool("missing_capability", error.to_string()), asked, cx);
+            return self.refuse(&Error::tool("missing_capability", error.public_message()), asked, cx);
         }
         match rules.answer(error, asked) {
             Answer::Result(result) => Ok(result.into()),
