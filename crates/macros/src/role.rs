@@ -61,6 +61,8 @@ pub(crate) struct Resource {
     pub(crate) uri: LitStr,
     pub(crate) variables: Vec<Variable>,
     pub(crate) mime: Option<Expr>,
+    /// The method that lists its members.
+    pub(crate) list: Option<Ident>,
     pub(crate) watch: bool,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) public: Option<bool>,
@@ -214,13 +216,20 @@ impl Tool {
 }
 
 impl Resource {
-    const KNOWN: [&str; 5] = ["uri", "mime", "watch", "ttl", "cache"];
+    const KNOWN: [&str; 6] = ["uri", "mime", "list", "watch", "ttl", "cache"];
 
     fn read(mut options: Options, problems: &mut Problems) -> Option<Self> {
         let span = options.span;
         let uri = options.literal("uri", problems).or_else(|| options.short.take());
         let common = Common::read(&mut options, problems);
         let mime = options.text("mime", problems);
+        let list = options.tokens("list", problems).and_then(|tokens| {
+            let read = syn::parse2::<Ident>(tokens.clone()).ok();
+            if read.is_none() {
+                problems.at(&tokens, "`list` is the method that lists the members: `list = list_documents`");
+            }
+            read
+        });
         let watch = options.flag("watch", problems) == Some(true);
         let ttl_ms = options.literal("ttl", problems).and_then(|ttl| {
             let read = milliseconds(&ttl.value());
@@ -246,7 +255,7 @@ impl Resource {
             return None;
         };
         match uri::variables(&uri.value()) {
-            Ok(variables) => Some(Self { common, uri, variables, mime, watch, ttl_ms, public }),
+            Ok(variables) => Some(Self { common, uri, variables, mime, list, watch, ttl_ms, public }),
             Err(why) => {
                 problems.at(&uri, why);
                 None

@@ -88,6 +88,32 @@ impl ServiceOptions {
     }
 }
 
+/// A method that lists the members of a resource and has no role of its own is the program's own.
+fn mark_listing(methods: &mut [Method], problems: &mut Problems) {
+    let listing = methods.iter().filter_map(|method| match &method.role {
+        Role::Resource(resource) => Some((resource.list.clone()?, resource.is_fixed())),
+        _ => None,
+    });
+    for (list, is_fixed) in listing.collect::<Vec<_>>() {
+        if is_fixed {
+            problems.at(&list, "a resource without variables in its path has no members to list");
+        }
+        let Some(method) = methods.iter_mut().find(|method| method.ident == list) else {
+            problems.at(
+                &list,
+                format_args!("`{list}` lists the members: declare `async fn {list}(&self) -> Result<Vec<Resource>>;`"),
+            );
+            continue;
+        };
+        if method.params.iter().any(|param| !matches!(param.kind, crate::param::ParamKind::Cx)) {
+            problems.at(&method.ident, "a method that lists members takes nothing but `&Cx`");
+        }
+        if matches!(method.role, Role::Unmapped) {
+            method.role = Role::Internal;
+        }
+    }
+}
+
 impl Service {
     pub(crate) fn read(attr: TokenStream, item: &ItemTrait, named: &Ident, problems: &mut Problems) -> Self {
         let options = ServiceOptions::read(attr, named, problems);
@@ -106,6 +132,7 @@ impl Service {
                 other => problems.at(other, "a service has methods only; put this into a trait of its own"),
             }
         }
+        mark_listing(&mut methods, problems);
         let service = Self {
             vis: item.vis.clone(),
             ident: item.ident.clone(),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use switchboard_design::{CompletionOf, Design, ItemKind, OutputDef};
-use switchboard_protocol::{CallToolResult, Raw};
+use switchboard_protocol::{CallToolResult, Raw, Resource};
 
 use crate::{Call, Changes, Contents, Cx, Dispatch, Prompt, Working};
 
@@ -228,6 +228,11 @@ impl Dispatch for Composed {
     fn read_resource(&self, resource: usize, call: Call) -> Working<Contents> {
         let (part, resource) = self.resources[resource];
         self.parts[part].read_resource(resource, call)
+    }
+
+    fn list_members(&self, resource: usize, cx: Cx) -> Working<Vec<Resource>> {
+        let (part, resource) = self.resources[resource];
+        self.parts[part].list_members(resource, cx)
     }
 
     fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use switchboard_design::{Design, Error, InvalidParams};
-use switchboard_protocol::{CallToolResult, Raw};
+use switchboard_protocol::{CallToolResult, Raw, Resource};
 
 use crate::args::Given;
 use crate::{Changes, Contents, Cx, Event, EventSink, Events, Prompt, Shape, StreamJson};
@@ -26,6 +26,12 @@ pub trait Dispatch: Send + Sync + 'static {
 
     /// Reads a resource, whose arguments were read out of its URI.
     fn read_resource(&self, resource: usize, call: Call) -> Working<Contents>;
+
+    /// Lists the members of a resource whose URI has variables.
+    fn list_members(&self, resource: usize, cx: Cx) -> Working<Vec<Resource>> {
+        let _ = (resource, cx);
+        Box::pin(async { Ok(Vec::new()) })
+    }
 
     /// Fills in a prompt.
     fn get_prompt(&self, prompt: usize, call: Call) -> Working<Prompt>;

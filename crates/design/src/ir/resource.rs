@@ -34,6 +34,9 @@ pub struct ResourceDef {
     /// What it holds.
     #[serde(default)]
     pub output: OutputDef,
+    /// The method that lists its members, when its URI has variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<String>,
     /// Whether others may subscribe to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub watch: bool,
@@ -75,6 +78,7 @@ impl ResourceDef {
             mime: None,
             params: Vec::new(),
             output: OutputDef::Text,
+            list: None,
             watch: false,
             ttl_ms: None,
             cache_scope: None,
@@ -103,6 +107,7 @@ setters!(ResourceDef:
     some with_mime mime String;
     set with_params params Vec<ParamDef>;
     set with_output output OutputDef;
+    some with_list list String;
     set with_watch watch bool;
     some with_ttl_ms ttl_ms u64;
     some with_cache_scope cache_scope CacheScope;

@@ -129,6 +129,10 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
             if let Some(mime) = &resource.mime {
                 made.extend(quote!(.with_mime(#mime)));
             }
+            if let Some(list) = &resource.list {
+                let list = syn::ext::IdentExt::unraw(list).to_string();
+                made.extend(quote!(.with_list(#list)));
+            }
             if resource.watch {
                 made.extend(quote!(.with_watch(true)));
             }

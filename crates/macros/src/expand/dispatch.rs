@@ -81,7 +81,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
         (number_pattern(number), ran(rt, method, &plain))
     });
     let completions = verb("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
-    let watch = watch(service);
+    let (watch, members) = (watch(service), members(service));
     let methods = methods(service);
     quote! {
         #functions
@@ -89,6 +89,7 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
             fn design(&self) -> &::std::sync::Arc<#rt::design::Design> { __design() }
             #tools
             #resources
+            #members
             #prompts
             #completions
             #watch
@@ -159,6 +160,38 @@ fn ran(rt: &TokenStream, method: &Method, work: &TokenStream) -> TokenStream {
         Role::Tool(tool) if tool.shielded => quote!(#rt::shielded(#work)),
         _ => work,
     }
+}
+
+/// How the members of resources are listed; nothing where none are.
+fn members(service: &Service) -> Option<TokenStream> {
+    let (ident, rt) = (&service.ident, &service.options.rt);
+    let resources = service.numbered(|role| match role {
+        Role::Resource(resource) => Some(resource),
+        _ => None,
+    });
+    let arms: Vec<TokenStream> = resources
+        .filter_map(|(number, _, resource)| {
+            let list = resource.list.as_ref()?;
+            let method = service.methods.iter().find(|method| method.ident == *list)?;
+            let (number, cx) = (number_pattern(number), method.cx().map(|_| quote!(&cx)));
+            Some(quote_spanned! {at(&method.value)=>
+                #number => ::std::boxed::Box::pin(async move {
+                    #rt::plain(<__S as #ident>::#list(&service, #cx).await)
+                }),
+            })
+        })
+        .collect();
+    (!arms.is_empty()).then(|| quote! {
+        #[allow(unused_variables, reason = "not every method looks at its context")]
+        fn list_members(
+            &self,
+            number: usize,
+            cx: #rt::Cx,
+        ) -> #rt::Working<::std::vec::Vec<#rt::protocol::Resource>> {
+            let service = ::std::sync::Arc::clone(&self.0);
+            match number { #(#arms)* _ => #rt::no_such() }
+        }
+    })
 }
 
 fn watch(service: &Service) -> TokenStream {

@@ -123,6 +123,12 @@ impl<T: Listed> List<T> {
         Self { method, items, scopes, page_size, everybody, others: Mutex::default() }
     }
 
+    /// What a caller sees of the list.
+    pub(crate) fn seen_by(&self, access: Access<'_>) -> Vec<T> {
+        let seen = self.items.iter().filter(|(_, scopes)| access.covers(scopes));
+        seen.map(|(item, _)| item.clone()).collect()
+    }
+
     fn pages(&self, access: Access<'_>) -> Arc<Pages> {
         let has: Vec<bool> = self.scopes.iter().map(|scope| access.has(scope)).collect();
         if !has.contains(&true) {
@@ -131,9 +137,7 @@ impl<T: Listed> List<T> {
         if let Some(known) = self.others.lock().get(&has) {
             return Arc::clone(known);
         }
-        let seen = self.items.iter().filter(|(_, scopes)| access.covers(scopes));
-        let seen = seen.map(|(item, _)| item.clone()).collect();
-        let pages = Arc::new(Pages::new(self.method, seen, self.page_size, true));
+        let pages = Arc::new(Pages::new(self.method, self.seen_by(access), self.page_size, true));
         let mut others = self.others.lock();
         if others.len() < MOST_VIEWS {
             others.insert(has, Arc::clone(&pages));
@@ -164,10 +168,15 @@ impl Pages {
 
 /// Says where a page begins, and nothing to whoever reads it: the same in every replica of a server.
 fn cursor<T: Listed>(method: &str, page: &[T]) -> String {
+    hashed(method, page.first().map_or("", T::name))
+}
+
+/// The cursor of what begins with this item.
+pub(super) fn hashed(method: &str, first: &str) -> String {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.write(method.as_bytes());
     hash.write(&[0]);
-    hash.write(page.first().map_or("", T::name).as_bytes());
+    hash.write(first.as_bytes());
     format!("{:016x}", hash.finish())
 }
 

@@ -9,6 +9,7 @@ mod completion;
 mod failing;
 mod listing;
 pub(crate) mod logging;
+mod members;
 mod prompts;
 mod resources;
 mod running;
@@ -135,7 +136,7 @@ impl Handler for Adapter {
             ServerRequest::CallTool(params) => core.call_tool(params, cx),
             ServerRequest::ListTools(page) => core.list(&core.lists.tools, &page, &cx),
             ServerRequest::ReadResource(params) => core.read_resource(params, cx),
-            ServerRequest::ListResources(page) => core.list(&core.lists.resources, &page, &cx),
+            ServerRequest::ListResources(page) => core.list_resources(page, cx),
             ServerRequest::ListResourceTemplates(page) => core.list(&core.lists.templates, &page, &cx),
             ServerRequest::GetPrompt(params) => core.get_prompt(params, cx),
             ServerRequest::ListPrompts(page) => core.list(&core.lists.prompts, &page, &cx),

@@ -390,3 +390,63 @@ mod bytes {
         }
     }
 }
+
+/// A resource whose members are listed.
+mod members {
+    use switchboard::prelude::*;
+    use switchboard::{Client, InProcess, Offer, Resource};
+
+    /// Documents.
+    #[service(version = "1.0.0")]
+    trait Documents {
+        /// One document.
+        #[resource(uri = "doc://{id}", mime = "text/markdown", list = list_documents)]
+        async fn document(&self, id: String) -> Result<String>;
+        async fn list_documents(&self, cx: &Cx) -> Result<Vec<Resource>>;
+        /// All there is.
+        #[resource(uri = "all://documents")]
+        async fn all(&self) -> Result<String>;
+    }
+
+    struct Shelf;
+
+    impl Documents for Shelf {
+        async fn document(&self, id: String) -> Result<String> {
+            Ok(format!("# {id}"))
+        }
+        async fn list_documents(&self, cx: &Cx) -> Result<Vec<Resource>> {
+            assert!(cx.revision().is_some());
+            let named = |id: &str| Resource::new(format!("doc://{id}"), id);
+            let mut last = named("c");
+            last.mime_type = Some("text/plain".into());
+            Ok(vec![named("a"), named("b"), last, named("secret"), Resource::new("other://x", "other")])
+        }
+        async fn all(&self) -> Result<String> {
+            Ok("abc".into())
+        }
+    }
+
+    #[tokio::test]
+    async fn v13_the_members_of_a_resource_are_listed_where_they_can_be_read() {
+        for (offer, size) in [(Offer::ModernOnly, 100), (Offer::LegacyOnly, 100), (Offer::ModernOnly, 1), (Offer::LegacyOnly, 3)] {
+            let builder = DocumentsServer::builder(Shelf).deny_resources(["doc://secret"]).page_size(size);
+            let server = builder.build().unwrap();
+            let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
+            let listed = session.list_resources().await.unwrap();
+            let shown: Vec<_> =
+                listed.iter().map(|one| (one.uri.as_str(), one.mime_type.as_deref().unwrap_or("-"))).collect();
+            assert_eq!(
+                shown,
+                [
+                    ("all://documents", "-"),
+                    ("doc://a", "text/markdown"),
+                    ("doc://b", "text/markdown"),
+                    ("doc://c", "text/plain"),
+                ]
+            );
+            assert_eq!(session.list_resource_templates().await.unwrap().iter().count(), 1);
+            let documents = DocumentsClient::new(session);
+            assert_eq!(documents.document("a".into()).await.unwrap(), "# a");
+        }
+    }
+}
