@@ -50,11 +50,14 @@ impl<'a> Quickstart<'a> {
     }
 
     fn head(&self, out: &mut String) {
-        let Design { name, version, title, instructions, .. } = self.design;
+        let Design { name, version, title, description, instructions, .. } = self.design;
         *out +=
             &format!("{QUICKSTART_MARKER} from the design of {name}; what is changed here is lost. -->\n\n");
         *out += &format!("# {}: quickstart\n\n", title.as_deref().unwrap_or(name).trim_end_matches('.'));
         *out += &format!("`{name}` {version} is a service of the Model Context Protocol (MCP).\n\n");
+        if let Some(description) = description {
+            *out += &format!("{}\n\n", description.trim());
+        }
         if let Some(instructions) = instructions {
             *out += &format!("{}\n\n", instructions.trim());
         }

@@ -40,11 +40,10 @@ impl OutputRule {
 impl Design {
     /// The name and version, as told when a session opens.
     pub fn implementation(&self) -> Implementation {
-        let implementation = Implementation::new(self.name.clone(), self.version.clone());
-        match &self.title {
-            Some(title) => implementation.with_title(title.clone()),
-            None => implementation,
-        }
+        let mut implementation = Implementation::new(self.name.clone(), self.version.clone());
+        implementation.title.clone_from(&self.title);
+        implementation.description.clone_from(&self.description);
+        implementation
     }
 
     /// What the service can do, as far as the design says it: what it has none of is not offered.

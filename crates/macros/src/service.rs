@@ -101,7 +101,9 @@ fn mark_listing(methods: &mut [Method], problems: &mut Problems) {
         let Some(method) = methods.iter_mut().find(|method| method.ident == list) else {
             problems.at(
                 &list,
-                format_args!("`{list}` lists the members: declare `async fn {list}(&self) -> Result<Vec<Resource>>;`"),
+                format_args!(
+                    "`{list}` lists the members: declare `async fn {list}(&self) -> Result<Vec<Resource>>;`"
+                ),
             );
             continue;
         };

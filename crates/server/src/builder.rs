@@ -161,6 +161,13 @@ impl ServiceBuilder {
         self.with(|options| options.stream_limits = limits)
     }
 
+    /// How `serve --http` of [`serve_cli`](Self::serve_cli) serves: who is let in, limits, the path.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn http_options(self, http: switchboard_transport::http::server::HttpOptions) -> Self {
+        self.with(|options| options.http = Some(http))
+    }
+
     /// What becomes of arguments that a tool or prompt does not have: refused unless set.
     #[must_use]
     pub fn unknown_arguments(self, rule: UnknownArguments) -> Self {

@@ -98,6 +98,8 @@ pub(crate) struct Options {
     pub(crate) instructions: Option<String>,
     pub(crate) info: Option<Implementation>,
     pub(crate) feeds: Vec<EventFeed>,
+    #[cfg(feature = "http")]
+    pub(crate) http: Option<switchboard_transport::http::server::HttpOptions>,
 }
 
 impl Options {

@@ -22,6 +22,9 @@ pub struct Design {
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What it is, in a sentence or two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// How to use it, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
@@ -76,6 +79,7 @@ impl Design {
             name: name.into(),
             version: version.into(),
             title: None,
+            description: None,
             instructions: None,
             protocols: Vec::new(),
             rpc: None,
@@ -128,6 +132,7 @@ impl Design {
 
 setters!(Design:
     some with_title title String;
+    some with_description description String;
     some with_instructions instructions String;
     set with_protocols protocols Vec<String>;
     some with_rpc rpc String;

@@ -123,7 +123,9 @@ impl Found<'_> {
         if old.version != new.version {
             self.add(Class::Docs, format!("has version {} instead of {}", new.version, old.version));
         }
-        self.docs(old.title != new.title || old.instructions != new.instructions);
+        let docs =
+            |design: &Design| (design.title.clone(), design.description.clone(), design.instructions.clone());
+        self.docs(docs(old) != docs(new));
         for name in old.protocols.iter().filter(|name| !new.protocols.contains(name)) {
             // An empty list accepts everything.
             let class = if new.protocols.is_empty() { Class::Additive } else { Class::Breaking };

@@ -10,7 +10,11 @@ pub fn listing(design: &Design) -> String {
 
 /// The same, with schemas where they are wanted.
 pub fn people(design: &Design, schema: bool) -> String {
-    let mut text = format!("{} {}\n", design.title.as_deref().unwrap_or(&design.name), design.version);
+    let mut text = format!(
+        "{} {}\n",
+        design.title.as_deref().or(design.description.as_deref()).unwrap_or(&design.name),
+        design.version
+    );
     let tools = design.tools.iter().zip(design.tool_commands()).map(|(tool, command)| {
         let schemas = [
             ("arguments", Some(design_schema(design, &tool.args.schema))),

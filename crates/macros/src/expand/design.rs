@@ -53,37 +53,30 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     }
 }
 
-/// The first paragraph of the doc comment is the title, the others are instructions; a title in the attribute makes them
-/// all instructions.
+/// The title is said in the attribute. The first paragraph of the doc comment is the description, the others are
+/// instructions.
 fn title(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
     let mut made = TokenStream::new();
-    let given = service.options.title.as_ref();
-    if let Some(title) = given {
+    if let Some(title) = &service.options.title {
         made.extend(quote!(.with_title(#title)));
     }
     match &service.docs {
         None => {}
         Some(Docs::Text(text)) => {
-            let parted = text.split("\n\n").next().unwrap_or_default();
-            let (first, rest) = match given {
-                Some(_) => ("", text.as_str()),
-                None => (parted, text[parted.len()..].trim()),
-            };
+            let first = text.split("\n\n").next().unwrap_or_default();
+            let rest = text[first.len()..].trim();
             let first = first.lines().map(str::trim).collect::<Vec<_>>().join(" ");
             if !first.is_empty() {
-                made.extend(quote!(.with_title(#first)));
+                made.extend(quote!(.with_description(#first)));
             }
             if !rest.is_empty() {
                 made.extend(quote!(.with_instructions(#rest)));
             }
         }
-        Some(Docs::Made(text)) => made.extend(match given {
-            Some(_) => quote!(.with_instructions(#text)),
-            None => quote! {
-                .with_title(#rt::first_paragraph(#text))
-                .with_instructions(#rt::other_paragraphs(#text))
-            },
+        Some(Docs::Made(text)) => made.extend(quote! {
+            .with_description(#rt::first_paragraph(#text))
+            .with_instructions(#rt::other_paragraphs(#text))
         }),
     }
     made

@@ -181,15 +181,17 @@ fn members(service: &Service) -> Option<TokenStream> {
             })
         })
         .collect();
-    (!arms.is_empty()).then(|| quote! {
-        #[allow(unused_variables, reason = "not every method looks at its context")]
-        fn list_members(
-            &self,
-            number: usize,
-            cx: #rt::Cx,
-        ) -> #rt::Working<::std::vec::Vec<#rt::protocol::Resource>> {
-            let service = ::std::sync::Arc::clone(&self.0);
-            match number { #(#arms)* _ => #rt::no_such() }
+    (!arms.is_empty()).then(|| {
+        quote! {
+            #[allow(unused_variables, reason = "not every method looks at its context")]
+            fn list_members(
+                &self,
+                number: usize,
+                cx: #rt::Cx,
+            ) -> #rt::Working<::std::vec::Vec<#rt::protocol::Resource>> {
+                let service = ::std::sync::Arc::clone(&self.0);
+                match number { #(#arms)* _ => #rt::no_such() }
+            }
         }
     })
 }

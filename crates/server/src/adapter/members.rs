@@ -30,7 +30,9 @@ impl Core {
         let work = Box::pin(async move { core.gather_resources(cx).await });
         let core = Arc::clone(self);
         Running::new(work, log, tracing::debug_span!("resources/list"), move |outcome| match outcome {
-            Ok(resources) => page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(PAGE)),
+            Ok(resources) => {
+                page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(PAGE))
+            }
             Err(error) => core.fail(error, Asked::Other, &own),
         })
         .within(self.options.timeout)
@@ -46,7 +48,11 @@ impl Core {
             }
             let members = self.service.list_members(place, Cx::serving(cx.clone())).await?;
             if members.len() > MOST_MEMBERS {
-                tracing::warn!(resource = def.name, members = members.len(), "only {MOST_MEMBERS} members are listed");
+                tracing::warn!(
+                    resource = def.name,
+                    members = members.len(),
+                    "only {MOST_MEMBERS} members are listed"
+                );
             }
             let is_readable = |member: &Resource| {
                 let uri: Option<ResourceUri> = member.uri.parse().ok();
@@ -54,7 +60,11 @@ impl Core {
                     self.resources.policy().allows(&uri) && self.resources.find(&uri) == Some(place)
                 });
                 if !is_readable {
-                    tracing::debug!(resource = def.name, uri = member.uri, "a member cannot be read, so it is not listed");
+                    tracing::debug!(
+                        resource = def.name,
+                        uri = member.uri,
+                        "a member cannot be read, so it is not listed"
+                    );
                 }
                 is_readable
             };
@@ -72,9 +82,13 @@ fn page(resources: Vec<Resource>, cursor: Option<&str>, size: usize) -> Reply {
     let start = match cursor {
         None => 0,
         Some(cursor) => {
-            let found = resources.iter().position(|resource| super::listing::hashed("resources/list", &resource.uri) == cursor);
+            let found = resources
+                .iter()
+                .position(|resource| super::listing::hashed("resources/list", &resource.uri) == cursor);
             found.ok_or_else(|| {
-                RpcError::invalid_params("Invalid cursor: what it led to is no longer listed; begin again without one")
+                RpcError::invalid_params(
+                    "Invalid cursor: what it led to is no longer listed; begin again without one",
+                )
             })?
         }
     };

@@ -24,7 +24,9 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{self, AnsweredRequest, Caller, Handled, Handler, Publisher, ServerRequest};
+use switchboard_session::answering::{
+    self, AnsweredRequest, Caller, Handled, Handler, Publisher, ServerRequest,
+};
 
 use self::board::Board;
 use self::listing::Lists;

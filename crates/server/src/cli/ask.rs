@@ -87,6 +87,10 @@ async fn form(form: &FormParams, who: &str, lines: &mut Lines) -> Result<ElicitR
             content.insert(name, value);
         }
     }
+    // One answer of yes or no is the consent itself: it is not confirmed a second time.
+    if schema.properties.len() == 1 && schema.properties.iter().all(|(_, field)| is_yes_or_no(field)) {
+        return Ok(ElicitResult::accept(content));
+    }
     for (name, value) in content.iter() {
         say(&format!("  {} = {}", one_line(name), one_line(&field::shown(value))));
     }
@@ -94,6 +98,10 @@ async fn form(form: &FormParams, who: &str, lines: &mut Lines) -> Result<ElicitR
         true => ElicitResult::accept(content),
         false => ElicitResult::new(ElicitAction::Decline),
     })
+}
+
+fn is_yes_or_no(field: &FormField) -> bool {
+    matches!(field, FormField::Boolean(_))
 }
 
 /// One field, asked for until what is typed fits.
@@ -188,5 +196,36 @@ impl Answers for AtTerminal {
         asker: &'a Asker,
     ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
         Box::pin(self.ask(request, asker))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard_protocol::{BooleanField, FormSchema, TextField};
+
+    use super::*;
+
+    async fn asked(fields: &[(&str, FormField)], typed: &[&str]) -> (ElicitAction, usize) {
+        let mut schema = FormSchema::new();
+        for (name, field) in fields {
+            schema = schema.with_required(*name, field.clone());
+        }
+        let ElicitParams::Form(form) = ElicitParams::form("Really?", schema) else { unreachable!() };
+        let (keyboard, mut lines) = mpsc::unbounded_channel();
+        typed.iter().for_each(|line| keyboard.send((*line).to_owned()).unwrap());
+        drop(keyboard);
+        let Ok(result) = self::form(&form, "a service", &mut lines).await else {
+            panic!("not enough was typed")
+        };
+        (result.action, lines.len())
+    }
+
+    #[tokio::test]
+    async fn v11_a_yes_or_no_form_is_asked_once() {
+        let yes_or_no = ("ok", FormField::Boolean(BooleanField::new()));
+        assert_eq!(asked(std::slice::from_ref(&yes_or_no), &["yes"]).await, (ElicitAction::Accept, 0));
+        assert_eq!(asked(std::slice::from_ref(&yes_or_no), &["no"]).await, (ElicitAction::Accept, 0));
+        let text = ("why", FormField::Text(TextField::new()));
+        assert_eq!(asked(&[yes_or_no, text], &["yes", "because", "n"]).await, (ElicitAction::Decline, 0));
     }
 }

@@ -33,7 +33,8 @@ pub fn command(design: &Design) -> Command {
 
 /// The command of a service, without any command in it.
 pub(super) fn root(design: &Design, name: String) -> Command {
-    let about = design.title.clone().unwrap_or_else(|| design.name.clone());
+    let about =
+        design.title.clone().or_else(|| design.description.clone()).unwrap_or_else(|| design.name.clone());
     let about = match &design.instructions {
         Some(instructions) => format!("{about}\n\n{instructions}"),
         None => about,
@@ -171,17 +172,65 @@ fn leaf(name: &str, about: &str, flags: &[Flag], reach: Reach) -> Command {
     let whole = Arg::new(WHOLE).long("args").value_name("JSON|@FILE|-").help(
         "All arguments as one JSON object: the text itself, @FILE, or - for stdin. Flags are put on top",
     );
-    let needed = flags.iter().filter(|flag| flag.required);
-    let needed: String =
-        needed.map(|flag| format!("--{} <{}> ", flag.long, flag.kind.placeholder())).collect();
     let first_line = about.lines().next().unwrap_or_default().to_owned();
     Command::new(name.to_owned())
         .about(first_line)
         .long_about(about.to_owned())
-        .override_usage(format!("{name} {needed}[OPTIONS]"))
         .args(flags.iter().map(argument))
         .arg(whole)
         .args(options::arguments(reach, flags))
+}
+
+/// The command with a usage line for every command that takes arguments of the design: what must be given is checked
+/// later, all at once, so clap does not know it.
+pub(super) fn with_usage(command: Command, path: &str) -> Command {
+    if command.get_arguments().any(|arg| arg.get_id() == WHOLE) {
+        let is_needed = |arg: &&Arg| arg.get_help().is_some_and(|help| help.to_string().contains(REQUIRED));
+        let needed = command.get_arguments().filter(is_needed);
+        let needed: String = needed
+            .map(|arg| {
+                let value = arg.get_value_names().and_then(|names| names.first());
+                let value = value.map_or_else(String::new, |value| format!(" <{value}>"));
+                format!("--{}{value} ", arg.get_long().unwrap_or_default())
+            })
+            .collect();
+        return command.override_usage(format!("{path} {needed}[OPTIONS]"));
+    }
+    let path = path.to_owned();
+    command.mut_subcommands(move |inner| {
+        let path = format!("{path} {}", inner.get_name());
+        with_usage(inner, &path)
+    })
+}
+
+/// Stands in the help of what must be given.
+const REQUIRED: &str = "[required]";
+
+/// The least and the most of a number or of the length of a text, for people.
+fn range(schema: &Value) -> Option<String> {
+    let bound =
+        |keys: [&str; 2]| keys.iter().find_map(|key| schema.get(*key).filter(|bound| bound.is_number()));
+    let length = (schema.get("minLength"), schema.get("maxLength"));
+    let (least, most, unit) =
+        match (bound(["minimum", "exclusiveMinimum"]), bound(["maximum", "exclusiveMaximum"]), length) {
+            (None, None, (least, most)) => (least, most, " characters"),
+            (least, most, _) => (least, most, ""),
+        };
+    let above =
+        if schema.get("exclusiveMinimum").is_some_and(Value::is_number) { "above" } else { "at least" };
+    let below =
+        if schema.get("exclusiveMaximum").is_some_and(Value::is_number) { "below" } else { "at most" };
+    match (least, most) {
+        (Some(least), Some(most)) if (above, below) == ("at least", "at most") => {
+            Some(format!("[{least} to {most}{unit}]"))
+        }
+        (Some(least), Some(most)) => Some(format!("[{above} {least}, {below} {most}{unit}]")),
+        // Every number without a sign is at least 0.
+        (Some(least), None) if above == "at least" && least.as_f64() == Some(0.0) => None,
+        (Some(least), None) => Some(format!("[{above} {least}{unit}]")),
+        (None, Some(most)) => Some(format!("[{below} {most}{unit}]")),
+        (None, None) => None,
+    }
 }
 
 /// A flag as clap has it. What is given is checked later, all at once.
@@ -189,7 +238,10 @@ fn argument(flag: &Flag) -> Arg {
     let mut help = flag.description().unwrap_or_default().to_owned();
     let mut add = |text: String| help = format!("{help} {text}").trim().to_owned();
     if flag.required {
-        add("[required]".to_owned());
+        add(REQUIRED.to_owned());
+    }
+    if let Some(range) = range(&flag.schema) {
+        add(range);
     }
     let is_something = |value: &&Value| !value.as_array().is_some_and(Vec::is_empty);
     if let Some(default) = flag.default().filter(is_something) {
@@ -247,5 +299,36 @@ impl TypedValueParser for Texts {
             FlagKind::Boolean => Some(Box::new(["true", "false"].into_iter().map(PossibleValue::new))),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Given {
+        /// What to look for
+        #[schemars(length(min = 1, max = 80))]
+        query: String,
+        #[schemars(range(min = 1, max = 50))]
+        limit: Option<u32>,
+        offset: Option<u32>,
+    }
+
+    #[test]
+    fn v11_help_shows_the_whole_usage_and_ranges() {
+        let tool = crate::rt::tool::<Given, ()>("find_things", "Finds.", &["query", "limit", "offset"]);
+        let design = Design::new("finder", "1.0.0").with_tools([tool]);
+        let mut command = with_usage(command(&design), "my-finder");
+        let help = command.find_subcommand_mut("find-things").unwrap().render_long_help().to_string();
+        assert!(help.contains("Usage: my-finder find-things --query <TEXT> [OPTIONS]"), "{help}");
+        for shown in ["What to look for [required] [1 to 80 characters]", "[1 to 50]"] {
+            assert!(help.contains(shown), "{shown} in {help}");
+        }
+        assert!(!help.contains("[at least 0]"), "{help}");
     }
 }

@@ -13,6 +13,7 @@ use switchboard_protocol::{ListenFilter, Raw};
 use switchboard_session::ClientSession;
 use switchboard_session::client::Change;
 
+use super::command::with_usage;
 use super::failure::Failure;
 use super::given;
 use super::options::Options;
@@ -59,9 +60,16 @@ pub(super) fn finish(done: Result<(), Failure>, options: &Options) -> ExitCode {
 
 /// Reads a command line; help and wrong usage are told here.
 pub(super) fn parse(
-    mut command: Command,
+    command: Command,
     args: impl IntoIterator<Item = OsString>,
 ) -> Result<(ArgMatches, Command), ExitCode> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let program = args.first().map(std::path::Path::new).and_then(std::path::Path::file_name);
+    let program = program.map(|name| name.to_string_lossy().into_owned());
+    let mut command = match program {
+        Some(program) => with_usage(command, &program),
+        None => command,
+    };
     match command.try_get_matches_from_mut(args) {
         Ok(matches) => Ok((matches, command)),
         Err(error) => {

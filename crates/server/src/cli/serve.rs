@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 use switchboard_design::Design;
+use switchboard_protocol::Implementation;
 use switchboard_session::answering::Server;
 use switchboard_session::link::LinkError;
-use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
+use switchboard_transport::http::server::{HttpListener, HttpService};
 use switchboard_transport::stdio::own_stdio;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -113,6 +114,13 @@ async fn serve(builder: ServiceBuilder, matches: &ArgMatches) -> Result<(), Fail
 /// Until the client leaves, or somebody ends us.
 async fn on_stdio(server: &Arc<Server>) -> Result<(), Failure> {
     let mut signals = Signals::catch()?;
+    if io::IsTerminal::is_terminal(&io::stdin()) {
+        let Implementation { name, version, .. } = server.info();
+        say(&format!(
+            "{name} {version} waits for MCP messages on stdin, one JSON object a line: this is for MCP clients, which \
+             start this command themselves.\nPress Ctrl-C to stop. To try the service by hand, use `call`, `read` or `list`."
+        ));
+    }
     let pipe = own_stdio()?;
     tokio::select! {
         ended = server.serve(pipe) => match ended {
@@ -138,7 +146,7 @@ async fn over_http(
     let listener = HttpListener::bind(address)
         .await
         .map_err(|error| Failure::Other(format!("cannot listen on {address}: {error}")))?;
-    let mut options = HttpOptions::default();
+    let mut options = builder.parts().1.http.clone().unwrap_or_default();
     if !hosts.is_empty() {
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         options.allowed_hosts = loopback.into_iter().chain(hosts).collect();

@@ -111,6 +111,7 @@ async fn payloads_are_logged_when_asked_for() {
     let builder = Shop::builder().log_payloads(true).logger(move |event| seen.lock().push(event.clone()));
     let server = builder.build().unwrap();
     let session = session(&server, MODERN).await;
+    events.lock().clear();
     outcome(&session, "echo", json!({"text": "classified"})).await;
     let told = events.lock();
     assert_eq!(told[0].payload.as_ref().unwrap().as_str(), r#"{"text":"classified"}"#);

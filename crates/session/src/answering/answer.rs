@@ -1,6 +1,7 @@
 //! One request in, one response out. No peer, no table, no outlet.
 
 use std::any::TypeId;
+use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -10,8 +11,8 @@ use std::task::{Context, Poll};
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::surface::{Declared, Direction, Place, Row};
 use switchboard_protocol::{
-    EmptyResult, FromRaw, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities, SetLevelParams,
-    SubscribeParams, surface,
+    EmptyResult, FromRaw, Implementation, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities,
+    SetLevelParams, SubscribeParams, surface,
 };
 
 use crate::answering::cx::{Asking, Cancel};

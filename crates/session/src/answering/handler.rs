@@ -8,7 +8,7 @@ use switchboard_protocol::{
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
-use crate::answering::{Caller, Cx, Kept};
+use crate::answering::{AnsweredRequest, Caller, Cx, Kept};
 use crate::link::BoxFuture;
 
 /// What a handler says: a result, or an error for the protocol.

@@ -16,7 +16,7 @@ mod server;
 mod subscribed;
 
 pub use crate::era::serving::TaskWays;
-pub use answer::{Answered, Answering, Outcome};
+pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
 pub use back::Back;
 pub use binding::{Says, ServerSession, Told, stands_alone};
 pub use caller::Caller;

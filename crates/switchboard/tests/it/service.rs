@@ -141,7 +141,7 @@ fn the_design_says_what_the_trait_says() {
     for (pointer, expected) in [
         ("/name", json!("texts")),
         ("/version", json!("1.0.0")),
-        ("/title", json!("Texts and what is in them.")),
+        ("/description", json!("Texts and what is in them.")),
         ("/instructions", json!("Count before you spell.")),
         ("/rpc", json!("/rpc")),
         ("/protocols", json!(["2025-11-25", "2026-07-28"])),

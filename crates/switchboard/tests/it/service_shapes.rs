@@ -265,9 +265,10 @@ mod docs {
     }
 
     #[test]
-    fn every_form_of_a_doc_comment_is_a_description() {
+    fn v11_every_form_of_a_doc_comment_is_a_description() {
         let design = SaidServer::design();
-        assert_eq!(design.title.as_deref(), Some("Said in an attribute, on two lines."));
+        assert_eq!(design.title, None, "v11: a sentence is no title");
+        assert_eq!(design.description.as_deref(), Some("Said in an attribute, on two lines."));
         assert_eq!(design.instructions.as_deref(), Some("More to say.\n\nIn two paragraphs."));
         assert_eq!(design.tools[0].description, "A block comment.\n\nWith a paragraph.");
         assert_eq!(design.tools[1].description, "More to say.\n\nIn two paragraphs.");
@@ -277,7 +278,8 @@ mod docs {
         assert_eq!(described("other"), "On one line.\n\nAnd another paragraph.");
         let titled = TitledServer::design();
         assert_eq!(titled.title.as_deref(), Some("Titled"));
-        assert_eq!(titled.instructions.as_deref(), Some("The doc comment.\n\nWith more."));
+        assert_eq!(titled.description.as_deref(), Some("The doc comment."));
+        assert_eq!(titled.instructions.as_deref(), Some("With more."));
     }
 }
 
@@ -402,6 +404,7 @@ mod members {
         /// One document.
         #[resource(uri = "doc://{id}", mime = "text/markdown", list = list_documents)]
         async fn document(&self, id: String) -> Result<String>;
+        /// Lists them.
         async fn list_documents(&self, cx: &Cx) -> Result<Vec<Resource>>;
         /// All there is.
         #[resource(uri = "all://documents")]
@@ -428,13 +431,20 @@ mod members {
 
     #[tokio::test]
     async fn v13_the_members_of_a_resource_are_listed_where_they_can_be_read() {
-        for (offer, size) in [(Offer::ModernOnly, 100), (Offer::LegacyOnly, 100), (Offer::ModernOnly, 1), (Offer::LegacyOnly, 3)] {
+        for (offer, size) in [
+            (Offer::ModernOnly, 100),
+            (Offer::LegacyOnly, 100),
+            (Offer::ModernOnly, 1),
+            (Offer::LegacyOnly, 3),
+        ] {
             let builder = DocumentsServer::builder(Shelf).deny_resources(["doc://secret"]).page_size(size);
             let server = builder.build().unwrap();
             let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
             let listed = session.list_resources().await.unwrap();
-            let shown: Vec<_> =
-                listed.iter().map(|one| (one.uri.as_str(), one.mime_type.as_deref().unwrap_or("-"))).collect();
+            let shown: Vec<_> = listed
+                .iter()
+                .map(|one| (one.uri.as_str(), one.mime_type.as_deref().unwrap_or("-")))
+                .collect();
             assert_eq!(
                 shown,
                 [
