@@ -1,3 +1,5 @@
+//! Tests of sealed request state.
+
 use std::collections::HashMap;
 
 use switchboard_protocol::{MAX_DEPTH, MAX_NODES};
