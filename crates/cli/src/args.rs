@@ -484,6 +484,8 @@ impl Command {
             Self::List(args) => args.json,
             Self::Add(args) => args.json,
             Self::Remove(args) => args.json,
+            Self::Approve(args) => args.json,
+            Self::Forget(args) => args.json,
             Self::Enable(args) | Self::Disable(args) => args.json,
             Self::Get(args) => args.json,
             Self::Import(args) => args.json,
@@ -501,8 +503,6 @@ impl Command {
             | Self::Quickstart(_)
             | Self::Completions(_)
             | Self::Man(_)
-            | Self::Approve(_)
-            | Self::Forget(_)
             | Self::Demo(_)
             | Self::DemoServer(_) => false,
         };

@@ -153,6 +153,9 @@ pub(crate) struct ApproveArgs {
     /// All that wait
     #[arg(long)]
     pub(crate) all: bool,
+    /// Print JSON: what was approved and what waits, secrets masked
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Do not ask
     #[arg(short, long)]
     pub(crate) yes: bool,
@@ -162,6 +165,9 @@ pub(crate) struct ApproveArgs {
 pub(crate) struct ForgetArgs {
     /// The server, or one tool of it as `server/tool`
     pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

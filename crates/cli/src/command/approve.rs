@@ -1,23 +1,26 @@
 //! `switchboard approve`: what a project's server would run, shown before it may.
 
+use serde_json::{Value, json};
 use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
 
 use crate::args::ApproveArgs;
 use crate::ask::Keyboard;
+use crate::command::tools::encode;
 use crate::configured::{Files, confirm, consent, quoted};
 use crate::failure::{Failure, Status};
-use crate::output::{Paper, Screen};
+use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
-    let (files, screen, paper) = (Files::read()?, Screen::new(), Paper::stdout());
+    let (files, screen, paper) = (Files::read()?, Screen::read_as(args.json), Paper::stdout());
+    let mut told: Vec<Value> = Vec::new();
     let waiting =
         |server: &&Configured| matches!(server.approval, Some(Approval::New | Approval::Changed(_)));
     let wanted: Vec<&Configured> = match &args.name {
         Some(name) => vec![files.server(name)?],
         None => files.resolved.servers.iter().filter(waiting).collect(),
     };
-    if wanted.is_empty() {
+    if wanted.is_empty() && !args.json {
         screen.say("no server of this project waits for approval");
         return Ok(());
     }
@@ -32,6 +35,10 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
                 .err()
                 .map_or_else(|| Failure::usage("it cannot be read"), Into::into));
         };
+        if !waiting(&server) && args.json {
+            told.push(described(server, entry, true));
+            continue;
+        }
         if !waiting(&server) {
             screen.say(&match server.approval {
                 Some(_) => format!("{name} is approved already"),
@@ -39,7 +46,11 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             });
             continue;
         }
-        paper.print(&shown(server, entry, &paper)?)?;
+        match args.json {
+            // Standard output is for a program then.
+            true => screen.write(&shown(server, entry, &screen.paper)?),
+            false => paper.print(&shown(server, entry, &paper)?)?,
+        }
         // A list without a name is there to be looked at, unless somebody can be asked.
         let is_chosen = args.name.is_some() || args.all;
         let agreed = match args.yes && is_chosen {
@@ -49,6 +60,13 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             }
         };
         match agreed {
+            Some(true) if args.json => {
+                approvals.approve(&files.at.project, &server.name, entry)?;
+                told.push(described(server, entry, true));
+            }
+            Some(false) | None if args.json && (agreed.is_some() || !is_chosen) => {
+                told.push(described(server, entry, false));
+            }
             Some(true) => {
                 approvals.approve(&files.at.project, &server.name, entry)?;
                 paper.print(&format!("approved {name}\n"))?;
@@ -61,7 +79,15 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
             None => screen.say(&format!("to approve it: switchboard approve {} --yes", quoted(&name))),
         }
     }
+    if args.json {
+        show_json(&paper, &encode(&told)?)?;
+    }
     Ok(())
+}
+
+/// A server for programs, secrets masked.
+fn described(server: &Configured, entry: &ServerConfig, is_approved: bool) -> Value {
+    json!({ "name": server.name, "scope": server.scope.word(), "approved": is_approved, "config": entry.masked() })
 }
 
 /// Exactly what would run, or what changed about it.

@@ -1,12 +1,14 @@
 //! `switchboard forget`: what the user once agreed to about a server is asked again.
 
+use serde_json::json;
 use switchboard::host::config::{Approval, Approvals, Scope};
 use switchboard::host::permission::{Known, Ledger};
 
 use crate::args::ForgetArgs;
+use crate::command::tools::encode;
 use crate::configured::{Files, pins, server_and_rest};
 use crate::failure::{Failure, Status};
-use crate::output::Paper;
+use crate::output::{Paper, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
@@ -41,5 +43,9 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
         }
         (None, _) => "its tools are taken as they are now, and asked about again",
     };
+    if args.json {
+        let told = json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
+        return show_json(&Paper::stdout(), &encode(&told)?);
+    }
     Paper::stdout().print(&format!("forgot {shown}: {what}\n"))
 }

@@ -218,6 +218,19 @@ fn c14_changes_are_told_as_json() {
     assert_eq!(home.done(&["get", "inline", "--json"]).json()["config"]["command"], "x");
 }
 
+#[test]
+fn c14_approvals_are_told_as_json() {
+    let home = Home::new();
+    home.write("project/.mcp.json", &json!({"mcpServers": {"theirs": demo()}}));
+    let waiting = home.done(&["approve", "--json"]).json();
+    assert_eq!((&waiting[0]["name"], &waiting[0]["approved"]), (&json!("theirs"), &json!(false)));
+    let approved = home.done(&["approve", "theirs", "--yes", "--json"]).json();
+    assert_eq!(approved[0]["approved"], true, "{approved}");
+    let forgotten = home.done(&["forget", "theirs", "--json"]).json();
+    assert_eq!((&forgotten["name"], &forgotten["forgotten"]), (&json!("theirs"), &json!(true)));
+    assert_eq!(home.run(&["forget", "nobody", "--json"]).error()["kind"], "not_configured");
+}
+
 /// All text of all files below a folder.
 fn walk(folder: &std::path::Path) -> String {
     let mut text = String::new();
