@@ -140,7 +140,7 @@ async fn a6_a_dropped_connect_leaves_no_server_behind() {
 async fn until_child(host: &Host, server: &str) -> u32 {
     loop {
         if let Some(child) = host.child(server).unwrap() {
-            return child.pid();
+            return child.root_pid();
         }
         tokio::task::yield_now().await;
     }

@@ -278,7 +278,7 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     assert!(matches!(first.close_detached(LONG).await, Ended::Detached));
     drop(first);
     assert_eq!(alive(&token).len(), 2, "the supervisor goes by its ladder, not by us");
-    let shim = rustix::process::Pid::from_raw(shim.pid().cast_signed()).unwrap();
+    let shim = rustix::process::Pid::from_raw(shim.root_pid().cast_signed()).unwrap();
     rustix::process::kill_process(shim, rustix::process::Signal::TERM).unwrap();
     until_alive(&token, 0).await;
 
