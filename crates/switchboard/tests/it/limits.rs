@@ -289,13 +289,9 @@ fn many_servers() -> Vec<Row> {
     let row = |what, figure| Row { section: "Many servers", what, figure };
     let one = |what, figure: &str, file: &str, line: &str| row(what, fixed(figure, &[(file, line)]));
     let host = |file: &str| format!("crates/host/src/{file}.rs");
-    let (disk, retry, slot, guard, profile) = (
-        host("config/disk"),
-        host("slot/retry"),
-        host("slot/slot"),
-        host("call/guard"),
-        host("registry/profile"),
-    );
+    let (disk, retry, slot) = (host("config/disk"), host("slot/retry"), host("slot/slot"));
+    let (validate, profile) = (host("call/validate"), host("registry/profile"));
+    let schema = |file: &str| format!("crates/design/src/schema/validator/{file}.rs");
     let (prepare, refresh) = (host("config/prepare"), host("slot/refresh"));
     vec![
         one("a file of servers, of approvals", "1 MiB", &disk, "LARGEST: u64 = 1024 * 1024;"),
@@ -405,20 +401,45 @@ fn many_servers() -> Vec<Row> {
         row(
             "a schema that is checked",
             fixed(
-                "256 KiB, 64 levels, 2,000 schemas, combined 8 deep",
+                "256 KiB, 8 MiB decoded, 10,000 subschemas (*fixed*)",
                 &[
-                    (&guard, "MOST_BYTES: usize = 256 * 1024;"),
-                    (&guard, "MOST_DEPTH: usize = 64;"),
-                    (&guard, "MOST_SUBSCHEMAS: usize = 2_000;"),
-                    (&guard, "MOST_COMPOSED: usize = 8;"),
+                    (&validate, "MAX_SCHEMA_BYTES: usize = 256 * 1024;"),
+                    (&host("call/weight"), "MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;"),
+                    (&schema("index"), "MAX_SCHEMAS: usize = 10_000;"),
                 ],
             ),
         ),
         one(
+            "steps to validate one value",
+            "1,000,000, some tens of ms (*fixed*)",
+            &schema("compile"),
+            "MAX_STEPS: u64 = 1_000_000;",
+        ),
+        row(
+            "compiled patterns: one, all of a server",
+            fixed(
+                "256 KiB, 2 MiB (*fixed*)",
+                &[
+                    (&schema("pattern"), "MAX_PATTERN: usize = 256 * 1024;"),
+                    (&schema("pattern"), "MAX_BYTES: usize = 2 * 1024 * 1024;"),
+                ],
+            ),
+        ),
+        one(
+            "nesting while validating, schema and value together",
+            "320 (*fixed*)",
+            &schema("run"),
+            "MAX_DEPTH: u32 = 320;",
+        ),
+        row(
             "arguments and results that are checked",
-            "1 MiB",
-            &host("call/validate"),
-            "MOST_BYTES: usize = 1024 * 1024;",
+            fixed(
+                "1 MiB, 16 MiB decoded (*fixed*)",
+                &[
+                    (&validate, "MAX_VALUE_BYTES: usize = 1024 * 1024;"),
+                    (&host("call/weight"), "MAX_BYTES: usize = 16 * 1024 * 1024;"),
+                ],
+            ),
         ),
         row(
             "a result for a model (`Spill`)",
