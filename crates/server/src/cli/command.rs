@@ -185,7 +185,8 @@ fn leaf(name: &str, about: &str, flags: &[Flag], reach: Reach) -> Command {
 /// later, all at once, so clap does not know it.
 pub(super) fn with_usage(command: Command, path: &str) -> Command {
     if command.get_arguments().any(|arg| arg.get_id() == WHOLE) {
-        let is_needed = |arg: &&Arg| arg.get_help().is_some_and(|help| help.to_string().contains(REQUIRED));
+        let is_needed =
+            |arg: &&Arg| arg.get_help().map(ToString::to_string).is_some_and(|help| help.contains(REQUIRED));
         let needed = command.get_arguments().filter(is_needed);
         let needed: String = needed
             .map(|arg| {

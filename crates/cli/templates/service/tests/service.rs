@@ -11,7 +11,7 @@ async fn keeps_and_finds(api: &impl __Trait__) {
     let kept = api.add_note("Oslo is rainy".into(), vec!["weather".into()]).await.unwrap();
     assert_eq!(kept.id, 1);
     let found = api.find_notes("weather".into(), 10).await.unwrap();
-    assert_eq!(found, [kept.clone()]);
+    assert_eq!(found, std::slice::from_ref(&kept));
     assert_eq!(api.note(1).await.unwrap(), kept);
     let prompt = api.summarize("Oslo".into()).await.unwrap();
     assert_eq!(prompt.messages.len(), 1);
