@@ -3,13 +3,14 @@
 //! Knows no revision: what an older one does not have is taken out where the result is written. The one choice that is
 //! not a matter of leaving out is the caller's: [`OutputRule`].
 
+use serde_json::{Value, json};
 use switchboard_protocol::{
     CacheHints, Implementation, ListCapability, Prompt, PromptArgument, Raw, Resource, ResourceTemplate,
     ResourcesCapability, ServerCapabilities, Tool, ToolExecution,
 };
 
 use crate::ir::{Design, OutputDef, ParamDef, ResourceDef, ToolDef};
-use crate::schema::{is_object, wrapped};
+use crate::schema::{is_object, ordered_text, wrapped};
 use crate::uri::{Route, UriPolicy};
 
 /// What to list of a tool whose result is data, but not an object.
@@ -68,7 +69,13 @@ impl Design {
 
     /// One tool, as `tools/list` has it.
     pub fn list_tool(&self, tool: &ToolDef, outputs: OutputRule) -> Tool {
-        let mut listed = Tool::new(tool.name.clone(), Raw::from(self.types.close(&tool.args.schema)));
+        let mut schema = self.types.close(&tool.args.schema);
+        if let (Some(example), Value::Object(map)) = (&tool.example, &mut schema) {
+            map.entry("examples").or_insert_with(|| json!([example]));
+        }
+        // In order of declaration, which is how a model and a person read it.
+        let text = Raw::parse(ordered_text(&schema, &tool.args.order));
+        let mut listed = Tool::new(tool.name.clone(), text.unwrap_or_else(|_| Raw::from(schema)));
         listed.title.clone_from(&tool.title);
         listed.description = Some(described(&tool.description, tool.deprecated.as_deref()));
         listed.output_schema =
@@ -157,7 +164,7 @@ fn described(description: &str, deprecated: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use serde::Serialize;
-    use serde_json::{Value, json};
+
 
     use super::*;
     use crate::tests::sample::assistant;
@@ -179,6 +186,7 @@ mod tests {
                     "properties": {"text": {"type": "string", "minLength": 1, "description": "Input text to analyze"}},
                     "required": ["text"],
                     "additionalProperties": false,
+                    "examples": [{"text": "I love this new feature!"}],
                 },
                 "outputSchema": {
                     "type": "object",
@@ -197,6 +205,17 @@ mod tests {
             listed[2]["inputSchema"],
             json!({"type": "object", "properties": {}, "additionalProperties": false})
         );
+    }
+
+    #[test]
+    fn v12_the_listed_schema_has_the_example_and_the_declared_order() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "z": {"type": "integer"}}});
+        let args = crate::ir::ArgsDef::new(schema).unwrap().with_order(["z", "a"]);
+        let tool = ToolDef::new("t", "T").with_args(args).with_example(json!({"z": 1}));
+        let listed = Design::new("d", "1").with_tools([tool]).list_tools(OutputRule::AsIs);
+        let text = listed[0].input_schema.as_str();
+        assert!(text.contains(r#""properties":{"z":{"type":"integer"},"a":{"type":"string"}}"#), "{text}");
+        assert!(text.contains(r#""examples":[{"z":1}]"#), "{text}");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod canonical;
 mod defs;
 mod fit;
+mod ordered;
 mod passes;
 mod simplify;
 mod validator;
@@ -19,5 +20,6 @@ pub use canonical::canonical;
 pub use defs::Schemas;
 pub(crate) use defs::name_of as referred_name;
 pub use fit::misfits;
+pub(crate) use ordered::ordered_text;
 pub use passes::{NotAnObject, input, is_object, output, wrapped};
 pub use validator::{OverBudget, PatternBudget, SchemaError, ValidationOutcome, Validator, ValidatorOptions};

@@ -281,3 +281,17 @@ fn types_that_would_fill_pages_stay_references() {
     assert_eq!(listed["properties"]["a"]["$ref"], "#/$defs/L1");
     assert!(listed.to_string().len() < 10_000);
 }
+
+#[test]
+fn v12_the_description_of_a_parameter_keeps_what_is_said_of_the_values() {
+    let choice = json!({"description": "A language.", "oneOf": [
+        {"const": "rust", "description": "With a borrow checker."}, {"const": "c"}]});
+    for property in [
+        json!({"$ref": "#/$defs/L", "description": "What to write in."}),
+        json!({"anyOf": [{"$ref": "#/$defs/L"}, {"type": "null"}], "description": "What to write in."}),
+    ] {
+        let listed = input(json!({"type": "object", "properties": {"l": property}, "$defs": {"L": choice}})).unwrap();
+        let description = listed["properties"]["l"]["description"].as_str().unwrap();
+        assert_eq!(description, "What to write in.\n\n- `rust`: With a borrow checker.", "{listed:#}");
+    }
+}
