@@ -165,7 +165,6 @@ fn described(description: &str, deprecated: Option<&str>) -> String {
 mod tests {
     use serde::Serialize;
 
-
     use super::*;
     use crate::tests::sample::assistant;
 
@@ -209,7 +208,8 @@ mod tests {
 
     #[test]
     fn v12_the_listed_schema_has_the_example_and_the_declared_order() {
-        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "z": {"type": "integer"}}});
+        let schema =
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "z": {"type": "integer"}}});
         let args = crate::ir::ArgsDef::new(schema).unwrap().with_order(["z", "a"]);
         let tool = ToolDef::new("t", "T").with_args(args).with_example(json!({"z": 1}));
         let listed = Design::new("d", "1").with_tools([tool]).list_tools(OutputRule::AsIs);

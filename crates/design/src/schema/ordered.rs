@@ -82,8 +82,20 @@ fn write_members(
 fn below(keyword: &str) -> Place {
     match keyword {
         "$defs" | "dependentSchemas" | "patternProperties" => Place::Named,
-        "additionalProperties" | "allOf" | "anyOf" | "contains" | "else" | "if" | "items" | "not" | "oneOf"
-        | "prefixItems" | "propertyNames" | "then" | "unevaluatedItems" | "unevaluatedProperties" => Place::Schema,
+        "additionalProperties"
+        | "allOf"
+        | "anyOf"
+        | "contains"
+        | "else"
+        | "if"
+        | "items"
+        | "not"
+        | "oneOf"
+        | "prefixItems"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Place::Schema,
         _ => Place::Data,
     }
 }
@@ -96,7 +108,8 @@ mod tests {
 
     #[test]
     fn v12_properties_come_in_the_order_in_which_they_were_declared() {
-        let inner = json!({"type": "object", "required": ["z", "a"], "properties": {"a": {}, "m": {}, "z": {}}});
+        let inner =
+            json!({"type": "object", "required": ["z", "a"], "properties": {"a": {}, "m": {}, "z": {}}});
         let schema = json!({
             "type": "object",
             "properties": {"a": {"type": "string"}, "b": inner, "properties": {"properties": {}}},

@@ -290,7 +290,8 @@ fn v12_the_description_of_a_parameter_keeps_what_is_said_of_the_values() {
         json!({"$ref": "#/$defs/L", "description": "What to write in."}),
         json!({"anyOf": [{"$ref": "#/$defs/L"}, {"type": "null"}], "description": "What to write in."}),
     ] {
-        let listed = input(json!({"type": "object", "properties": {"l": property}, "$defs": {"L": choice}})).unwrap();
+        let listed =
+            input(json!({"type": "object", "properties": {"l": property}, "$defs": {"L": choice}})).unwrap();
         let description = listed["properties"]["l"]["description"].as_str().unwrap();
         assert_eq!(description, "What to write in.\n\n- `rust`: With a borrow checker.", "{listed:#}");
     }
