@@ -46,7 +46,7 @@ async fn f001_what_cannot_start_is_named_at_once() {
     std::fs::write(&file, "hello").unwrap();
     let missing = Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere");
     for (command, fault, names) in [
-        (missing, StartFault::NotFound, "/nowhere"),
+        (missing, StartFault::NotFound, "searched 2 folders of PATH"),
         (Stdio::new(&file), StartFault::NotExecutable, "server"),
         (Stdio::new("cat").cwd("/nowhere"), StartFault::BadDirectory, "/nowhere"),
     ] {
