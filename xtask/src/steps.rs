@@ -33,6 +33,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", what: "lints, warnings denied", run: clippy },
     Step { name: "features", what: "every feature builds alone", run: features },
     Step { name: "checks", what: "compile-fail tests and OpenTelemetry tests", run: checks },
+    Step { name: "guide", what: "the programs of the guide, compiled as a user would", run: guide },
     Step { name: "rustdoc", what: "documentation, warnings denied", run: rustdoc },
     Step { name: "package", what: "every package can be packed for the registry", run: package },
     Step { name: "deny", what: "licenses, sources, banned crates and advisories of dependencies", run: deny },
@@ -154,6 +155,16 @@ fn checks(project: &Project) -> Result<Outcome, Failure> {
     };
     command::run(&mut cargo(&["--test", "compile_fail", "--test", "telemetry"]))?;
     command::run(&mut cargo(&["--test", "it", "telemetry::"]))?;
+    Ok(Outcome::Passed)
+}
+
+/// A package outside the workspace, with the same target folder, so that most dependencies are there already.
+fn guide(project: &Project) -> Result<Outcome, Failure> {
+    let mut cargo = project.cargo();
+    cargo
+        .args(["test", "--locked", "--manifest-path", "docs/guide/Cargo.toml", "--target-dir"])
+        .arg(&project.target);
+    command::run(&mut cargo)?;
     Ok(Outcome::Passed)
 }
 
