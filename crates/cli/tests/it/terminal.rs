@@ -10,7 +10,7 @@ fn at_terminal(args: &[&str]) -> Terminal {
 fn a_form_is_filled_in_by_typing() {
     for revision in ["2025-11-25", "2026-07-28"] {
         let mut terminal = at_terminal(&["call", "order_pizza", "--revision", revision]);
-        terminal.see("Switchboard Demo");
+        terminal.see("switchboard\u{1b}[0m asks");
         terminal.see("How would you like your pizza?");
         terminal.see("size");
         terminal.enter("");
@@ -82,7 +82,7 @@ fn ctrl_c_ends_a_question() {
 fn a_url_is_shown_in_full_and_needs_consent() {
     for (typed, code, told) in [("y", 0, "The account is linked."), ("", 5, "did not want to visit")] {
         let mut terminal = at_terminal(&["call", "link_account"]);
-        terminal.see("Switchboard Demo");
+        terminal.see("switchboard\u{1b}[0m asks");
         terminal.see("https://login.example.com/start?step=1");
         terminal.see("host: login.example.com");
         terminal.see("Will you visit it?");
