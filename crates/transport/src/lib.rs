@@ -31,7 +31,7 @@
 //! let link = Peer::start(pipe, PeerLimits::default());
 //! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), life: Life::Call });
 //! ping.done().await??;
-//! assert!(child.pid() > 0);
+//! assert!(child.root_pid() > 0);
 //! assert!(matches!(link.close(Duration::from_secs(5)).await, Ended::Exited(exit) if exit.code == Some(0)));
 //! # Ok(()) }
 //! ```

@@ -211,11 +211,15 @@ mod tests {
 
     #[test]
     fn s1_what_exceeds_the_budget_is_not_validated_and_the_call_goes_on() {
-        let mut schema = json!({"const": 0});
-        for _ in 0..6 {
-            schema = json!({"allOf": vec![json!({"not": schema}); 20]});
+        // A few lines of schema, and every level evaluates the one below it up to twenty times.
+        let mut definitions = serde_json::Map::new();
+        definitions.insert("N0".to_owned(), json!({"const": 0}));
+        for level in 1..=12 {
+            let below = json!({"not": {"$ref": format!("#/$defs/N{}", level - 1)}});
+            definitions.insert(format!("N{level}"), json!({"allOf": vec![below; 20]}));
         }
-        assert_eq!(fits(json!({"properties": {"a": schema}}), json!({"a": 1})), Ok(()));
+        let schema = json!({"properties": {"a": {"$ref": "#/$defs/N12"}}, "$defs": definitions});
+        assert_eq!(fits(schema, json!({"a": 1})), Ok(()));
         assert_eq!(fits(json!({"$ref": "#"}), json!({"a": 1})), Ok(()));
     }
 

@@ -326,7 +326,7 @@ async fn resource_access_through_both_tools() {
     for (arguments, says) in [
         (json!({"server": "a", "uri": "toy://three"}), "no resource toy://three"),
         (json!({"server": "c", "uri": "toy://one"}), "server not connected: \"c\" (there are: a, b)"),
-        (json!({"uri": "toy://one"}), "\"server\" is a required property"),
+        (json!({"uri": "toy://one"}), "`server` is required"),
     ] {
         let refused = host.execute("ReadMcpResource", arguments).await;
         assert!(refused.is_error && refused.text().contains(says), "{}", refused.text());
@@ -355,7 +355,7 @@ async fn error_propagation_as_results_of_the_tool() {
         ("mcp__toy__boom", json!({}), "something broke inside"),
         ("mcp__toy__picky", json!({"path": "relative"}), "path must be absolute"),
         ("mcp__toy__picky", json!({"path": "relative"}), r#"{"path":"/tmp/a"}"#),
-        ("mcp__toy__picky", json!({}), "\"path\" is a required property"),
+        ("mcp__toy__picky", json!({}), "`path` is required"),
         ("mcp__toy__picky", json!([]), "the arguments are a JSON object"),
         ("mcp__toy__ecko", json!({}), "did you mean mcp__toy__echo?"),
         ("mcp__toy__die", json!({}), "the tool may have run"),

@@ -128,6 +128,8 @@ async fn a6_a_dropped_connect_leaves_no_server_behind() {
         until_child(&host, "hangs").await
     };
     let pid = tokio::select! {
+        // The server is in the set from the first poll of the connection on.
+        biased;
         connected = connecting => panic!("{connected:?}"),
         pid = started => pid,
     };

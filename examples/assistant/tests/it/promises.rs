@@ -97,7 +97,10 @@ const PROMISES: &[Promise] = &[
         "mapped methods go over MCP, others to the fallback",
         &[
             ("same.rs", "what_is_mapped_goes_over_mcp_only_and_the_rest_to_the_fallback_only"),
-            ("checks/tests/ui/fallback.stderr", "with_fallback"),
+            (
+                "crates/switchboard/tests/it/service_rpc.rs",
+                "a2_a_client_without_a_fallback_calls_all_that_is_mapped",
+            ),
         ],
     ),
     (

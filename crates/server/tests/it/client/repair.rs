@@ -165,8 +165,12 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
             .await
             .unwrap();
             assert_eq!(result.text(), "1");
-            // The server's own example is not listed, so one is made from the schema.
-            assert_eq!(prompts, [SHOUT.replace("{\"times\":3}", "{\"times\":1}")]);
+            // The server's own example is listed with the schema.
+            let listed = SHOUT.replace(
+                "\"additionalProperties\":false,",
+                "\"additionalProperties\":false,\"examples\":[{\"times\":3}],",
+            );
+            assert_eq!(prompts, [listed]);
 
             let mut prompts = Vec::new();
             let prompt = get_prompt_with_repair(&session, 2, "review", json!({}), |repair| {

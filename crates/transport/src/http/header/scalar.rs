@@ -121,7 +121,7 @@ mod tests {
             let path: Vec<String> = path.iter().map(|key| (*key).to_owned()).collect();
             assert_eq!(find(arguments, &path), expected, "{path:?}");
         }
-        assert_eq!(find("not json", &["a".into()]), Found::Nothing);
+        assert_eq!(find("not json", &["a".into()]), Found::Unreadable);
     }
 
     #[test]
