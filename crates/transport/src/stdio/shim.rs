@@ -266,10 +266,11 @@ impl Watch {
                 return None;
             }
             stage = match stage {
+                // First: it may be seen in one go with the signal to stop alone, and must not be lost then.
+                Stage::Serving | Stage::Leaving(_) if happened.stop => Stage::stop(server, duty.term),
                 // Before the end of the host, which follows it.
                 Stage::Serving if happened.stop_alone => Stage::Leaving(Instant::now() + duty.eof),
                 Stage::Serving if happened.host_gone => Stage::stop(server, duty.term.min(ORPHANED)),
-                Stage::Serving | Stage::Leaving(_) if happened.stop => Stage::stop(server, duty.term),
                 same => same,
             };
         }
