@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, Stdio, Client, ClientSession, Content, Http, Offer, json};
+use switchboard::{CallToolResult, Client, ClientSession, Content, Http, Offer, Stdio, json};
 
 /// A session under measurement.
 pub struct Calling {

@@ -23,7 +23,9 @@ pub fn run(count: u64) -> Result<String, String> {
             let expected = oracle.is_valid(&value);
             let found = ours.is_valid(&value).map_err(|error| format!("{error}: {value} {schema:#}"))?;
             if found != expected {
-                return Err(format!("{value} is valid: {found}, says the oracle: {expected}, for {schema:#}"));
+                return Err(format!(
+                    "{value} is valid: {found}, says the oracle: {expected}, for {schema:#}"
+                ));
             }
             if ours.issues(&value).is_empty() != expected {
                 return Err(format!("the issues of {value} contradict the oracle, for {schema:#}"));

@@ -54,8 +54,19 @@ pub fn value(random: &mut Random, depth: u32) -> Value {
 fn number(random: &mut Random) -> Value {
     random
         .pick(&[
-            json!(0), json!(1), json!(1.0), json!(-1), json!(2), json!(2.5), json!(0.3), json!(-0.5), json!(7),
-            json!(1e3), json!(3.0), json!(9007199254740993_i64), json!(-2.0),
+            json!(0),
+            json!(1),
+            json!(1.0),
+            json!(-1),
+            json!(2),
+            json!(2.5),
+            json!(0.3),
+            json!(-0.5),
+            json!(7),
+            json!(1e3),
+            json!(3.0),
+            json!(9007199254740993_i64),
+            json!(-2.0),
         ])
         .clone()
 }
@@ -103,7 +114,9 @@ fn keyword(random: &mut Random, depth: u32, is_old: bool, map: &mut Map<String, 
             }
             put("enum", Value::Array(values));
         }
-        5 => put(*random.pick(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]), number(random)),
+        5 => {
+            put(*random.pick(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]), number(random))
+        }
         6 => put("multipleOf", json!(*random.pick(&[0.1, 0.5, 1.0, 2.0, 3.0]))),
         7 => put(*random.pick(&["minLength", "maxLength"]), json!(random.below(4))),
         8 => put("pattern", json!(*random.pick(&PATTERNS))),
@@ -173,7 +186,8 @@ pub fn document(random: &mut Random) -> Value {
     let defs = if is_old { "definitions" } else { "$defs" };
     let tree = format!("#/{defs}/tree");
     let children = [json!({"$ref": tree}), without(random)];
-    let tree = json!({"anyOf": [without(random), {"properties": {"a": {"anyOf": children}, "b": {"$ref": tree}}}]});
+    let tree =
+        json!({"anyOf": [without(random), {"properties": {"a": {"anyOf": children}, "b": {"$ref": tree}}}]});
     let mut named = json!({"tree": tree});
     named["one"] = without(random);
     named["two"] = without(random);

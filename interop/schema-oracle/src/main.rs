@@ -12,7 +12,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments[..] {
         ["suite", folder] => suite::run(folder.as_ref()),
-        ["agree", count] => count.parse().map_err(|_| "COUNT is not a number".to_owned()).and_then(agree::run),
+        ["agree", count] => {
+            count.parse().map_err(|_| "COUNT is not a number".to_owned()).and_then(agree::run)
+        }
         _ => Err("usage: schema-oracle suite DIR | agree COUNT".to_owned()),
     };
     match outcome {

@@ -46,7 +46,8 @@ impl Report {
             let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let groups: Vec<Value> =
                 serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-            let name = if part.is_empty() { format!("{draft}/{stem}") } else { format!("{draft}/{part}/{stem}") };
+            let name =
+                if part.is_empty() { format!("{draft}/{stem}") } else { format!("{draft}/{part}/{stem}") };
             let formats = part == "optional/format" || stem == "format-assertion";
             for group in groups {
                 self.group(&name, uri, &group, formats);
@@ -84,7 +85,9 @@ impl Report {
         match (line, found) {
             (None, Ok(())) => self.passed += 1,
             (None, Err(reason)) => self.wrong.push(format!("{name}: {reason}")),
-            (Some(line), Ok(())) if line == name => self.wrong.push(format!("{name}: is excluded, but passes")),
+            (Some(line), Ok(())) if line == name => {
+                self.wrong.push(format!("{name}: is excluded, but passes"))
+            }
             (Some(line), Ok(())) => _ = self.used.entry(line.to_owned()).or_default(),
             (Some(line), Err(_)) => *self.used.entry(line.to_owned()).or_default() += 1,
         }
@@ -99,7 +102,8 @@ impl Report {
             }
         }
         let excluded: usize = self.used.values().sum();
-        let summary = format!("test suite: {} passed, {excluded} excluded, {} wrong", self.passed, self.wrong.len());
+        let summary =
+            format!("test suite: {} passed, {excluded} excluded, {} wrong", self.passed, self.wrong.len());
         if self.wrong.is_empty() { Ok(summary) } else { Err(format!("{}\n{summary}", self.wrong.join("\n"))) }
     }
 }

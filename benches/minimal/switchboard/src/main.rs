@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use switchboard::{Stdio, Client, json};
+use switchboard::{Client, Stdio, json};
 
 async fn run() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);

@@ -12,7 +12,10 @@ use switchboard::{InProcess, PeerLimits};
 
 fn main() -> ExitCode {
     if std::env::args().any(|word| word == "initialize") {
-        return inside(&["initialize"], |args| async move { Initializing::new(args.tools, args.sessions).await });
+        return inside(
+            &["initialize"],
+            |args| async move { Initializing::new(args.tools, args.sessions).await },
+        );
     }
     inside(&["pair"], |args| async move {
         let (client, server) = (client(args.era), server(args.tools));
