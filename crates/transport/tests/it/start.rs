@@ -10,7 +10,7 @@ use crate::part::{SCRIPT, said};
 use crate::stage::{LATE, end_of, group, link, sh};
 
 crate::trials![
-    a_missing_program_is_named_with_where_it_was_looked_for,
+    a13_a_missing_program_is_named_and_path_is_a_count,
     what_cannot_be_executed_is_said_so,
     a_file_the_system_refuses_is_not_started_either_way,
     a_bad_directory_is_named,
@@ -37,7 +37,7 @@ fn not_started(error: LinkError) -> std::sync::Arc<NotStarted> {
 }
 
 /// F001.
-async fn a_missing_program_is_named_with_where_it_was_looked_for() {
+async fn a13_a_missing_program_is_named_and_path_is_a_count() {
     let why = refusal(&Stdio::new("no-such-server").env("PATH", "/usr/bin:/nowhere"));
     assert_eq!((why.fault, why.program.as_str()), (StartFault::NotFound, "no-such-server"));
     assert_eq!(why.searched, ["/usr/bin", "/nowhere"]);

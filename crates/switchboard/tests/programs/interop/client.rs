@@ -13,7 +13,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("rmcp_client_calls_our_server_in_the_modern_era", || calls("modern", "2026-07-28")),
     ("rmcp_client_calls_our_server_in_the_legacy_era", || calls("legacy", "2025-11-25")),
     ("rmcp_client_finds_our_era_by_itself", || calls("auto", "2026-07-28")),
-    ("v7_typescript_loses_no_more_progress_with_us_than_with_rmcp", loses_no_more_progress),
+    (
+        "v7_typescript_loses_no_more_progress_with_us_than_with_rmcp",
+        v7_typescript_loses_no_more_progress_with_us_than_with_rmcp,
+    ),
 ];
 
 /// The example server, which cargo builds beside the tests.
@@ -68,7 +71,7 @@ async fn lost(server: &Path, tool: &str, arguments: &str) -> u64 {
 
 /// The SDK drops progress that it reads together with the answer, so that a machine under load decides, too. It must
 /// not be worse than rmcp in three measurements one after another, by more than one call in ten.
-fn loses_no_more_progress() -> Result<(), Failed> {
+fn v7_typescript_loses_no_more_progress_with_us_than_with_rmcp() -> Result<(), Failed> {
     block_on(async {
         let mut measured = Vec::new();
         for _ in 0..3 {
