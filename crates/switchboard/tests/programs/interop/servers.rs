@@ -99,7 +99,7 @@ fn rmcp(offer: Offer, spoken: Revision) -> Result<(), Failed> {
         let session = peer.connect(&Client::new().with_offer(offer)).await;
         assert_eq!(session.terms().unwrap().revision, spoken);
         let tools = session.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 3);
+        assert_eq!(tools.len(), 4, "echo, add, slow and steps");
         let said = session.call_tool("echo", json!({ "text": "nonce 99" })).await.unwrap();
         assert_eq!(said.text(), "nonce 99");
         assert_eq!(session.list_prompts().await.unwrap().len(), 1);
