@@ -127,9 +127,9 @@ pub struct ToolError {
     pub rpc: Option<ErrorCode>,
 }
 
-/// The name of a service's own error that is told as arguments that do not fit.
+/// The name of a service's own error that is reported as invalid parameters.
 pub(crate) const INVALID_PARAMS: &str = "invalid_params";
-/// The name of a service's own error that is told as a method that does not exist.
+/// The name of a service's own error that is reported as "method not found".
 pub(crate) const METHOD_NOT_FOUND: &str = "method_not_found";
 /// The name of a service's own error that says that there is no such thing: see [`Error::not_found`].
 pub(crate) const NOT_FOUND: &str = "not_found";

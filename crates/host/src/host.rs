@@ -343,7 +343,7 @@ impl Host {
         self.inner.around.registry.has_drifted(server, tool)
     }
 
-    /// Accepts the definition of one tool as it is now.
+    /// Accepts the current definition of one tool.
     ///
     /// # Errors
     /// When there is no such server.

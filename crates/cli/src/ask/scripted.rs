@@ -18,7 +18,7 @@ pub(crate) struct Scripted {
     refused: Refused,
 }
 
-/// What servers are told can be asked of us: the same always, so that what they list does not depend on a terminal.
+/// The capabilities declared to every server: always the same, so that its lists do not depend on a terminal.
 pub(crate) const DECLARED: Abilities = Abilities::none().with_forms().with_urls();
 
 /// Nobody is there to ask: every question is refused, with the reason.

@@ -74,7 +74,7 @@ impl<'a> Found<'a> {
 /// The tool of this name, else every tool that mentions the text.
 ///
 /// # Errors
-/// When there is none, with the nearest name.
+/// When no tool has that name; the error suggests the nearest one.
 pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<Found<'a>, Failure> {
     if let Some(tool) = tools.iter().find(|tool| tool.name == query) {
         return Ok(Found::One(tool));

@@ -182,7 +182,7 @@ impl ErrorRules {
     }
 }
 
-/// What is told of the kind of something that does not exist.
+/// The error data that names the kind of the missing item.
 pub(super) fn unknown_kind(kind: ItemKind) -> Option<&'static str> {
     match kind {
         ItemKind::Tool => Some("tool"),

@@ -126,7 +126,7 @@ fn is_joinable(char: char) -> bool {
     char as u32 >= 0x600 && !char.is_whitespace() && !is_unsafe(char)
 }
 
-/// Whether variants of the character are told apart by a selector.
+/// Whether a variation selector after the character changes how it is displayed.
 fn is_ideograph(char: char) -> bool {
     matches!(char, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -74,7 +74,7 @@ struct Stored {
 }
 
 impl Approvals {
-    /// Reads the approvals kept there; without a file there are none.
+    /// Reads the approvals kept there; a missing file is empty.
     ///
     /// # Errors
     /// When the file cannot be read, could have been written by others, or is not one of approvals.

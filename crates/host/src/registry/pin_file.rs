@@ -21,7 +21,7 @@ pub struct PinFile {
 }
 
 impl PinFile {
-    /// Reads the pins kept there; without a file there are none.
+    /// Reads the pins kept there; a missing file is empty.
     ///
     /// # Errors
     /// When the file cannot be read, could have been written by others, or holds no pins.

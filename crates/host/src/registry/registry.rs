@@ -191,7 +191,7 @@ impl Registry {
         listed.is_some_and(|listed| state.pins.differs(server, tool, listed.digest))
     }
 
-    /// Accepts the definition of one tool as it is now.
+    /// Accepts the current definition of one tool.
     pub(crate) fn accept_tool(&self, server: &str, tool: &str) {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };

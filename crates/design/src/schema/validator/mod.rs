@@ -14,7 +14,7 @@
 //! `compile.rs` turns a schema into an arena of nodes (`node.rs`), with `index.rs` and `uri.rs` for references;
 //! `run.rs` evaluates it, with one file per kind of value (`object.rs`, `array.rs`, `scalar.rs`) and `choice.rs` for
 //! keywords that apply schemas in place. The official test suite and a comparison with the crate `jsonschema` run in
-//! `interop/schema-oracle` (`cargo xtask test --only schema-suite`).
+//! `interop/schema-oracle` (`cargo xtask ci --only schema-suite`).
 
 mod array;
 mod bits;
