@@ -6,6 +6,7 @@
 //! | no branching on the text of an error | `wording` |
 //! | every source file opens with `//!`, and its name is an address | `files` |
 //! | every crate has its place in ARCHITECTURE.md | `files` |
+//! | examples import from the façade | `examples` |
 //! | every finding of a trial has its test or its sentence | `findings` |
 //! | no `#[test]` where a program has its own harness | `harness` |
 //! | no path of one machine, no download host of a package registry | `places` |
@@ -13,6 +14,7 @@
 //! Sizes are printed to be looked at and never fail: splitting by line count makes worse code than a long honest
 //! file (`sizes`).
 
+mod examples;
 mod files;
 mod findings;
 mod harness;
@@ -77,6 +79,7 @@ fn check(tree: &Tree) -> Report {
         report.findings.extend(places::check(file));
         if file.is_rust() {
             let source = Source::new(file);
+            report.findings.extend(examples::check(file));
             report.findings.extend(files::check(file));
             report.findings.extend(seam::check(&source));
             report.findings.extend(wording::check(&source));

@@ -19,7 +19,7 @@ pub const QUICKSTART_MARKER: &str = "<!-- Written by `switchboard quickstart`";
 /// A quickstart: what a service offers, how to run it, call it and wire it into an agent.
 ///
 /// ```
-/// use switchboard_design::{Design, Quickstart, ToolDef};
+/// use switchboard::design::{Design, Quickstart, ToolDef};
 ///
 /// let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("now", "The time")]);
 /// let text = Quickstart::new(&design).with_command(["target/debug/clock"]).to_string();

@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Any other error becomes one by `?`: an internal one, whose text the caller does not see.
 ///
 /// ```
-/// use switchboard_design::Error;
+/// use switchboard::design::Error;
 ///
 /// let error = Error::not_found("No such city");
 /// assert!(!error.is_retryable());

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use switchboard_design::{ArgsDef, Design, OutputRule, ToolDef};
+//! use switchboard::design::{ArgsDef, Design, OutputRule, ToolDef};
 //!
 //! let args = ArgsDef::new(json!({
 //!     "type": "object",

@@ -25,8 +25,8 @@ impl Host {
     /// in the set, and why not is among the errors.
     ///
     /// ```no_run
-    /// use switchboard_host::Host;
-    /// use switchboard_host::config::Watch;
+    /// use switchboard::host::Host;
+    /// use switchboard::host::config::Watch;
     ///
     /// # async fn follow(host: Host, mut files: Watch) {
     /// // With every change of a file; calls under way on servers that stay are not disturbed.

@@ -133,8 +133,8 @@ impl HostBuilder {
     /// which servers there are and whether they are trusted; nothing has to be registered.
     ///
     /// ```
-    /// use switchboard_host::Host;
-    /// use switchboard_host::permission::{Policy, Rules, Stance};
+    /// use switchboard::host::Host;
+    /// use switchboard::host::permission::{Policy, Rules, Stance};
     ///
     /// let host = Host::builder().permissions(Policy::new(Rules::new([])).with_stance(Stance::ByEffects)).build();
     /// assert!(host.permissions().is_some());

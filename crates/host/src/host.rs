@@ -77,10 +77,10 @@ impl Host {
     /// until it is there.
     ///
     /// ```no_run
-    /// use switchboard_host::Host;
-    /// use switchboard_host::config::ServerConfig;
-    /// use switchboard_transport::http::client::Http;
-    /// use switchboard_transport::stdio::Stdio;
+    /// use switchboard::host::Host;
+    /// use switchboard::host::config::ServerConfig;
+    /// use switchboard::transport::http::client::Http;
+    /// use switchboard::transport::stdio::Stdio;
     ///
     /// # async fn connect(json: &str) -> Result<(), Box<dyn std::error::Error>> {
     /// let host = Host::new();

@@ -15,10 +15,10 @@
 //! nothing of it ever left, or its tool may be repeated and the policy says so. Arguments and results are never logged.
 //!
 //! ```
-//! use switchboard_host::Host;
-//! use switchboard_session::link::InProcess;
-//! # use switchboard_protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
-//! # use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! use switchboard::host::Host;
+//! use switchboard::session::link::InProcess;
+//! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
+//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Greeter;
 //! # impl Handler for Greeter {
 //! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
@@ -37,7 +37,7 @@
 //! let result = host.execute("mcp__greeter__hello", ()).await;
 //! assert_eq!(result.text(), "hello!");
 //! host.close().await;
-//! # Ok::<(), switchboard_host::HostError>(()) }).unwrap();
+//! # Ok::<(), switchboard::host::HostError>(()) }).unwrap();
 //! ```
 
 pub mod config;

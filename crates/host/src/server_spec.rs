@@ -21,8 +21,8 @@ use crate::transport::Transport;
 ///
 /// ```
 /// use std::time::Duration;
-/// use switchboard_host::ServerSpec;
-/// use switchboard_transport::stdio::Stdio;
+/// use switchboard::host::ServerSpec;
+/// use switchboard::transport::stdio::Stdio;
 ///
 /// let spec = ServerSpec::from(Stdio::new("npx").args(["-y", "@modelcontextprotocol/server-memory"]))
 ///     .call_timeout(Duration::from_secs(20))

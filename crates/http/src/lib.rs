@@ -19,7 +19,7 @@
 //! # Example
 //! ```
 //! use http::Method;
-//! use switchboard_http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
+//! use switchboard::http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// A text that must not be seen.
 ///
 /// ```
-/// use switchboard_http::Secret;
+/// use switchboard::http::Secret;
 ///
 /// let token = Secret::new("s3cr3t");
 /// assert_eq!(format!("{token:?}"), "••••");

@@ -16,11 +16,11 @@ impl Raw {
     /// of members and in how strings are escaped.
     ///
     /// ```
-    /// # use switchboard_protocol::Raw;
+    /// # use switchboard::protocol::Raw;
     /// let raw = Raw::parse(r#"{"b": [1e999, "\u00e9"], "a": null}"#)?;
     /// assert_eq!(raw.canonical()?, r#"{"a":null,"b":[1e999,"é"]}"#);
     /// assert!(Raw::parse(r#"{"a":1,"\u0061":2}"#)?.canonical().is_err());
-    /// # Ok::<(), switchboard_protocol::DecodeError>(())
+    /// # Ok::<(), switchboard::protocol::DecodeError>(())
     /// ```
     ///
     /// # Errors

@@ -56,7 +56,7 @@ setters!(Annotations:
 /// One block of content.
 ///
 /// ```
-/// use switchboard_protocol::Content;
+/// use switchboard::protocol::Content;
 ///
 /// let block = Content::text("sunny");
 /// assert_eq!(serde_json::to_string(&block)?, r#"{"type":"text","text":"sunny"}"#);

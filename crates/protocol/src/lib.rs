@@ -12,7 +12,7 @@
 //! writing follows the schema of the revision.
 //!
 //! ```
-//! use switchboard_protocol::{CallToolResult, Content, Revision, ServerResult};
+//! use switchboard::protocol::{CallToolResult, Content, Revision, ServerResult};
 //!
 //! let mut result = ServerResult::from(CallToolResult::new([Content::audio("UklGRg==", "audio/wav")]));
 //! result.lower(Revision::V2024_11_05); // which knows no audio

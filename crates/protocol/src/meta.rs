@@ -18,11 +18,11 @@ use crate::wire::{FromRaw, Mismatch, Reader, deserialized};
 /// The `_meta` object of a request, a result, a notification, or a thing inside one.
 ///
 /// ```
-/// use switchboard_protocol::{Meta, RequestId};
+/// use switchboard::protocol::{Meta, RequestId};
 ///
 /// let meta = Meta::new().with(Meta::PROGRESS_TOKEN, &"p7")?;
 /// assert_eq!(meta.progress_token(), Some(RequestId::from("p7")));
-/// # Ok::<(), switchboard_protocol::EncodeError>(())
+/// # Ok::<(), switchboard::protocol::EncodeError>(())
 /// ```
 #[derive(Clone, Default)]
 pub struct Meta {

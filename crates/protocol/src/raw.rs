@@ -49,14 +49,14 @@ const MOVED: usize = 4 * 1024;
 /// One JSON value as text.
 ///
 /// ```
-/// use switchboard_protocol::Raw;
+/// use switchboard::protocol::Raw;
 ///
 /// let raw = Raw::parse(r#"{"city": "Oslo", "days": [1, 2]}"#)?;
 /// assert_eq!(raw.as_str(), r#"{"city": "Oslo", "days": [1, 2]}"#); // byte for byte
 /// #[derive(serde::Deserialize)]
 /// struct Trip { city: String }
 /// assert_eq!(raw.decode::<Trip>()?.city, "Oslo");
-/// # Ok::<(), switchboard_protocol::DecodeError>(())
+/// # Ok::<(), switchboard::protocol::DecodeError>(())
 /// ```
 #[derive(Clone)]
 pub struct Raw {

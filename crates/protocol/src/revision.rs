@@ -10,12 +10,12 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 /// A revision of the protocol. Later revisions are greater.
 ///
 /// ```
-/// use switchboard_protocol::{Era, Revision};
+/// use switchboard::protocol::{Era, Revision};
 ///
 /// let revision: Revision = "2025-06-18".parse()?;
 /// assert!(revision < Revision::LATEST);
 /// assert_eq!(revision.era(), Era::Legacy);
-/// # Ok::<(), switchboard_protocol::UnknownRevision>(())
+/// # Ok::<(), switchboard::protocol::UnknownRevision>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revision {

@@ -26,7 +26,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// numbers.
 ///
 /// ```
-/// use switchboard_server::Bytes;
+/// use switchboard::service::Bytes;
 ///
 /// let bytes: Bytes = serde_json::from_str("\"aGk=\"")?;
 /// assert_eq!(&*bytes, b"hi");

@@ -5,7 +5,7 @@ use switchboard_protocol::{Content, Resource, ResourceContents};
 /// What a tool answers or a resource holds when it is not data of a type: blocks in order.
 ///
 /// ```
-/// use switchboard_server::Contents;
+/// use switchboard::service::Contents;
 ///
 /// let contents = Contents::text("Two pictures:").image("aGk=", "image/png").image("aG8=", "image/png");
 /// assert_eq!(contents.blocks.len(), 3);

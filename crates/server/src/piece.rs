@@ -16,7 +16,7 @@ use crate::{Event, StreamJson};
 /// has a schema is an event.
 ///
 /// ```
-/// use switchboard_server::{Event, Piece, StreamJson};
+/// use switchboard::service::{Event, Piece, StreamJson};
 ///
 /// let piece: Piece<u32> = Piece::Data(7);
 /// let items = piece.to_items(StreamJson::Text)?;

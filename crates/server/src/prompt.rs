@@ -8,7 +8,7 @@ use crate::{Contents, FromOutput, IntoOutput, Shape};
 /// The messages of a prompt, as a method gives them and a typed client gets them.
 ///
 /// ```
-/// use switchboard_server::Prompt;
+/// use switchboard::service::Prompt;
 ///
 /// let prompt = Prompt::user("Review this code.").assistant("Which code?");
 /// assert_eq!(prompt.messages.len(), 2);

@@ -107,8 +107,8 @@ impl ServiceBuilder {
 /// Where and how a service is served over HTTP. An address alone is served with the defaults.
 ///
 /// ```
-/// use switchboard_server::ServeHttp;
-/// use switchboard_transport::http::server::{AcceptPolicy, HttpOptions};
+/// use switchboard::service::ServeHttp;
+/// use switchboard::transport::http::server::{AcceptPolicy, HttpOptions};
 ///
 /// let how = ServeHttp::new("127.0.0.1:8080".parse().unwrap())
 ///     .options(HttpOptions::default().with_path("/assistant").with_accept(AcceptPolicy::Named));

@@ -28,16 +28,16 @@
 //! # A session in one process
 //!
 //! ```
-//! use switchboard_protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
-//! use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-//! use switchboard_session::{Client, link::InProcess};
+//! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
+//! use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! use switchboard::session::{Client, link::InProcess};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {
 //!     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
 //!         match request {
 //!             ServerRequest::CallTool(call) => Handled::now(CallToolResult::new([Content::text(call.name)])),
-//!             other => Handled::error(switchboard_protocol::RpcError::method_not_found(other.method())),
+//!             other => Handled::error(switchboard::protocol::RpcError::method_not_found(other.method())),
 //!         }
 //!     }
 //! }
@@ -48,7 +48,7 @@
 //! let session = Client::new().connect(InProcess::new(&server)).await?;
 //! assert_eq!(session.call_tool("hello", ()).await?.text(), "hello");
 //! session.close().await;
-//! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
+//! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
 //! ```
 //!
 //! # A transport of your own
@@ -58,8 +58,8 @@
 //!
 //! ```
 //! use std::task::{Context, Poll, ready};
-//! use switchboard_session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
-//! use switchboard_session::{Client, Peer, PeerLimits};
+//! use switchboard::session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
+//! use switchboard::session::{Client, Peer, PeerLimits};
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
@@ -88,8 +88,8 @@
 //!     }
 //! }
 //!
-//! # use switchboard_protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
+//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Nothing;
 //! # impl Handler for Nothing {
 //! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
@@ -106,7 +106,7 @@
 //! let session = Client::new().connect(Once::new(Peer::start(pipe, PeerLimits::default()))).await?;
 //! session.ping().await?;
 //! session.close().await;
-//! # Ok::<(), switchboard_session::CallError>(()) }).unwrap();
+//! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
 //! ```
 
 #[cfg(feature = "server")]

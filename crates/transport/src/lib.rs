@@ -20,9 +20,9 @@
 //! # Example
 //! ```
 //! use std::time::Duration;
-//! use switchboard_session::link::{Ask, Ended, Life, Link, Mirror};
-//! use switchboard_session::{Peer, PeerLimits};
-//! use switchboard_transport::stdio::{self, Stdio};
+//! use switchboard::session::link::{Ask, Ended, Life, Link, Mirror};
+//! use switchboard::session::{Peer, PeerLimits};
+//! use switchboard::transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A program calls stdio::enter_if_asked() first in main.

@@ -15,13 +15,13 @@ const FORM: u64 = 1;
 /// A design as it was promised.
 ///
 /// ```
-/// use switchboard_design::{Class, Design, Lock, ToolDef};
+/// use switchboard::design::{Class, Design, Lock, ToolDef};
 ///
 /// let old = Design::new("clock", "1.0.0").with_tools([ToolDef::new("now", "The time")]);
 /// let lock: Lock = Lock::of(&old).to_string().parse()?;
 /// let changes = lock.changes(&Design::new("clock", "1.1.0"));
 /// assert_eq!(changes[1].to_string(), "breaking: tool `now` was removed");
-/// # Ok::<(), switchboard_design::LockError>(())
+/// # Ok::<(), switchboard::design::LockError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lock {

@@ -14,12 +14,12 @@ const MOST_BYTES: usize = 8 * 1024;
 /// The normalised URI of a resource.
 ///
 /// ```
-/// use switchboard_design::ResourceUri;
+/// use switchboard::design::ResourceUri;
 ///
 /// let uri: ResourceUri = "DOC://files/a/%2e%2E/%62?limit=3".parse()?;
 /// assert_eq!(uri.base(), "doc://files/b");
 /// assert_eq!(uri.query(), "limit=3");
-/// # Ok::<(), switchboard_design::UriError>(())
+/// # Ok::<(), switchboard::design::UriError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ResourceUri {

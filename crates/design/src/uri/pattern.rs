@@ -14,13 +14,13 @@ use super::percent;
 /// The pattern of a resource's URIs.
 ///
 /// ```
-/// use switchboard_design::{ResourceUri, UriPattern};
+/// use switchboard::design::{ResourceUri, UriPattern};
 ///
 /// let pattern: UriPattern = "doc://{id}/pages/{+rest}{?limit,tag*}".parse()?;
 /// let uri: ResourceUri = "doc://a%2Fb/pages/1/2?limit=3".parse().expect("a URI");
 /// let found = pattern.captures(&uri).expect("it matches");
 /// assert_eq!(found, [("id", "a/b".to_owned()), ("rest", "1/2".to_owned())]);
-/// # Ok::<(), switchboard_design::PatternError>(())
+/// # Ok::<(), switchboard::design::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UriPattern {

@@ -12,12 +12,12 @@ use super::pattern::UriPattern;
 /// `*` is anything within a segment and `**` anything at all; queries do not count. Denying `x/**` denies `x` as well.
 ///
 /// ```
-/// use switchboard_design::UriPolicy;
+/// use switchboard::design::UriPolicy;
 ///
 /// let policy = UriPolicy::new(["doc://**"], ["doc://private/**"])?;
 /// assert!(policy.allows(&"doc://a/b?limit=3".parse().expect("a URI")));
 /// assert!(!policy.allows(&"doc://a/%2e%2e%2fprivate/b".parse().expect("a URI")));
-/// # Ok::<(), switchboard_design::GlobError>(())
+/// # Ok::<(), switchboard::design::GlobError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UriPolicy {

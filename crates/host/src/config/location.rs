@@ -31,7 +31,7 @@ impl Locations {
     /// of the project: two paths to one directory are two projects.
     ///
     /// ```
-    /// use switchboard_host::config::Locations;
+    /// use switchboard::host::config::Locations;
     ///
     /// let variables = |name: &str| (name == "HOME").then(|| "/people/ada".to_owned());
     /// let at = Locations::standard("/shop", &variables).unwrap();

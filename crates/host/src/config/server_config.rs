@@ -18,7 +18,7 @@ use crate::config::start::Restart;
 /// A server as written: how it is reached, and how it is treated.
 ///
 /// ```
-/// use switchboard_host::config::{ServerConfig, Kind};
+/// use switchboard::host::config::{ServerConfig, Kind};
 ///
 /// let entry: ServerConfig = serde_json::from_str(r#"{"command": "npx", "args": ["-y", "server@1.2.3"]}"#)?;
 /// assert!(matches!(&entry.kind, Kind::Stdio { command, .. } if command == "npx"));

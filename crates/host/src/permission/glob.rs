@@ -8,7 +8,7 @@ use std::fmt;
 /// A pattern. Everything but `*` and `?` stands for itself, in its case.
 ///
 /// ```
-/// use switchboard_host::permission::Glob;
+/// use switchboard::host::permission::Glob;
 ///
 /// assert!(Glob::new("read_*").matches("read_file"));
 /// assert!(!Glob::new("read_*").matches("write_file"));

@@ -53,7 +53,7 @@ impl Default for NameLimit {
 /// The name of one server's tool among all tools of all servers.
 ///
 /// ```
-/// use switchboard_host::name::{NameLimit, QualifiedName};
+/// use switchboard::host::name::{NameLimit, QualifiedName};
 ///
 /// let plain = QualifiedName::of("context7", "search", NameLimit::DEFAULT);
 /// assert_eq!(plain.as_str(), "mcp__context7__search");

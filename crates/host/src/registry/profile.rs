@@ -99,7 +99,7 @@ impl Profile {
     ///
     /// ```
     /// use serde_json::json;
-    /// use switchboard_host::profile::Profile;
+    /// use switchboard::host::profile::Profile;
     ///
     /// let schema = json!({"anyOf": [
     ///     {"properties": {"id": {"type": "integer"}}, "required": ["id"]},
@@ -108,7 +108,7 @@ impl Profile {
     /// let shaped = Profile::Anthropic.shape(&schema)?;
     /// assert_eq!(shaped.schema["type"], "object");
     /// assert_eq!(shaped.notes, ["Give one of these: `id`, or `name`."]);
-    /// # Ok::<(), switchboard_host::profile::Unfit>(())
+    /// # Ok::<(), switchboard::host::profile::Unfit>(())
     /// ```
     pub fn shape(self, schema: &Value) -> Result<Shaped, Unfit> {
         bounded(schema)?;

@@ -38,12 +38,12 @@ use crate::raw::{DecodeError, Raw};
 /// and with errors that name the innermost place.
 ///
 /// ```
-/// use switchboard_protocol::{FromRaw, Raw, Tool};
+/// use switchboard::protocol::{FromRaw, Raw, Tool};
 ///
 /// let listed = Raw::parse(r#"{"name":"echo","inputSchema":{"type":"object"}}"#)?;
 /// let tool = Tool::from_raw(&listed)?;
 /// assert_eq!(tool.input_schema.as_str(), r#"{"type":"object"}"#);
-/// # Ok::<(), switchboard_protocol::DecodeError>(())
+/// # Ok::<(), switchboard::protocol::DecodeError>(())
 /// ```
 pub trait FromRaw: Sized {
     /// Reads the value at which the reader is, and passes it.

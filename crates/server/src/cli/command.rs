@@ -15,10 +15,10 @@ const CODES: &str = "Exit codes:\n  0 fine   1 the link or the protocol failed  
 /// design has.
 ///
 /// ```
-/// use switchboard_design::{Design, ToolDef};
+/// use switchboard::design::{Design, ToolDef};
 ///
 /// let design = Design::new("clock", "1.0.0").with_tools([ToolDef::new("time_now", "What time it is")]);
-/// let matches = switchboard_server::cli::command(&design).try_get_matches_from(["clock-cli", "time-now"])?;
+/// let matches = switchboard::service::cli::command(&design).try_get_matches_from(["clock-cli", "time-now"])?;
 /// assert_eq!(matches.subcommand_name(), Some("time-now"));
 /// # Ok::<(), clap::Error>(())
 /// ```

@@ -11,7 +11,7 @@ use crate::wire::{EVENTS_EXTENSION, STREAM_EXTENSION};
 /// session of this client get the items as notifications instead of in the result.
 ///
 /// ```
-/// let client = switchboard_server::client::client().with_name("reviewer", "1.0.0");
+/// let client = switchboard::service::client::client().with_name("reviewer", "1.0.0");
 /// # let _ = client;
 /// ```
 pub fn client() -> Client {

@@ -5,8 +5,8 @@
 //!
 //! ```no_run
 //! use serde_json::{Value, json};
-//! use switchboard_server::client::Caller;
-//! use switchboard_server::Result;
+//! use switchboard::service::client::Caller;
+//! use switchboard::service::Result;
 //!
 //! # async fn model(prompt: String) -> Result<Value> { Ok(json!({})) }
 //! # async fn example(caller: Caller) -> Result<()> {

@@ -7,7 +7,7 @@ use super::Cx;
 /// What can be taken out of a context: the user a token speaks of, the tenant of a request.
 ///
 /// ```
-/// use switchboard_server::{Cx, Error, FromCx};
+/// use switchboard::service::{Cx, Error, FromCx};
 ///
 /// struct Tenant(String);
 /// impl FromCx for Tenant {

@@ -10,7 +10,7 @@ use super::{CallOptions, Cx};
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard_server::Cx;
+/// use switchboard::service::Cx;
 ///
 /// let cx = Cx::test().answer("consent", json!({"ok": true})).build();
 /// assert!(cx.can_elicit());

@@ -10,9 +10,9 @@
 //!
 //! # Example
 //! ```no_run
-//! use switchboard_server::ServiceBuilder;
-//! use switchboard_server::rpc::Mounted;
-//! use switchboard_transport::http::server::{HttpListener, HttpOptions};
+//! use switchboard::service::ServiceBuilder;
+//! use switchboard::service::rpc::Mounted;
+//! use switchboard::transport::http::server::{HttpListener, HttpOptions};
 //!
 //! # async fn serve(builder: ServiceBuilder) -> Result<(), Box<dyn std::error::Error>> {
 //! // MCP at /mcp, the plain endpoint at the path of the design.

@@ -15,8 +15,8 @@ use crate::era::serving::Footing;
 /// It is written when it is first asked for, once for each revision that asks, and then given as it is.
 ///
 /// ```
-/// use switchboard_protocol::{ListToolsResult, Tool};
-/// use switchboard_session::answering::{Handled, Kept};
+/// use switchboard::protocol::{ListToolsResult, Tool};
+/// use switchboard::session::answering::{Handled, Kept};
 ///
 /// let tools = Kept::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
 /// let handled = Handled::kept(&tools); // for every `tools/list`, without writing it again

@@ -17,9 +17,9 @@ use crate::link::{BoxFuture, Link, Post};
 /// Answers what a server asks. Roots are set on the session itself and need no answer from here.
 ///
 /// ```
-/// use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
-/// use switchboard_session::link::BoxFuture;
-/// use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
+/// use switchboard::session::client::{Abilities, Answers, Asker, Refusal};
+/// use switchboard::session::link::BoxFuture;
+/// use switchboard::protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;
 /// impl Answers for AlwaysDecline {

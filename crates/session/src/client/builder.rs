@@ -142,7 +142,7 @@ impl Client {
     /// The future borrows nothing, so that it can be spawned:
     ///
     /// ```
-    /// # use switchboard_session::{Client, link::Dial};
+    /// # use switchboard::session::{Client, link::Dial};
     /// # fn spawn(server: impl Dial) {
     /// let opening = tokio::spawn(Client::new().connect(server));
     /// # }

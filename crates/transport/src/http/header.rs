@@ -36,7 +36,7 @@ const CLOSE: &str = "?=";
 /// A text as the value of a header: as it is where that is safe, else in Base64 between markers.
 ///
 /// ```
-/// use switchboard_transport::http::header::{decode, encode};
+/// use switchboard::transport::http::header::{decode, encode};
 ///
 /// assert_eq!(encode("us-west1"), "us-west1");
 /// assert_eq!(encode("a\r\nb"), "=?base64?YQ0KYg==?=");

@@ -32,7 +32,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///
 /// ```
 /// use bytes::Bytes;
-/// use switchboard_transport::sse::{Decoder, Item};
+/// use switchboard::transport::sse::{Decoder, Item};
 ///
 /// let mut decoder = Decoder::new();
 /// decoder.push(Bytes::from_static(b": hello\nid: 7\ndata: {\"id\""));

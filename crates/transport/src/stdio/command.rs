@@ -66,7 +66,7 @@ fn is_inherited(name: &OsStr) -> bool {
 /// Two equal values start the same program in the same way; taps compare by identity.
 ///
 /// ```
-/// use switchboard_transport::stdio::Stdio;
+/// use switchboard::transport::stdio::Stdio;
 ///
 /// let command = Stdio::new("npx")
 ///     .args(["-y", "@modelcontextprotocol/server-everything"])

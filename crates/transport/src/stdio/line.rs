@@ -35,8 +35,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///
 /// ```
 /// use std::future::poll_fn;
-/// use switchboard_session::link::{Frame, Inlet};
-/// use switchboard_transport::stdio::LineInlet;
+/// use switchboard::session::link::{Frame, Inlet};
+/// use switchboard::transport::stdio::LineInlet;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let mut inlet = LineInlet::new(&b"{\"id\":1}\r\n\n{\"id\":2}\n"[..]);

@@ -56,7 +56,7 @@ static AVAILABLE: OnceLock<()> = OnceLock::new();
 ///
 /// ```no_run
 /// // fn main() {
-/// switchboard_transport::stdio::enter_if_asked();
+/// switchboard::transport::stdio::enter_if_asked();
 /// // … the program
 /// ```
 ///

@@ -22,13 +22,13 @@ const MAX_STEPS: u64 = 1_000_000;
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard_design::schema::{ValidationOutcome, Validator};
+/// use switchboard::design::schema::{ValidationOutcome, Validator};
 ///
 /// let validator = Validator::new(&json!({"type": "object", "properties": {"a": {"type": "number"}}}))?;
 /// assert_eq!(validator.validate(&json!({"a": 1})), ValidationOutcome::Valid);
 /// let ValidationOutcome::Invalid(issues) = validator.validate(&json!({"a": "x"})) else { panic!() };
 /// assert_eq!(issues[0].to_string(), "`a` must be a number; got \"x\"");
-/// # Ok::<(), switchboard_design::schema::SchemaError>(())
+/// # Ok::<(), switchboard::design::schema::SchemaError>(())
 /// ```
 #[derive(Debug)]
 pub struct Validator {

@@ -68,13 +68,13 @@ impl std::error::Error for Invalid {}
 /// The parameters a tool's `inputSchema` marks.
 ///
 /// ```
-/// use switchboard_transport::http::header::{marked, mirror};
+/// use switchboard::transport::http::header::{marked, mirror};
 ///
 /// let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}"#;
 /// let marked = marked(schema)?;
 /// let headers = mirror(&marked, r#"{"region":"us-west1","query":"…"}"#);
 /// assert_eq!((headers[0].0.as_str(), headers[0].1.as_bytes()), ("mcp-param-region", &b"us-west1"[..]));
-/// # Ok::<(), switchboard_transport::http::header::Invalid>(())
+/// # Ok::<(), switchboard::transport::http::header::Invalid>(())
 /// ```
 ///
 /// # Errors

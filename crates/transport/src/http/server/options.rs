@@ -82,8 +82,8 @@ impl HttpOptions {
     /// what belongs to one, such as a session, is nobody else's.
     ///
     /// ```
-    /// use switchboard_session::answering::Caller;
-    /// use switchboard_transport::http::server::{HttpOptions, Refused};
+    /// use switchboard::session::answering::Caller;
+    /// use switchboard::transport::http::server::{HttpOptions, Refused};
     ///
     /// let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
     ///     match head.headers.get("authorization").map(|token| token.as_bytes()) {
