@@ -88,8 +88,8 @@ pub struct Row {
     pub direction: Direction,
     /// The first revision of this row.
     pub first: Revision,
-    /// The last revision of this row.
-    pub last: Revision,
+    /// The last revision of this row; `None` while no revision ended it.
+    pub last: Option<Revision>,
     /// Where it lives.
     pub place: Place,
     /// The capability it needs, as a dotted path into the capabilities object.
@@ -99,18 +99,24 @@ pub struct Row {
 impl Row {
     /// Whether this row covers `revision`.
     pub fn covers(&self, revision: Revision) -> bool {
-        (self.first..=self.last).contains(&revision)
+        self.first <= revision && self.last.is_none_or(|last| revision <= last)
     }
 }
 
 /// The id of the tasks extension.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-const fn row(method: &'static str, kind: Kind, direction: Direction, first: Revision, last: Revision) -> Row {
-    Row { method, kind, direction, first, last, place: Place::Core, needs: None }
+/// A row that holds from `first` on. A new revision is part of it unless [`Row::until`] says otherwise.
+const fn row(method: &'static str, kind: Kind, direction: Direction, first: Revision) -> Row {
+    Row { method, kind, direction, first, last: None, place: Place::Core, needs: None }
 }
 
 impl Row {
+    const fn until(mut self, last: Revision) -> Self {
+        self.last = Some(last);
+        self
+    }
+
     const fn client(mut self, capability: &'static str) -> Self {
         self.needs = Some(Declared::ByClient(capability));
         self
@@ -139,51 +145,50 @@ impl Row {
 
 /// The table.
 pub const SURFACE: &[Row] = &[
-    row("initialize", Request, ToServer, R1, R4),
-    row("ping", Request, Both, R1, R4),
-    row("server/discover", Request, ToServer, R5, R5),
-    row("tools/list", Request, ToServer, R1, R5).server("tools"),
-    row("tools/call", Request, ToServer, R1, R5).server("tools"),
-    row("resources/list", Request, ToServer, R1, R5).server("resources"),
-    row("resources/templates/list", Request, ToServer, R1, R5).server("resources"),
-    row("resources/read", Request, ToServer, R1, R5).server("resources"),
-    row("resources/subscribe", Request, ToServer, R1, R4).server("resources.subscribe"),
-    row("resources/unsubscribe", Request, ToServer, R1, R4).server("resources.subscribe"),
-    row("subscriptions/listen", Request, ToServer, R5, R5),
-    row("prompts/list", Request, ToServer, R1, R5).server("prompts"),
-    row("prompts/get", Request, ToServer, R1, R5).server("prompts"),
+    row("initialize", Request, ToServer, R1).until(R4),
+    row("ping", Request, Both, R1).until(R4),
+    row("server/discover", Request, ToServer, R5),
+    row("tools/list", Request, ToServer, R1).server("tools"),
+    row("tools/call", Request, ToServer, R1).server("tools"),
+    row("resources/list", Request, ToServer, R1).server("resources"),
+    row("resources/templates/list", Request, ToServer, R1).server("resources"),
+    row("resources/read", Request, ToServer, R1).server("resources"),
+    row("resources/subscribe", Request, ToServer, R1).until(R4).server("resources.subscribe"),
+    row("resources/unsubscribe", Request, ToServer, R1).until(R4).server("resources.subscribe"),
+    row("subscriptions/listen", Request, ToServer, R5),
+    row("prompts/list", Request, ToServer, R1).server("prompts"),
+    row("prompts/get", Request, ToServer, R1).server("prompts"),
     // The method is older than its capability.
-    row("completion/complete", Request, ToServer, R1, R1),
-    row("completion/complete", Request, ToServer, R2, R5).server("completions"),
-    row("logging/setLevel", Request, ToServer, R1, R4).server("logging"),
-    row("tasks/get", Request, Both, R4, R4).receiver("tasks"),
-    row("tasks/result", Request, Both, R4, R4).receiver("tasks"),
-    row("tasks/cancel", Request, Both, R4, R4).receiver("tasks.cancel"),
-    row("tasks/list", Request, Both, R4, R4).receiver("tasks.list"),
-    row("tasks/get", Request, ToServer, R5, R5).of_tasks_extension(),
-    row("tasks/update", Request, ToServer, R5, R5).of_tasks_extension(),
-    row("tasks/cancel", Request, ToServer, R5, R5).of_tasks_extension(),
-    row("sampling/createMessage", Request, ToClient, R1, R4).client("sampling"),
-    row("sampling/createMessage", Request, ToClient, R5, R5).client("sampling").inside_input_requests(),
-    row("roots/list", Request, ToClient, R1, R4).client("roots"),
-    row("roots/list", Request, ToClient, R5, R5).client("roots").inside_input_requests(),
-    row("elicitation/create", Request, ToClient, R3, R4).client("elicitation"),
-    row("elicitation/create", Request, ToClient, R5, R5).client("elicitation").inside_input_requests(),
-    row("notifications/initialized", Notification, ToServer, R1, R4),
-    row("notifications/roots/list_changed", Notification, ToServer, R1, R4).client("roots.listChanged"),
-    row("notifications/cancelled", Notification, Both, R1, R5),
-    row("notifications/progress", Notification, Both, R1, R4),
-    row("notifications/progress", Notification, ToClient, R5, R5),
-    row("notifications/message", Notification, ToClient, R1, R5).server("logging"),
-    row("notifications/tools/list_changed", Notification, ToClient, R1, R5).server("tools.listChanged"),
-    row("notifications/prompts/list_changed", Notification, ToClient, R1, R5).server("prompts.listChanged"),
-    row("notifications/resources/list_changed", Notification, ToClient, R1, R5)
-        .server("resources.listChanged"),
-    row("notifications/resources/updated", Notification, ToClient, R1, R5).server("resources.subscribe"),
-    row("notifications/elicitation/complete", Notification, ToClient, R4, R4).client("elicitation.url"),
-    row("notifications/tasks/status", Notification, Both, R4, R4),
-    row("notifications/tasks", Notification, ToClient, R5, R5).of_tasks_extension(),
-    row("notifications/subscriptions/acknowledged", Notification, ToClient, R5, R5),
+    row("completion/complete", Request, ToServer, R1).until(R1),
+    row("completion/complete", Request, ToServer, R2).server("completions"),
+    row("logging/setLevel", Request, ToServer, R1).until(R4).server("logging"),
+    row("tasks/get", Request, Both, R4).until(R4).receiver("tasks"),
+    row("tasks/result", Request, Both, R4).until(R4).receiver("tasks"),
+    row("tasks/cancel", Request, Both, R4).until(R4).receiver("tasks.cancel"),
+    row("tasks/list", Request, Both, R4).until(R4).receiver("tasks.list"),
+    row("tasks/get", Request, ToServer, R5).of_tasks_extension(),
+    row("tasks/update", Request, ToServer, R5).of_tasks_extension(),
+    row("tasks/cancel", Request, ToServer, R5).of_tasks_extension(),
+    row("sampling/createMessage", Request, ToClient, R1).until(R4).client("sampling"),
+    row("sampling/createMessage", Request, ToClient, R5).client("sampling").inside_input_requests(),
+    row("roots/list", Request, ToClient, R1).until(R4).client("roots"),
+    row("roots/list", Request, ToClient, R5).client("roots").inside_input_requests(),
+    row("elicitation/create", Request, ToClient, R3).until(R4).client("elicitation"),
+    row("elicitation/create", Request, ToClient, R5).client("elicitation").inside_input_requests(),
+    row("notifications/initialized", Notification, ToServer, R1).until(R4),
+    row("notifications/roots/list_changed", Notification, ToServer, R1).until(R4).client("roots.listChanged"),
+    row("notifications/cancelled", Notification, Both, R1),
+    row("notifications/progress", Notification, Both, R1).until(R4),
+    row("notifications/progress", Notification, ToClient, R5),
+    row("notifications/message", Notification, ToClient, R1).server("logging"),
+    row("notifications/tools/list_changed", Notification, ToClient, R1).server("tools.listChanged"),
+    row("notifications/prompts/list_changed", Notification, ToClient, R1).server("prompts.listChanged"),
+    row("notifications/resources/list_changed", Notification, ToClient, R1).server("resources.listChanged"),
+    row("notifications/resources/updated", Notification, ToClient, R1).server("resources.subscribe"),
+    row("notifications/elicitation/complete", Notification, ToClient, R4).until(R4).client("elicitation.url"),
+    row("notifications/tasks/status", Notification, Both, R4).until(R4),
+    row("notifications/tasks", Notification, ToClient, R5).of_tasks_extension(),
+    row("notifications/subscriptions/acknowledged", Notification, ToClient, R5),
 ];
 
 /// The rows of a method, oldest first; none when no revision knows it.
