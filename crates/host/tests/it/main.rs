@@ -28,7 +28,7 @@ mod threats;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
     switchboard_transport::stdio::enter_if_asked();
@@ -60,5 +60,5 @@ fn main() -> ExitCode {
     .collect();
     let index = index::trial(&trials);
     let trials = trials.into_iter().chain([index]).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    switchboard_testkit::run(trials)
 }

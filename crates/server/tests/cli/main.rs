@@ -10,7 +10,7 @@ mod local;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 use switchboard_server::ServiceBuilder;
 
 fn main() -> ExitCode {
@@ -31,12 +31,11 @@ fn main() -> ExitCode {
 }
 
 fn tests() -> ExitCode {
-    let arguments = Arguments::from_args();
     let trials = client::TESTS.iter().chain(local::TESTS).map(|(name, run)| {
         Trial::test(*name, move || {
             run();
             Ok(())
         })
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    switchboard_testkit::run(trials.collect())
 }

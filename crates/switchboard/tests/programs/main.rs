@@ -15,8 +15,6 @@ mod talks;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
-
 fn main() -> ExitCode {
     switchboard::enter_if_asked();
     if let Some(code) = eras::work_as_child() {
@@ -35,5 +33,5 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let trials = [eras::trials(), talks::trials(), faults::trials(), interop::trials()];
-    libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
+    switchboard_testkit::run(trials.into_iter().flatten().collect())
 }

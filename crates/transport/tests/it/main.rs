@@ -15,7 +15,7 @@ mod stop;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
     switchboard_transport::stdio::enter_if_asked();
@@ -27,5 +27,5 @@ fn main() -> ExitCode {
         .into_iter()
         .flatten()
         .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    switchboard_testkit::run(trials)
 }

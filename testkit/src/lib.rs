@@ -1,0 +1,5 @@
+//! What the test programs of the workspace share. Knows none of our crates, so that each of them can use it.
+
+mod harness;
+
+pub use harness::run;
