@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
-use switchboard_session::answering::Server;
 use switchboard_session::client::{Abilities, Limits};
+use switchboard_session::server::Server;
 use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 

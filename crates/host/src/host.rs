@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_protocol::{Raw, Root};
-use switchboard_session::answering::Server;
 use switchboard_session::client::Abilities;
+use switchboard_session::server::Server;
 use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 

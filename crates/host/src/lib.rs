@@ -18,7 +18,7 @@
 //! use switchboard::host::Host;
 //! use switchboard::session::link::InProcess;
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
-//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Greeter;
 //! # impl Handler for Greeter {
 //! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {

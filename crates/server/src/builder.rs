@@ -7,7 +7,7 @@ use switchboard_design::{
     ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
-use switchboard_session::answering::{Publisher, Server, ServerLimits};
+use switchboard_session::server::{Publisher, Server, ServerLimits};
 use switchboard_session::{Offer, OpeningPolicy, StateKeys};
 
 use crate::adapter::Adapter;

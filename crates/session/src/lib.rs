@@ -3,7 +3,7 @@
 //! Bottom up:
 //!
 //! ```text
-//!   client::ClientSession        answering::Server        typed verbs; no era in sight
+//!   client::ClientSession          server::Server         typed verbs; no era in sight
 //!            │                          │
 //!           era  ────────────────────  era                the seam: every decision about versions
 //!            │                          │
@@ -18,7 +18,7 @@
 //! 2. [`peer`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
 //! 3. `era`: how a session opens, and the verbs that differ between the two eras of the protocol.
 //! 4. [`client`]: connect, list, call, read, listen, and answer what the server asks.
-//! 5. [`answering`]: a handler, its context, and serving any number of connections with it.
+//! 5. [`server`]: a handler, its context, and serving any number of connections with it.
 //!
 //! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a bound, every queue a size. An entry
 //! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
@@ -29,7 +29,7 @@
 //!
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
-//! use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
 //! use switchboard::session::{Client, link::InProcess};
 //!
 //! struct Greeter;
@@ -89,7 +89,7 @@
 //! }
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Nothing;
 //! # impl Handler for Nothing {
 //! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
@@ -109,14 +109,14 @@
 //! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
 //! ```
 
-#[cfg(feature = "server")]
-pub mod answering;
 #[cfg(feature = "client")]
 pub mod client;
 mod era;
 mod error;
 pub mod link;
 pub mod peer;
+#[cfg(feature = "server")]
+pub mod server;
 
 #[cfg(feature = "client")]
 pub use client::{Client, ClientSession};

@@ -21,11 +21,6 @@ pub use switchboard_protocol::{
 };
 #[cfg(feature = "server")]
 pub use switchboard_session::StateKeys;
-#[cfg(feature = "server")]
-pub use switchboard_session::answering::{
-    AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
-    ServerRequest,
-};
 #[cfg(feature = "client")]
 pub use switchboard_session::client::{
     Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
@@ -34,6 +29,11 @@ pub use switchboard_session::client::{
 #[cfg(feature = "server")]
 pub use switchboard_session::link::InProcess;
 pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
+#[cfg(feature = "server")]
+pub use switchboard_session::server::{
+    AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
+    ServerRequest,
+};
 pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdict};
 #[cfg(feature = "http-client")]
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};

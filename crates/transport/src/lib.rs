@@ -6,7 +6,7 @@
 //!   client:  Stdio ── spawn ──▶ Pipe ──▶ Peer ──▶ session
 //!                              │
 //!                              └─ shim ─▶ server ─▶ its children      (all end together)
-//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ answering
+//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ session::server
 //! ```
 //!
 //! # Invariants

@@ -6,7 +6,7 @@ use switchboard::protocol::{
     BooleanField, ChoiceField, ChoiceOption, ElicitAction, ElicitParams, ElicitResult, FormField, FormSchema,
     MultiChoiceField, NumberField, TextField,
 };
-use switchboard::session::answering::Reply;
+use switchboard::session::server::Reply;
 use switchboard::{AskError, CallToolResult, Content, Cx, RpcError};
 
 #[derive(Deserialize)]

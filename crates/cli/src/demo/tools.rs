@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard::protocol::{ListToolsResult, Resource};
-use switchboard::session::answering::Reply;
+use switchboard::session::server::Reply;
 use switchboard::{
     CallToolParams, CallToolResult, Content, Cx, Handled, Level, Raw, RpcError, Tool, ToolAnnotations, json,
 };

@@ -10,7 +10,7 @@ use switchboard_protocol::{
     Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool,
 };
 use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 
 use crate::stage::{host_of, names};
 

@@ -11,7 +11,7 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 
 use crate::stage::{LATE, child, child_with, host_of, in_process};
 use crate::toy::{PART, Toy};

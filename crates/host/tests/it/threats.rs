@@ -10,9 +10,9 @@ use switchboard_protocol::{
     ListCapability, ListToolsResult, OrderedMap, RpcError, ServerCapabilities, ServerResult, Tool,
 };
 use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 
 use crate::stage::{host_with, http, sh};
 use crate::toy::Toy;

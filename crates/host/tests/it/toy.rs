@@ -13,7 +13,7 @@ use switchboard_protocol::{
     ServerResult, Settings, TextField, Tool, ToolAnnotations,
 };
 use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 use switchboard_transport::stdio::own_stdio;
 
 /// Which part this program plays.

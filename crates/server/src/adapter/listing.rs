@@ -10,7 +10,7 @@ use switchboard_protocol::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PageParams, Prompt, Resource, ResourceTemplate, RpcError, ServerResult, Tool,
 };
-use switchboard_session::answering::{self, Handled, Kept};
+use switchboard_session::server::{self, Handled, Kept};
 
 use super::Core;
 use super::access::Access;
@@ -197,7 +197,7 @@ impl Hasher for Fnv {
 
 impl Core {
     /// Answers with a page of a list.
-    pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &answering::Cx) -> Handled {
+    pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &server::Cx) -> Handled {
         let log = Logged::begin(&self.options, About::just(list.method).of(cx), None);
         let pages = if list.scopes.is_empty() {
             Arc::clone(&list.everybody)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{
+use switchboard_session::server::{
     self, AnsweredRequest, Caller, Handled, Handler, Publisher, ServerRequest,
 };
 
@@ -132,7 +132,7 @@ impl Adapter {
 }
 
 impl Handler for Adapter {
-    fn handle(&self, request: ServerRequest, cx: answering::Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: server::Cx) -> Handled {
         let core = &self.core;
         match request {
             ServerRequest::CallTool(params) => core.call_tool(params, cx),

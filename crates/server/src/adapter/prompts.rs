@@ -8,7 +8,7 @@ use switchboard_design::{
     Asked, Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, coerce,
 };
 use switchboard_protocol::{Content, GetPromptParams, GetPromptResult, OrderedMap, PromptMessage, Raw};
-use switchboard_session::answering::{self, Handled, Kept};
+use switchboard_session::server::{self, Handled, Kept};
 
 use super::Core;
 use super::arguments::with_repair;
@@ -40,7 +40,7 @@ fn fixed(prompt: &PromptDef) -> Option<Kept> {
 }
 
 impl Core {
-    pub(crate) fn get_prompt(self: &Arc<Self>, params: GetPromptParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn get_prompt(self: &Arc<Self>, params: GetPromptParams, cx: server::Cx) -> Handled {
         let GetPromptParams { name, arguments, meta, .. } = params;
         let given = arguments.unwrap_or_default();
         let payload = || Raw::encode(&given).ok();
@@ -87,7 +87,7 @@ impl Core {
     }
 
     /// The place of a prompt that the caller may use.
-    pub(crate) fn find_prompt(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
+    pub(crate) fn find_prompt(&self, name: &str, cx: &server::Cx) -> Result<usize, Error> {
         let unknown = || Error::unknown(ItemKind::Prompt, name.to_owned());
         let prompt = *self.prompts.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;

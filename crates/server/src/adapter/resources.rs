@@ -12,7 +12,7 @@ use switchboard_protocol::{
     CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody,
     ResourceContents, RpcError,
 };
-use switchboard_session::answering::{self, Caller, Handled, Reply};
+use switchboard_session::server::{self, Caller, Handled, Reply};
 
 use super::Core;
 use super::arguments::with_repair;
@@ -58,7 +58,7 @@ impl Resources {
 }
 
 impl Core {
-    pub(crate) fn read_resource(self: &Arc<Self>, params: ReadResourceParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn read_resource(self: &Arc<Self>, params: ReadResourceParams, cx: server::Cx) -> Handled {
         let ReadResourceParams { uri, meta, .. } = params;
         let log = Logged::begin(&self.options, About::read(&uri).of(&cx), None);
         let (resource, args) = match self.find_resource(&uri, &cx).and_then(|found| {
@@ -94,11 +94,7 @@ impl Core {
     }
 
     /// The resource of a URI that the policy and the caller's scopes allow.
-    pub(crate) fn find_resource(
-        &self,
-        text: &str,
-        cx: &answering::Cx,
-    ) -> Result<(usize, ResourceUri), Error> {
+    pub(crate) fn find_resource(&self, text: &str, cx: &server::Cx) -> Result<(usize, ResourceUri), Error> {
         let (resource, uri) = self.permitted(text)?;
         self.admit(cx.caller(), &self.design.resources[resource].scopes, ItemKind::Resource, text)?;
         Ok((resource, uri))

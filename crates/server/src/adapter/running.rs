@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use switchboard_design::Error;
-use switchboard_session::answering::{Handled, Reply};
+use switchboard_session::server::{Handled, Reply};
 
 use super::logging::Logged;
 use crate::Working;

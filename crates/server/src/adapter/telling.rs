@@ -7,7 +7,7 @@ use serde_json::Value;
 use switchboard_design::schema::misfits;
 use switchboard_design::{Asked, Error, InvalidParams};
 use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::server::{self, Handled, Reply};
 
 use super::Core;
 use super::logging::{About, Logged};
@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 impl Core {
     /// A request that no revision knows.
-    pub(crate) fn other(self: &Arc<Self>, method: &str, params: Option<Raw>, cx: answering::Cx) -> Handled {
+    pub(crate) fn other(self: &Arc<Self>, method: &str, params: Option<Raw>, cx: server::Cx) -> Handled {
         if self.streams_events(method) {
             return self.stream_events(cx);
         }
@@ -90,7 +90,7 @@ impl Core {
     }
 
     /// Tells of every event until the client has heard enough.
-    fn stream_events(&self, cx: answering::Cx) -> Handled {
+    fn stream_events(&self, cx: server::Cx) -> Handled {
         let log = Logged::begin(&self.options, About::just(EVENTS_METHOD).of(&cx), None);
         let listening = self.board.listen();
         Handled::later(async move {

@@ -11,8 +11,8 @@ use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Meta, ProgressParams, Raw,
     RequestId,
 };
-use switchboard_session::answering::Extensions;
 use switchboard_session::client::{Abilities, Answers, Asker};
+use switchboard_session::server::Extensions;
 
 use super::{Cx, Side};
 

@@ -7,7 +7,7 @@ use switchboard_protocol::{
     CallToolResult, EmptyResult, InputRequest, LegacyTask, ListTasksResult, Meta, OrderedMap, PageParams,
     Raw, RpcError, TaskStatus, UpdateTaskParams,
 };
-use switchboard_session::answering::{AskError, Cx, Handled, Reply, ServerRequest, TaskWays};
+use switchboard_session::server::{AskError, Cx, Handled, Reply, ServerRequest, TaskWays};
 
 use super::job::{Job, Taken};
 use super::{TaskRecord, Tasks};

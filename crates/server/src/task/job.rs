@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     DetailedTask, InputRequest, InputRequests, Raw, RpcError, ServerResult, Task, TaskStatus,
 };
-use switchboard_session::answering::{AskError, Asks, Caller, Cx, Reply};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{AskError, Asks, Caller, Cx, Reply};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 

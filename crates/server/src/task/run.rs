@@ -13,8 +13,8 @@ use switchboard_protocol::{
     CreateTaskResult, LegacyTaskState, Raw, RpcError, ServerCapabilities, Settings, TaskParams, TaskRequests,
     TasksCapability,
 };
-use switchboard_session::answering::{Cx, Handled, Publisher, Reply, TaskWays};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Cx, Handled, Publisher, Reply, TaskWays};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 

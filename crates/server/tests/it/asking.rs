@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
-use switchboard_session::answering::{Answered, Caller};
 use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Answered, Caller};
 use switchboard_session::{Client, StateKeys};
 
 use crate::stage::{

@@ -2,7 +2,7 @@
 
 use switchboard_protocol::{ErrorCode, Revision, RpcError, UnknownRevision};
 
-use crate::answering::Server;
+use crate::server::Server;
 
 /// What a server makes of the first words of a session. The default is the specification's.
 ///

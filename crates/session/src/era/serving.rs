@@ -10,12 +10,12 @@ use switchboard_protocol::{
 
 use switchboard_protocol::surface::{self, Declared, Direction};
 
-use crate::answering::{AskError, Back, Caller, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
 use crate::era::{Classified, Look, is_extension_note};
 use crate::link::BoxFuture;
+use crate::server::{AskError, Back, Caller, News, Reply, Server};
 
 /// On which footing a request stands.
 #[derive(Debug, Clone)]

@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 use switchboard_protocol::jsonrpc::{Outline, Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
-use crate::answering::{Answered, Answering, Back, Caller, Extensions, Outcome, Server, ServerSession};
 use crate::link::{
     Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
     pair,
 };
 use crate::peer::{Peer, PeerLimits};
+use crate::server::{Answered, Answering, Back, Caller, Extensions, Outcome, Server, ServerSession};
 
 /// Notes that may wait for whoever holds an exchange; the oldest gives way.
 const MOST_NOTES: usize = 1024;
@@ -50,7 +50,7 @@ impl InProcess {
         self.with_extension(caller)
     }
 
-    /// What handlers get from [`Cx::extension`](crate::answering::Cx::extension) with every request.
+    /// What handlers get from [`Cx::extension`](crate::server::Cx::extension) with every request.
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);

@@ -7,10 +7,10 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, Raw,
     RpcError, ServerCapabilities, TextField,
 };
-use switchboard_session::answering::{
+use switchboard_session::link::{Exchange, InProcess, Once, pair};
+use switchboard_session::server::{
     Answered, Back, Caller, Cx, Extensions, Handled, Handler, Server, ServerRequest,
 };
-use switchboard_session::link::{Exchange, InProcess, Once, pair};
 use switchboard_session::{Client, Offer, Peer, PeerLimits};
 
 /// A tool that says who calls it, and one that asks first.

@@ -8,10 +8,10 @@ use switchboard_protocol::{
     CallToolResult, Content, ErrorCode, Implementation, ListCapability, Raw, Revision, RpcError,
     ServerCapabilities,
 };
-use switchboard_session::answering::{
+use switchboard_session::link::{Exchange, InProcess};
+use switchboard_session::server::{
     Answered, Back, Cx, Handled, Handler, Server, ServerBuilder, ServerRequest, ServerSession,
 };
-use switchboard_session::link::{Exchange, InProcess};
 use switchboard_session::{Client, Offer, OpeningPolicy, VersionPolicy};
 
 /// Says what the revision of the request changes.

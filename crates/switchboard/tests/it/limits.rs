@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use switchboard::service::StreamLimits;
 use switchboard::service::task::{TaskBudget, TaskLimits};
-use switchboard::session::answering::ServerLimits;
+use switchboard::session::server::ServerLimits;
 use switchboard::transport::http::server::ByteBudget;
 use switchboard::transport::stdio::StopLadder;
 use switchboard::{HttpLimits, HttpOptions, Limits, ListenerLimits, PeerLimits};

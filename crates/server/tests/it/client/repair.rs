@@ -11,7 +11,7 @@ use switchboard_protocol::{
 };
 use switchboard_server::client::{Arguments, call_with_repair, get_prompt_with_repair};
 use switchboard_server::{Error, ServiceBuilder};
-use switchboard_session::answering::{Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Handled, Handler, Server, ServerRequest};
 
 use crate::client::bench::{self, Bench};
 use crate::client::open::{self, ERAS, callers};
@@ -187,7 +187,7 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
 struct Weather(Arc<AtomicUsize>);
 
 impl Handler for Weather {
-    fn handle(&self, request: ServerRequest, _: switchboard_session::answering::Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: switchboard_session::server::Cx) -> Handled {
         match request {
             ServerRequest::ListTools(_) => {
                 let schema = json!({"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}});

@@ -9,7 +9,7 @@ use switchboard_protocol::{
 use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::wire::STREAM_NOTE;
 use switchboard_server::{Cx as ServiceCx, Error, Events, LostEvents, StreamJson};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 use switchboard_session::{Client, Offer};
 
 use crate::client::bench;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::answering::{Answered, Back, Server};
 use switchboard_session::link::Exchange;
+use switchboard_session::server::{Answered, Back, Server};
 
 use crate::tasks::stage;
 

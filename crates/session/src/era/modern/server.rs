@@ -6,11 +6,11 @@ use switchboard_protocol::{
     ClientCapabilities, Era, InputRequired, Meta, Raw, Revision, RpcError, ServerResult,
 };
 
-use crate::answering::Server;
 use crate::era::classify::Stated;
 use crate::era::modern::replay::Run;
 use crate::era::modern::seal::{Bound, seal};
 use crate::era::serving::unsupported_version;
+use crate::server::Server;
 
 /// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
 pub(crate) fn admit(server: &Server, stated: &Stated) -> Result<Revision, RpcError> {

@@ -14,7 +14,7 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, RpcError,
     ServerCapabilities, TextField,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerBuilder, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerBuilder, ServerRequest};
 use switchboard_transport::http::server::{HttpOptions, HttpService, RequestHead};
 
 /// What a layer puts into requests.

@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use switchboard_protocol::Raw;
-use switchboard_session::answering::Back;
 use switchboard_session::link::Exchange;
+use switchboard_session::server::Back;
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, request_text};

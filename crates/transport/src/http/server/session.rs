@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Server, ServerSession, Told};
 use switchboard_session::link::{Event, Flow, LinkError};
+use switchboard_session::server::{Server, ServerSession, Told};
 use tokio::task::AbortHandle;
 
 use crate::http::message::note_text;

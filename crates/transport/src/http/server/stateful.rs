@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Back, Outcome, Says};
+use switchboard_session::server::{Answered, Back, Outcome, Says};
 use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};

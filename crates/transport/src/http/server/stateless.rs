@@ -8,8 +8,8 @@ use std::time::Duration;
 use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Answering, Back, Outcome, Says};
 use switchboard_session::link::Exchange;
+use switchboard_session::server::{Answered, Answering, Back, Outcome, Says};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};

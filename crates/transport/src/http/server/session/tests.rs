@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use switchboard_protocol::{Implementation, Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
 
 use super::{Feed, HttpSession};
 use crate::http::server::budget::Budget;

@@ -1,7 +1,7 @@
 //! Which sessions give way to newcomers, and which never do.
 
 use switchboard_protocol::{Implementation, Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
 
 use super::*;
 use crate::http::server::budget::ByteBudget;

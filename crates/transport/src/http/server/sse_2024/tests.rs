@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, RpcError, ServerCapabilities,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 
 use super::*;
 use crate::http::server::door::HttpService;

@@ -17,12 +17,12 @@ use switchboard_protocol::jsonrpc::{
 use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, RpcError};
 use tokio::task::{AbortHandle, JoinHandle};
 
-use crate::answering::ServerSession;
-use crate::answering::answer::{Answered, Answering, Outcome};
-use crate::answering::cx::Cancel;
-use crate::answering::{Back, Caller, Extensions, Server};
 use crate::link::{Claim, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::server::ServerSession;
+use crate::server::answer::{Answered, Answering, Outcome};
+use crate::server::cx::Cancel;
+use crate::server::{Back, Caller, Extensions, Server};
 
 /// How long an answer waits after the last progress of its request. Enough for a reader that waits for
 /// input, also on a busy machine: with 2 ms the SDK lost 15 of 20 there, without a pause all of them.
@@ -43,7 +43,7 @@ impl Server {
     }
 
     /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
-    /// [`Cx::extension`](crate::answering::Cx::extension).
+    /// [`Cx::extension`](crate::server::Cx::extension).
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().peer.clone();
         let Pipe { outlet, inlet, keeper, tap } = pipe;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::answering::Handler;
+use crate::server::Handler;
 
 /// A subscription. The handler is told when it begins and, when this is dropped, that it is over.
 pub(crate) struct Subscribed {

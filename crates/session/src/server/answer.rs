@@ -15,12 +15,12 @@ use switchboard_protocol::{
     SetLevelParams, SubscribeParams, surface,
 };
 
-use crate::answering::cx::{Asking, Cancel};
-use crate::answering::listen::listen;
-use crate::answering::{Back, Caller, Cx, Handled, Reply, Server, ServerRequest};
 use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
 use crate::era::{Look, Questions, may_ask};
 use crate::link::BoxFuture;
+use crate::server::cx::{Asking, Cancel};
+use crate::server::listen::listen;
+use crate::server::{Back, Caller, Cx, Handled, Reply, Server, ServerRequest};
 
 /// What the client is told: a result as text, or an error.
 pub type Outcome = Result<Raw, RpcError>;

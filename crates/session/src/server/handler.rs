@@ -8,8 +8,8 @@ use switchboard_protocol::{
     ServerResult, TaskIdParams, UpdateTaskParams,
 };
 
-use crate::answering::{AnsweredRequest, Caller, Cx, Kept};
 use crate::link::BoxFuture;
+use crate::server::{AnsweredRequest, Caller, Cx, Kept};
 
 /// What a handler says: a result, or an error for the protocol.
 pub type Reply = Result<ServerResult, RpcError>;

@@ -8,12 +8,12 @@ use switchboard_protocol::{
     ServerCapabilities,
 };
 
-use crate::answering::answer::{Outcome, caller_of};
-use crate::answering::cx::Cancel;
-use crate::answering::publish::{Hears, News};
-use crate::answering::{Back, Caller, Server, Subscribed};
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
+use crate::server::answer::{Outcome, caller_of};
+use crate::server::cx::Cancel;
+use crate::server::publish::{Hears, News};
+use crate::server::{Back, Caller, Server, Subscribed};
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(

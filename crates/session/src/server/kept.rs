@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, Revision, RpcError, ServerResult};
 
-use crate::answering::Server;
 use crate::era::serving::Footing;
+use crate::server::Server;
 
 /// A result that is the same for everybody who asks, such as a list of tools. Cheap to clone.
 ///
@@ -16,7 +16,7 @@ use crate::era::serving::Footing;
 ///
 /// ```
 /// use switchboard::protocol::{ListToolsResult, Tool};
-/// use switchboard::session::answering::{Handled, Kept};
+/// use switchboard::session::server::{Handled, Kept};
 ///
 /// let tools = Kept::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
 /// let handled = Handled::kept(&tools); // for every `tools/list`, without writing it again

@@ -9,8 +9,8 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, Raw};
 
-use crate::answering::{AskError, Cx};
 use crate::link::BoxFuture;
+use crate::server::{AskError, Cx};
 
 /// Gets answers for work that has outlived its request.
 pub trait Asks: Send + Sync + 'static {

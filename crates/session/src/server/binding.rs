@@ -10,11 +10,11 @@ use std::sync::Arc;
 use switchboard_protocol::jsonrpc::{Notification, Request};
 use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
-use crate::answering::answer::{Answered, answer};
-use crate::answering::publish::{Hears, News, Registered};
-use crate::answering::{Back, Caller, Server};
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, is_modern_name, look};
+use crate::server::answer::{Answered, answer};
+use crate::server::publish::{Hears, News, Registered};
+use crate::server::{Back, Caller, Server};
 
 pub use crate::era::serving::ServerSession;
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
-use crate::answering::kept::Mark;
-use crate::answering::{Handler, Publisher};
 use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys, UsedStates};
 use crate::peer::PeerLimits;
+use crate::server::kept::Mark;
+use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
 pub struct Server {

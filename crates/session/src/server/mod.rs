@@ -12,6 +12,7 @@ mod listen;
 mod outlive;
 mod publish;
 mod serve;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod server;
 mod subscribed;
 

@@ -26,7 +26,7 @@ pub trait Back: Send + Sync + 'static {
     }
 
     /// What the binding knows of the request beside its message, by its type; who makes it is a
-    /// [`Caller`](crate::answering::Caller).
+    /// [`Caller`](crate::server::Caller).
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         let _ = of;
         None

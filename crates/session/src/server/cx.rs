@@ -17,10 +17,10 @@ use switchboard_protocol::{
 };
 use tokio::sync::Notify;
 
-use crate::answering::outlive::Outlive;
-use crate::answering::{Back, Caller};
 use crate::era::serving::{Footing, TaskWays};
 use crate::era::{Questions, is_extension_note};
+use crate::server::outlive::Outlive;
+use crate::server::{Back, Caller};
 
 /// What a handler knows of its request. Cheap to clone.
 #[derive(Clone)]
