@@ -12,7 +12,7 @@ use switchboard::session::link::{
     Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Link, Note, Post, Rung,
     Upcall,
 };
-use switchboard::session::peer::Counters;
+use switchboard::session::mux::Counters;
 use switchboard::{Dial, LinkError, Raw, RpcError, Way};
 use tokio::task::AbortHandle;
 

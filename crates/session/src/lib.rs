@@ -9,13 +9,13 @@
 //!            │                          │
 //!     link::Link (exchanges)     one request in, one response out
 //!            │                          │
-//!          peer  (ids, callers, cancellation; no MCP words)
+//!          mux   (ids, callers, cancellation; no MCP words)
 //!            │
 //!     link::Pipe { Outlet, Inlet }                        bytes; yours to implement
 //! ```
 //!
 //! 1. [`link`]: what a binding offers. The unit is the exchange: one question, what is said meanwhile, one answer.
-//! 2. [`peer`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
+//! 2. [`mux`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
 //! 3. `era`: how a session opens, and the verbs that differ between the two eras of the protocol.
 //! 4. [`client`]: connect, list, call, read, listen, and answer what the server asks.
 //! 5. [`server`]: a handler, its context, and serving any number of connections with it.
@@ -114,7 +114,7 @@ pub mod client;
 mod era;
 mod error;
 pub mod link;
-pub mod peer;
+pub mod mux;
 #[cfg(feature = "server")]
 pub mod server;
 
@@ -126,4 +126,4 @@ pub use era::{Listed, Offer, Terms, Verdict};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
 pub use error::{CallError, Phase};
-pub use peer::{Peer, PeerLimits};
+pub use mux::{Peer, PeerLimits};

@@ -21,7 +21,7 @@ use crate::client::{Limits, State};
 use crate::era::{ClientDialect, Hearing, Opening, Terms};
 use crate::error::CallError;
 use crate::link::Link;
-use crate::peer::Counters;
+use crate::mux::Counters;
 
 /// An open session.
 pub(crate) struct Live {

@@ -32,7 +32,7 @@ use crate::client::upcalls::{self, Answering};
 use crate::era::{self, Opened, Opening, Terms, Verdict};
 use crate::error::CallError;
 use crate::link::{BoxFuture, Dial, Ended, Link, Post};
-use crate::peer::Counts;
+use crate::mux::Counts;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
 #[derive(Clone)]

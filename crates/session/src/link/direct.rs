@@ -16,7 +16,7 @@ use crate::link::{
     Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
     pair,
 };
-use crate::peer::{Peer, PeerLimits};
+use crate::mux::{Peer, PeerLimits};
 use crate::server::{Answered, Answering, Back, Caller, Extensions, Outcome, Server, ServerSession};
 
 /// Notes that may wait for whoever holds an exchange; the oldest gives way.

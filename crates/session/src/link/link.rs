@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError, Tool};
 
 use crate::link::LinkError;
-use crate::peer::Pending;
+use crate::mux::Pending;
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -69,7 +69,7 @@ pub trait Link: Send + Sync + 'static {
     }
 
     /// What went by that nobody asked for.
-    fn counters(&self) -> Option<Arc<crate::peer::Counters>> {
+    fn counters(&self) -> Option<Arc<crate::mux::Counters>> {
         None
     }
 }

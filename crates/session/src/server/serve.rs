@@ -18,7 +18,7 @@ use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, 
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::link::{Claim, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
-use crate::peer::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::mux::{Attend, Counters, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::server::ServerSession;
 use crate::server::answer::{Answered, Answering, Outcome};
 use crate::server::cx::Cancel;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys, UsedStates};
-use crate::peer::PeerLimits;
+use crate::mux::PeerLimits;
 use crate::server::kept::Mark;
 use crate::server::{Handler, Publisher};
 

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::link::{Frame, Inlet, LinkError, Tap, Way};
-use crate::peer::{Counters, Inflight};
+use crate::mux::{Counters, Inflight};
 
 /// Frames handled before other tasks get a turn.
 const PASS: usize = 64;

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
 use crate::link::{Event, Flush, Life, LinkError, Note, Outbox, Ticket};
-use crate::peer::{Counters, put_note};
+use crate::mux::{Counters, put_note};
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
 
