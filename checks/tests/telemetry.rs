@@ -9,8 +9,7 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
-use switchboard_session::link::InProcess;
-use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
 use tracing_subscriber::layer::SubscriberExt;
 
 struct Files;

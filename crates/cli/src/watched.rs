@@ -9,10 +9,9 @@ use std::time::Duration;
 use serde::Serialize;
 use switchboard::protocol::{RequestId, Tool};
 use switchboard::session::link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Link, Note, Post, Rung,
-    Upcall,
+    Agreement, Ask, BoxFuture, Counters, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Link, Note,
+    Post, Rung, Upcall,
 };
-use switchboard::session::mux::Counters;
 use switchboard::{Dial, LinkError, Raw, RpcError, Way};
 use tokio::task::AbortHandle;
 

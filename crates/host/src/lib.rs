@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use switchboard::host::Host;
-//! use switchboard::session::link::InProcess;
+//! use switchboard::session::server::InProcess;
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
 //! # use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
 //! # struct Greeter;

@@ -29,8 +29,8 @@
 //!
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
-//! use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
-//! use switchboard::session::{Client, link::InProcess};
+//! use switchboard::session::Client;
+//! use switchboard::session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {

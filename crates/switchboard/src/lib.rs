@@ -26,12 +26,10 @@ pub use switchboard_session::client::{
     Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
     Refusal, State,
 };
-#[cfg(feature = "server")]
-pub use switchboard_session::link::InProcess;
 pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
 #[cfg(feature = "server")]
 pub use switchboard_session::server::{
-    AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
+    AskError, Cx, Handled, Handler, InProcess, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
     ServerRequest,
 };
 pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdict};

@@ -1,8 +1,7 @@
 //! Who calls decides what there is.
 
 use serde_json::json;
-use switchboard_session::link::InProcess;
-use switchboard_session::server::Caller;
+use switchboard_session::server::{Caller, InProcess};
 use switchboard_session::{CallError, Client, ClientSession, Offer};
 
 use crate::stage::{REVISIONS, Shop, ask, outcome};

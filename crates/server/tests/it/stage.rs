@@ -14,8 +14,8 @@ use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision,
 use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
-use switchboard_session::link::{Exchange, InProcess, LinkError, Once, pair};
-use switchboard_session::server::{Answered, Back, Caller, Extensions, Server};
+use switchboard_session::link::{Exchange, LinkError, Once, pair};
+use switchboard_session::server::{Answered, Back, Caller, Extensions, InProcess, Server};
 use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};

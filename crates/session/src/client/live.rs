@@ -20,8 +20,7 @@ use crate::client::upcalls::Answering;
 use crate::client::{Limits, State};
 use crate::era::{ClientDialect, Hearing, Opening, Terms};
 use crate::error::CallError;
-use crate::link::Link;
-use crate::mux::Counters;
+use crate::link::{Counters, Link};
 
 /// An open session.
 pub(crate) struct Live {

@@ -69,7 +69,7 @@ pub trait Link: Send + Sync + 'static {
     }
 
     /// What went by that nobody asked for.
-    fn counters(&self) -> Option<Arc<crate::mux::Counters>> {
+    fn counters(&self) -> Option<Arc<crate::link::Counters>> {
         None
     }
 }

@@ -6,9 +6,8 @@
 //!                Peer turns a Pipe{outlet, inlet} into one
 //! ```
 
+mod counters;
 mod dial;
-#[cfg(feature = "server")]
-mod direct;
 mod error;
 #[expect(clippy::module_inception, reason = "the trait this folder is named for")]
 mod link;
@@ -17,9 +16,8 @@ mod outbox;
 mod pipe;
 mod queue;
 
+pub use counters::{Counters, Counts};
 pub use dial::{Dial, Once, Rung};
-#[cfg(feature = "server")]
-pub use direct::InProcess;
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
 pub(crate) use link::Lane;
 pub use link::{

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 
 use crate::era::Whose;
 use crate::link::{
-    Agreement, Ask, BoxFuture, Ended, Exchange, Flush, Hint, Inbound, Inward, Keeper, Lane, Link, LinkError,
-    Note, Outbox, Pipe, Post, Upcall,
+    Agreement, Ask, BoxFuture, Counters, Ended, Exchange, Flush, Hint, Inbound, Inward, Keeper, Lane, Link,
+    LinkError, Note, Outbox, Pipe, Post, Upcall,
 };
-use crate::mux::{Attend, Counters, Inflight, PeerLimits, put_answer, put_note, put_request, read};
+use crate::mux::{Attend, Inflight, PeerLimits, put_answer, put_note, put_request, read};
 
 /// Says which exchange a note belongs to, where it belongs to one.
 pub(crate) type Belongs = fn(&Note) -> Whose;

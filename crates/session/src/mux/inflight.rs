@@ -11,8 +11,8 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{Event, Flush, Life, LinkError, Note, Outbox, Ticket};
-use crate::mux::{Counters, put_note};
+use crate::link::{Counters, Event, Flush, Life, LinkError, Note, Outbox, Ticket};
+use crate::mux::put_note;
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
 

@@ -9,14 +9,12 @@
 //! Invariants: an entry is in the table before the first byte of its request is written, and leaves it on every
 //! exit: answer, error, drop, end of the pipe. Nothing here reads a payload.
 
-mod counters;
 mod handle;
 mod inflight;
 mod limits;
 mod reader;
 mod words;
 
-pub use counters::{Counters, Counts};
 pub use handle::Peer;
 pub(crate) use inflight::Inflight;
 pub use inflight::Pending;

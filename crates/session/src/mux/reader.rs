@@ -15,8 +15,8 @@ use switchboard_protocol::jsonrpc::{
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-use crate::link::{Frame, Inlet, LinkError, Tap, Way};
-use crate::mux::{Counters, Inflight};
+use crate::link::{Counters, Frame, Inlet, LinkError, Tap, Way};
+use crate::mux::Inflight;
 
 /// Frames handled before other tasks get a turn.
 const PASS: usize = 64;

@@ -7,9 +7,9 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, Raw,
     RpcError, ServerCapabilities, TextField,
 };
-use switchboard_session::link::{Exchange, InProcess, Once, pair};
+use switchboard_session::link::{Exchange, Once, pair};
 use switchboard_session::server::{
-    Answered, Back, Caller, Cx, Extensions, Handled, Handler, Server, ServerRequest,
+    Answered, Back, Caller, Cx, Extensions, Handled, Handler, InProcess, Server, ServerRequest,
 };
 use switchboard_session::{Client, Offer, Peer, PeerLimits};
 

@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, Raw, RpcError, ServerCapabilities,
 };
-use switchboard_session::link::{InProcess, Once, pair};
-use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::link::{Once, pair};
+use switchboard_session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
 use switchboard_session::{Client, ClientSession, Offer, Peer, PeerLimits};
 
 const EVENT: &str = "notifications/com.example/event";

@@ -8,9 +8,9 @@ use switchboard_protocol::{
     CallToolResult, Content, ErrorCode, Implementation, ListCapability, Raw, Revision, RpcError,
     ServerCapabilities,
 };
-use switchboard_session::link::{Exchange, InProcess};
+use switchboard_session::link::Exchange;
 use switchboard_session::server::{
-    Answered, Back, Cx, Handled, Handler, Server, ServerBuilder, ServerRequest, ServerSession,
+    Answered, Back, Cx, Handled, Handler, InProcess, Server, ServerBuilder, ServerRequest, ServerSession,
 };
 use switchboard_session::{Client, Offer, OpeningPolicy, VersionPolicy};
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use switchboard_server::client::{self, Caller};
 use switchboard_server::{Dispatch, ServiceBuilder};
-use switchboard_session::link::InProcess;
-use switchboard_session::server::Server;
+use switchboard_session::server::{InProcess, Server};
 use switchboard_session::{Client, ClientSession, Offer};
 
 pub const ERAS: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];

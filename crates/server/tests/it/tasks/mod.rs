@@ -14,8 +14,8 @@ use switchboard_protocol::{
 };
 use switchboard_server::task::{Fate, MemoryTasks, TaskLimits, Tasks};
 use switchboard_session::client::{Abilities, Answers, Asker, Change, Refusal};
-use switchboard_session::link::{BoxFuture, InProcess, Once, pair};
-use switchboard_session::server::{Caller, Cx, Handled, Handler, Reply, Server, ServerRequest};
+use switchboard_session::link::{BoxFuture, Once, pair};
+use switchboard_session::server::{Caller, Cx, Handled, Handler, InProcess, Reply, Server, ServerRequest};
 use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
