@@ -112,9 +112,9 @@
 #[cfg(feature = "client")]
 pub mod client;
 mod era;
-mod error;
 pub mod link;
 pub mod mux;
+mod request;
 #[cfg(feature = "server")]
 pub mod server;
 
@@ -125,5 +125,5 @@ pub use era::TaskWays;
 pub use era::{Listed, Offer, Terms, Verdict};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
-pub use error::{CallError, Phase};
 pub use mux::{Peer, PeerLimits};
+pub use request::{CallError, Phase};

@@ -7,11 +7,11 @@ use switchboard_protocol::{
     Settings,
 };
 
+use crate::client::Answers;
 use crate::client::session::ClientSession;
-use crate::client::{Answers, Limits};
 use crate::era::{Offer, Opening, Verdict};
-use crate::error::CallError;
 use crate::link::Dial;
+use crate::request::{CallError, Limits};
 
 /// The id of the extension for tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";

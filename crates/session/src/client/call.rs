@@ -16,8 +16,8 @@ use crate::client::Answers;
 use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, Round, Settled, TaskTicket, is_extension_note};
-use crate::error::CallError;
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
+use crate::request::CallError;
 
 /// Is told of progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;

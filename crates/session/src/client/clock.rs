@@ -5,7 +5,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::error::Phase;
+use crate::request::Phase;
 
 /// The clock of one session. It stops while anybody is being asked anything for this session.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use crate::client::cache;
 use crate::client::call::Call;
 use crate::client::lists::{Cut, Holding, List};
 use crate::client::live::Live;
-use crate::error::{CallError, Phase};
+use crate::request::{CallError, Phase};
 
 /// A list that is being filled.
 pub(super) trait Filling: Send {

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 use crate::client::gather::{Filling, gather};
 use crate::client::live::Live;
-use crate::error::CallError;
 use crate::link::Link;
+use crate::request::CallError;
 
 /// What stands in a list: it has a name that is unique in it.
 pub trait Entry: FromRaw + Send + Sync + 'static {

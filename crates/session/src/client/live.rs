@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicI64;
 use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 
+use crate::client::State;
 use crate::client::alarm::Alarms;
 use crate::client::answers::Answers;
 use crate::client::cache::Cache;
@@ -17,10 +18,9 @@ use crate::client::lists::{Entry, Freshness, Holding, List, ListKind, Listing, S
 use crate::client::state::Standing;
 use crate::client::subscribe::HeardLists;
 use crate::client::upcalls::Answering;
-use crate::client::{Limits, State};
 use crate::era::{ClientDialect, Hearing, Opening, Terms};
-use crate::error::CallError;
 use crate::link::{Counters, Link};
+use crate::request::{CallError, Limits};
 
 /// An open session.
 pub(crate) struct Live {

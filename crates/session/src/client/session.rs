@@ -30,8 +30,8 @@ use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
 use crate::era::{self, Opened, Opening, Terms, Verdict};
-use crate::error::CallError;
 use crate::link::{BoxFuture, Counts, Dial, Ended, Link, Post};
+use crate::request::CallError;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
 #[derive(Clone)]

@@ -12,8 +12,8 @@ use crate::client::changes::{Change, Changes, Hold, LANE, Listening};
 use crate::client::live::Live;
 use crate::client::spawn::spawn;
 use crate::era::{Extras, Hearing};
-use crate::error::{CallError, Phase};
 use crate::link::{Ask, Event, Exchange, Life, Note};
+use crate::request::{CallError, Phase};
 
 /// Subscriptions that are taken back when this is dropped.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use crate::client::Answers;
 use crate::client::call::{Call, OnNote, OnProgress};
 use crate::client::live::Live;
 use crate::client::session::{ClientSession, decode};
-use crate::error::CallError;
 use crate::link::BoxFuture;
+use crate::request::CallError;
 
 /// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
 pub struct CallTool {

@@ -15,8 +15,8 @@ use crate::client::changes::Change;
 use crate::client::live::Live;
 use crate::client::spawn::spawn;
 use crate::era::Stash;
-use crate::error::CallError;
 use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
+use crate::request::CallError;
 
 /// Questions of the server that are being answered, so that it can take them back.
 #[derive(Debug, Default)]

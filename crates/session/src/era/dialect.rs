@@ -2,9 +2,8 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::era::TaskWays;
-use crate::era::{Verdict, legacy, modern};
-use crate::error::CallError;
+use crate::era::{TaskWays, Verdict, legacy, modern};
+use crate::request::CallError;
 
 /// How this session speaks.
 #[derive(Debug)]

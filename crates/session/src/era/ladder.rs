@@ -13,12 +13,11 @@ use std::task::{Poll, ready};
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
-use crate::client::Limits;
 use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
 use crate::era::{ClientDialect, Offer, Terms, Verdict};
-use crate::error::{CallError, Phase};
 use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
+use crate::request::{CallError, Limits, Phase};
 
 /// What a client brings to the opening.
 #[derive(Debug, Clone)]

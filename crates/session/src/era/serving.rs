@@ -15,7 +15,8 @@ use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
 use crate::era::{Classified, Look, is_extension_note};
 use crate::link::BoxFuture;
-use crate::server::{AskError, Back, Caller, News, Reply, Server};
+use crate::request::{AskError, Back, Caller, Reply};
+use crate::server::{News, Server};
 
 /// On which footing a request stands.
 #[derive(Debug, Clone)]

@@ -18,9 +18,10 @@ use switchboard_protocol::{
 use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
 use crate::era::{Look, Questions, may_ask};
 use crate::link::BoxFuture;
-use crate::server::cx::{Asking, Cancel};
+use crate::request::{Back, Caller, Cancel, Reply};
+use crate::server::cx::Asking;
 use crate::server::listen::listen;
-use crate::server::{Back, Caller, Cx, Handled, Reply, Server, ServerRequest};
+use crate::server::{Cx, Handled, Server, ServerRequest};
 
 /// What the client is told: a result as text, or an error.
 pub type Outcome = Result<Raw, RpcError>;

@@ -12,9 +12,10 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, is_modern_name, look};
+use crate::request::{Back, Caller};
+use crate::server::Server;
 use crate::server::answer::{Answered, answer};
 use crate::server::publish::{Hears, News, Registered};
-use crate::server::{Back, Caller, Server};
 
 pub use crate::era::serving::ServerSession;
 

@@ -1,10 +1,7 @@
 //! What a handler knows of its request, and how it talks back: progress, log messages, questions.
 
 use std::any::TypeId;
-use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -15,12 +12,11 @@ use switchboard_protocol::{
     InputRequest, Level, ListRootsResult, LogMessage, ProgressParams, Raw, RequestId, Revision, Root,
     RpcError,
 };
-use tokio::sync::Notify;
 
 use crate::era::serving::{Footing, TaskWays};
 use crate::era::{Questions, is_extension_note};
+use crate::request::{AskError, Back, Caller, Cancel};
 use crate::server::outlive::Outlive;
-use crate::server::{Back, Caller};
 
 /// What a handler knows of its request. Cheap to clone.
 #[derive(Clone)]
@@ -397,111 +393,5 @@ impl std::fmt::Debug for Cx {
             .field("id", &self.inner.id)
             .field("revision", &self.revision())
             .finish_non_exhaustive()
-    }
-}
-
-/// Whether a request was cancelled, and whoever waits for that.
-#[derive(Debug, Default)]
-pub(crate) struct Cancel {
-    set: AtomicBool,
-    over: AtomicBool,
-    told: Notify,
-    /// Whether progress was reported: looked at by every answer, so that the time is not.
-    has_progressed: AtomicBool,
-    /// When progress was last reported.
-    progressed_at: Mutex<Option<Instant>>,
-}
-
-impl Cancel {
-    /// The request is answered.
-    pub(crate) fn finish(&self) {
-        self.over.store(true, Ordering::Release);
-    }
-
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire) || self.is_set()
-    }
-
-    pub(crate) fn set(&self) {
-        self.set.store(true, Ordering::Release);
-        self.told.notify_waiters();
-    }
-
-    pub(crate) fn is_set(&self) -> bool {
-        self.set.load(Ordering::Acquire)
-    }
-
-    /// Progress is reported.
-    fn progressed(&self) {
-        *self.progressed_at.lock() = Some(Instant::now());
-        self.has_progressed.store(true, Ordering::Release);
-    }
-
-    /// Whether progress was reported.
-    pub(crate) fn has_progressed(&self) -> bool {
-        self.has_progressed.load(Ordering::Acquire)
-    }
-
-    /// How long ago progress was last reported.
-    pub(crate) fn since_progress(&self) -> Option<Duration> {
-        self.progressed_at.lock().map(|at| at.elapsed())
-    }
-
-    pub(crate) async fn wait(&self) {
-        loop {
-            let told = self.told.notified();
-            if self.is_set() {
-                return;
-            }
-            told.await;
-        }
-    }
-}
-
-/// Why a question got no answer.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum AskError {
-    /// The client did not declare that it can be asked this.
-    Undeclared(&'static str),
-    /// The revision spoken has no such question.
-    Unavailable,
-    /// The client answered with an error, e.g. because the user refused.
-    Refused(RpcError),
-    /// Only tool calls, resource reads and prompts may ask.
-    NotHere,
-    /// The question or its answer is not valid.
-    Invalid(String),
-    /// The request is over; its answer comes with another one.
-    Suspended,
-    /// The client took too long.
-    TimedOut,
-    /// The connection is gone.
-    Gone,
-}
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Undeclared(what) => write!(f, "the client cannot be asked: it did not declare {what}"),
-            Self::Unavailable => f.write_str("the client's protocol revision has no such question"),
-            Self::Refused(error) => write!(f, "the client refused: {error}"),
-            Self::NotHere => f.write_str("only tool calls, resource reads and prompts may ask"),
-            Self::Invalid(why) => f.write_str(why),
-            Self::Suspended => f.write_str("the request was suspended until its answer comes"),
-            Self::TimedOut => f.write_str("the client took too long to answer"),
-            Self::Gone => f.write_str("the connection to the client is gone"),
-        }
-    }
-}
-
-impl Error for AskError {}
-
-impl From<AskError> for RpcError {
-    fn from(error: AskError) -> Self {
-        match error {
-            AskError::Refused(refusal) => refusal,
-            other => RpcError::internal(other.to_string()),
-        }
     }
 }

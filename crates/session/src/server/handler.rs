@@ -9,10 +9,8 @@ use switchboard_protocol::{
 };
 
 use crate::link::BoxFuture;
-use crate::server::{AnsweredRequest, Caller, Cx, Kept};
-
-/// What a handler says: a result, or an error for the protocol.
-pub type Reply = Result<ServerResult, RpcError>;
+use crate::request::{Caller, Reply};
+use crate::server::{AnsweredRequest, Cx, Kept};
 
 /// Answers requests. Openings, pings, subscriptions and log levels are answered before a handler is asked.
 pub trait Handler: Send + Sync + 'static {

@@ -17,7 +17,8 @@ use crate::link::{
     pair,
 };
 use crate::mux::{Peer, PeerLimits};
-use crate::server::{Answered, Answering, Back, Caller, Extensions, Outcome, Server, ServerSession};
+use crate::request::{Back, Caller, Extensions};
+use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
 
 /// Notes that may wait for whoever holds an exchange; the oldest gives way.
 const MOST_NOTES: usize = 1024;

@@ -10,10 +10,10 @@ use switchboard_protocol::{
 
 use crate::era::serving::Footing;
 use crate::link::BoxFuture;
+use crate::request::{Back, Caller, Cancel};
 use crate::server::answer::{Outcome, caller_of};
-use crate::server::cx::Cancel;
 use crate::server::publish::{Hears, News};
-use crate::server::{Back, Caller, Server, Subscribed};
+use crate::server::{Server, Subscribed};
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(

@@ -1,11 +1,8 @@
 //! The server's side of a session: one request in, one response out, with no era in sight.
 
 mod answer;
-mod back;
 mod binding;
-mod caller;
-pub(crate) mod cx;
-mod extensions;
+mod cx;
 mod handler;
 mod in_process;
 mod kept;
@@ -18,13 +15,11 @@ mod server;
 mod subscribed;
 
 pub use crate::era::serving::TaskWays;
+pub use crate::request::{AskError, Back, Caller, Extensions, Reply};
 pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
-pub use back::Back;
 pub use binding::{Says, ServerSession, Told, stands_alone};
-pub use caller::Caller;
-pub use cx::{AskError, Cx};
-pub use extensions::Extensions;
-pub use handler::{Handled, Handler, Reply, ServerRequest};
+pub use cx::Cx;
+pub use handler::{Handled, Handler, ServerRequest};
 pub use in_process::InProcess;
 pub use kept::Kept;
 pub use outlive::Asks;

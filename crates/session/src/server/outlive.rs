@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, Raw};
 
 use crate::link::BoxFuture;
-use crate::server::{AskError, Cx};
+use crate::request::AskError;
+use crate::server::Cx;
 
 /// Gets answers for work that has outlived its request.
 pub trait Asks: Send + Sync + 'static {

@@ -19,9 +19,9 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::request::{Back, Caller, Cancel, Extensions};
 use crate::server::answer::{Answered, Answering, Outcome};
-use crate::server::cx::Cancel;
-use crate::server::{Back, Caller, Extensions, Server, ServerSession};
+use crate::server::{Server, ServerSession};
 
 /// How long an answer waits after the last progress of its request. Enough for a reader that waits for
 /// input, also on a busy machine: with 2 ms the SDK lost 15 of 20 there, without a pause all of them.

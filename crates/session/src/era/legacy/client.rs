@@ -7,8 +7,8 @@ use switchboard_protocol::{
 
 use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
 use crate::era::{Stash, Terms, has_batches, is_modern_name};
-use crate::error::CallError;
 use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
+use crate::request::CallError;
 
 /// A session of the legacy era.
 #[derive(Debug)]

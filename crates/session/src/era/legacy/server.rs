@@ -10,8 +10,8 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::server::cx::Cancel;
-use crate::server::{Caller, Handler, Server, Subscribed};
+use crate::request::{Caller, Cancel};
+use crate::server::{Handler, Server, Subscribed};
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Default)]

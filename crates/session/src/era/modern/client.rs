@@ -9,8 +9,8 @@ use switchboard_protocol::{
 use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::supported;
 use crate::era::{Terms, is_modern_name, may_ask};
-use crate::error::CallError;
 use crate::link::{Ask, Exchange, Life, Link, Mirror};
+use crate::request::CallError;
 
 /// A session of the modern era: nothing is held but what every request says.
 #[derive(Debug)]

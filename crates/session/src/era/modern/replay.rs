@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 
 use crate::era::modern::seal::{Answered, Carried, digest};
-use crate::server::{AskError, Reply};
+use crate::request::{AskError, Reply};
 
 /// Where a request keeps its questions. Made for the first who asks: most requests never do.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! What can be set for a session, with defaults that are safe to leave.
+//! The limits of a client session: how long it waits, how much it takes.
 
 use std::time::Duration;
 

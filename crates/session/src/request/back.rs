@@ -3,9 +3,12 @@
 use std::any::{Any, TypeId};
 use std::time::Duration;
 
-use switchboard_protocol::Raw;
+use switchboard_protocol::{Raw, RpcError, ServerResult};
 
 use crate::link::Exchange;
+
+/// What a handler says: a result, or an error for the protocol.
+pub type Reply = Result<ServerResult, RpcError>;
 
 /// The way back to the client while its request is being answered. A binding provides it.
 pub trait Back: Send + Sync + 'static {
@@ -26,7 +29,7 @@ pub trait Back: Send + Sync + 'static {
     }
 
     /// What the binding knows of the request beside its message, by its type; who makes it is a
-    /// [`Caller`](crate::server::Caller).
+    /// [`Caller`](crate::request::Caller).
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         let _ = of;
         None

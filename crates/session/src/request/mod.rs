@@ -1,0 +1,31 @@
+//! What one request has, whatever the era: its caller, its way back to the client, its cancellation, its errors.
+//!
+//! Knows links; knows no era, no session and no handler.
+
+#[cfg(feature = "server")]
+mod ask_error;
+#[cfg(feature = "server")]
+mod back;
+mod call_error;
+#[cfg(feature = "server")]
+mod caller;
+#[cfg(feature = "server")]
+mod cancel;
+#[cfg(feature = "server")]
+mod extensions;
+#[cfg(feature = "client")]
+mod limits;
+
+#[cfg(feature = "server")]
+pub use ask_error::AskError;
+#[cfg(feature = "server")]
+pub use back::{Back, Reply};
+pub use call_error::{CallError, Phase};
+#[cfg(feature = "server")]
+pub use caller::Caller;
+#[cfg(feature = "server")]
+pub(crate) use cancel::Cancel;
+#[cfg(feature = "server")]
+pub use extensions::Extensions;
+#[cfg(feature = "client")]
+pub use limits::Limits;
