@@ -14,8 +14,7 @@ use bytestring::ByteString;
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError, Tool};
 
-use crate::link::LinkError;
-use crate::mux::Pending;
+use crate::link::{LinkError, Pending};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

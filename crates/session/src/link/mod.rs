@@ -13,6 +13,7 @@ mod error;
 mod link;
 mod memory;
 mod outbox;
+mod pending;
 mod pipe;
 mod queue;
 
@@ -26,6 +27,8 @@ pub use link::{
 };
 pub use memory::pair;
 pub(crate) use outbox::{Claim, Flush, Outbox, Room, Ticket};
+pub(crate) use pending::ExchangeTable;
+pub use pending::Pending;
 pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
 pub(crate) use queue::Part;
 pub use queue::Queue;

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{Counters, Event, Flush, Life, LinkError, Note, Outbox, Ticket};
+use crate::link::{Counters, Event, ExchangeTable, Flush, Life, LinkError, Note, Outbox, Pending, Ticket};
 use crate::mux::put_note;
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
@@ -81,11 +81,7 @@ impl Inflight {
                 }
             }
         });
-        let stage = match entered {
-            Ok(()) => Stage::Waiting(id),
-            Err(error) => Stage::Refused(error),
-        };
-        Pending { inflight: Arc::clone(self), stage }
+        Pending::new(Arc::clone(self) as Arc<dyn ExchangeTable>, entered.map(|()| id))
     }
 
     /// Enters a request, and says when it should leave.
@@ -194,8 +190,10 @@ impl Inflight {
     pub(crate) fn len(&self) -> usize {
         self.table.lock().slots.len()
     }
+}
 
-    fn poll(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+impl ExchangeTable for Inflight {
+    fn poll_event(&self, id: &RequestId, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
         let mut table = self.table.lock();
         let Some(slot) = table.slots.get_mut(id) else { return Poll::Ready(Err(LinkError::Closed)) };
         if let Some(note) = slot.notes.pop_front() {
@@ -211,7 +209,7 @@ impl Inflight {
         Poll::Ready(slot.unwrap_or(Err(LinkError::Closed)).map(Event::Done))
     }
 
-    fn retire(&self, id: &RequestId) {
+    fn abandon(&self, id: &RequestId) {
         let slot = self.table.lock().slots.remove(id);
         let Some(Slot { life: Life::Call | Life::Listen, outcome: None, .. }) = slot else { return };
         let mut params = br#"{"requestId":"#.to_vec();
@@ -225,41 +223,5 @@ impl Inflight {
 impl fmt::Debug for Inflight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inflight").field("pending", &self.len()).finish_non_exhaustive()
-    }
-}
-
-/// One request under way on a pipe. Dropping it cancels the request.
-#[derive(Debug)]
-pub struct Pending {
-    inflight: Arc<Inflight>,
-    stage: Stage,
-}
-
-#[derive(Debug)]
-enum Stage {
-    Refused(LinkError),
-    Waiting(RequestId),
-    Over,
-}
-
-impl Pending {
-    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
-        let polled = match &self.stage {
-            Stage::Waiting(id) => self.inflight.poll(id, cx),
-            Stage::Refused(error) => Poll::Ready(Err(error.clone())),
-            Stage::Over => Poll::Ready(Err(LinkError::Closed)),
-        };
-        if matches!(polled, Poll::Ready(Ok(Event::Done(_)) | Err(_))) {
-            self.stage = Stage::Over;
-        }
-        polled
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let Stage::Waiting(id) = &self.stage {
-            self.inflight.retire(id);
-        }
     }
 }

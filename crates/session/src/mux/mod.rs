@@ -17,7 +17,6 @@ mod words;
 
 pub use handle::Peer;
 pub(crate) use inflight::Inflight;
-pub use inflight::Pending;
 pub use limits::PeerLimits;
 pub(crate) use reader::{Attend, read};
 #[cfg(feature = "server")]
