@@ -3,7 +3,6 @@
 //! Outside this folder no code compares a revision or asks for the era. What differs in *shape* between revisions is
 //! in the protocol crate's `lower`; what differs in *behaviour* is here.
 
-mod belongs;
 #[cfg(feature = "server")]
 mod classify;
 #[cfg(feature = "client")]
@@ -14,6 +13,7 @@ mod legacy;
 mod modern;
 #[cfg(any(feature = "client", feature = "server"))]
 mod names;
+mod note_rules;
 #[cfg(feature = "server")]
 mod opening;
 #[cfg(feature = "server")]
@@ -22,9 +22,6 @@ pub(crate) mod serving;
 mod task_ways;
 mod terms;
 
-#[cfg(any(feature = "client", feature = "server"))]
-pub(crate) use belongs::is_extension_note;
-pub(crate) use belongs::{Whose, belongs};
 #[cfg(feature = "server")]
 pub(crate) use classify::{Classified, LastStated, Look, look};
 #[cfg(feature = "client")]
@@ -39,6 +36,10 @@ pub use modern::StateKeys;
 pub(crate) use modern::UsedStates;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use names::{has_batches, is_modern_name, may_ask};
+#[cfg(feature = "server")]
+pub(crate) use note_rules::NOTE_RULES;
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) use note_rules::is_extension_note;
 #[cfg(feature = "server")]
 pub use opening::{OpeningPolicy, VersionPolicy};
 #[cfg(any(feature = "client", feature = "server"))]

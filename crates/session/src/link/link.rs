@@ -262,16 +262,16 @@ pub struct Agreement {
     pub revision: &'static str,
 }
 
-/// What may be wrong with a peer that does not answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What may be wrong with a peer that does not answer. Ordered: of two hints the greater says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Hint {
+    /// It writes lines that are not JSON at all.
+    Chatters,
     /// It writes its JSON over several lines.
     PrettyPrints,
     /// It writes UTF-16.
     Utf16,
-    /// It writes lines that are not JSON at all.
-    Chatters,
 }
 
 impl fmt::Display for Hint {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -12,15 +12,13 @@ use switchboard_protocol::jsonrpc::{
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::era::Whose;
 use crate::link::{
     Agreement, Ask, BoxFuture, Counters, Ended, Exchange, Flush, Hint, Inbound, Inward, Keeper, Lane, Link,
     LinkError, Note, Outbox, Pipe, Post, Upcall,
 };
-use crate::mux::{Attend, Inflight, PeerLimits, put_answer, put_note, put_request, read};
-
-/// Says which exchange a note belongs to, where it belongs to one.
-pub(crate) type Belongs = fn(&Note) -> Whose;
+use crate::mux::{
+    Attend, Inflight, NoteClass, NoteOwner, NoteRules, PeerLimits, put_answer, put_note, put_request, read,
+};
 
 /// How long a far side may take to end that can no longer be spoken to.
 const LOST: Duration = Duration::from_secs(2);
@@ -43,26 +41,19 @@ pub struct Peer {
 /// What the reading task and the handle both see.
 struct Shared {
     batches: AtomicBool,
-    /// The [`Hint`] of what was read so far, as a number; 0 is none.
-    hint: AtomicU8,
+    /// The strongest hint of what was read so far.
+    hint: Mutex<Option<Hint>>,
 }
 
 impl Peer {
-    /// Starts the two tasks of a pipe on the current runtime.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
-    pub fn start(pipe: Pipe, limits: PeerLimits) -> Arc<Self> {
-        Self::start_sorting(pipe, limits, crate::era::belongs)
-    }
-
-    pub(crate) fn start_sorting(pipe: Pipe, limits: PeerLimits, belongs: Belongs) -> Arc<Self> {
+    /// Starts the two tasks of a pipe on the current runtime, for a protocol with these rules.
+    pub(crate) fn start_with(pipe: Pipe, limits: PeerLimits, rules: NoteRules) -> Arc<Self> {
         let Pipe { outlet, inlet, keeper, tap } = pipe;
         let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
-            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), limits.pending, limits.notes));
-        let shared = Arc::new(Shared { batches: AtomicBool::new(true), hint: AtomicU8::new(0) });
+            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, rules.cancel));
+        let shared = Arc::new(Shared { batches: AtomicBool::new(true), hint: Mutex::default() });
         let (lane, inbound) = Inbound::new(limits.notes);
 
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
@@ -72,7 +63,7 @@ impl Peer {
             inflight: Arc::clone(&inflight),
             counters: Arc::clone(&counters),
             shared: Arc::clone(&shared),
-            belongs,
+            classify: rules.classify,
             junk: Junk::default(),
         };
         let (table, counted, grace) =
@@ -180,12 +171,7 @@ impl Link for Peer {
     }
 
     fn hint(&self) -> Option<Hint> {
-        match self.shared.hint.load(Ordering::Relaxed) {
-            1 => Some(Hint::Chatters),
-            2 => Some(Hint::PrettyPrints),
-            3 => Some(Hint::Utf16),
-            _ => None,
-        }
+        *self.shared.hint.lock()
     }
 
     fn ended(&self) -> Option<LinkError> {
@@ -231,7 +217,7 @@ struct Attendant {
     inflight: Arc<Inflight>,
     counters: Arc<Counters>,
     shared: Arc<Shared>,
-    belongs: Belongs,
+    classify: fn(&Note) -> NoteClass,
     junk: Junk,
 }
 
@@ -260,15 +246,18 @@ impl Attend for Attendant {
             self.counters.unversioned();
         }
         let note = Note { method, params };
-        let left = match (self.belongs)(&note) {
-            Whose::Request(id) => {
-                if self.inflight.note(&id, note).is_err() {
+        let NoteClass { owner, kind } = (self.classify)(&note);
+        let left = match owner {
+            NoteOwner::Request(id) => {
+                if self.inflight.note(&id, kind, note).is_err() {
                     self.counters.stray_notes();
                 }
                 return;
             }
-            Whose::Listener(id) if self.inflight.listens(&id) => self.inflight.note(&id, note).err(),
-            Whose::Listener(_) | Whose::All => Some(note),
+            NoteOwner::Listener(id) if self.inflight.listens(&id) => {
+                self.inflight.note(&id, kind, note).err()
+            }
+            NoteOwner::Listener(_) | NoteOwner::All => Some(note),
         };
         if let Some(note) = left
             && self.lane.push(Inward::Note(note))
@@ -307,8 +296,11 @@ impl Attend for Attendant {
             return;
         }
         let count = self.counters.junk();
-        let hint = self.junk.judge(frame);
-        self.shared.hint.fetch_max(hint, Ordering::Relaxed);
+        let judged = Some(self.junk.judge(frame));
+        {
+            let mut hint = self.shared.hint.lock();
+            *hint = judged.max(*hint);
+        }
         if self.junk.logged.is_none_or(|at| at.elapsed() > Duration::from_secs(10)) {
             self.junk.logged = Some(Instant::now());
             let shown = String::from_utf8_lossy(&frame[..frame.len().min(200)]);
@@ -328,13 +320,13 @@ impl Attend for Attendant {
 }
 
 impl Junk {
-    /// The number of the hint that this line speaks for.
-    fn judge(&mut self, frame: &[u8]) -> u8 {
+    /// Returns the hint that this line gives.
+    fn judge(&mut self, frame: &[u8]) -> Hint {
         if frame.starts_with(&[0xff, 0xfe]) || frame.starts_with(&[0xfe, 0xff]) {
-            return 3;
+            return Hint::Utf16;
         }
         let opens = frame.trim_ascii() == b"{";
         self.open_run = if opens || self.open_run > 0 { self.open_run + 1 } else { 0 };
-        if self.open_run >= 3 { 2 } else { 1 }
+        if self.open_run >= 3 { Hint::PrettyPrints } else { Hint::Chatters }
     }
 }

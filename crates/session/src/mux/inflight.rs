@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
 use crate::link::{Counters, Event, ExchangeTable, Flush, Life, LinkError, Note, Outbox, Pending, Ticket};
-use crate::mux::put_note;
+use crate::mux::{CancelNote, NoteKind, PeerLimits, put_note};
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
 
@@ -22,6 +22,7 @@ pub(crate) struct Inflight {
     table: Mutex<Table>,
     outbox: Arc<Outbox>,
     counters: Arc<Counters>,
+    cancel: fn(&RequestId) -> CancelNote,
     most: usize,
     most_notes: usize,
 }
@@ -37,6 +38,8 @@ struct Slot {
     ticket: Option<Ticket>,
     waker: Option<Waker>,
     notes: VecDeque<Note>,
+    /// The kind of the note that was queued last.
+    last_kind: NoteKind,
     outcome: Option<Outcome>,
 }
 
@@ -54,8 +57,15 @@ impl Table {
 }
 
 impl Inflight {
-    pub(crate) fn new(outbox: Arc<Outbox>, counters: Arc<Counters>, most: usize, most_notes: usize) -> Self {
-        Self { table: Mutex::default(), outbox, counters, most, most_notes }
+    /// An empty table. `cancel` makes the notification that is sent for a request that nobody waits for any more.
+    pub(crate) fn new(
+        outbox: Arc<Outbox>,
+        counters: Arc<Counters>,
+        limits: &PeerLimits,
+        cancel: fn(&RequestId) -> CancelNote,
+    ) -> Self {
+        let (most, most_notes) = (limits.pending, limits.notes);
+        Self { table: Mutex::default(), outbox, counters, cancel, most, most_notes }
     }
 
     /// Enters a request, then puts it: `put` writes the frame and is called with the entry in place.
@@ -93,7 +103,8 @@ impl Inflight {
         if table.slots.len() >= self.most {
             return Err(LinkError::Overloaded { what: "requests under way" });
         }
-        let slot = Slot { life, ticket: None, waker: None, notes: VecDeque::new(), outcome: None };
+        let (notes, last_kind) = (VecDeque::new(), NoteKind::Ordered);
+        let slot = Slot { life, ticket: None, waker: None, notes, last_kind, outcome: None };
         table.slots.insert(id, slot);
         // One that is alone has nobody to share a write with: waiting for the flusher would only cost a turn.
         Ok(if table.slots.len() == 1 { Flush::Now } else { Flush::Soon })
@@ -139,22 +150,22 @@ impl Inflight {
     }
 
     /// Hands a note to the exchange it belongs to. Gives it back when that is over.
-    pub(crate) fn note(&self, id: &RequestId, note: Note) -> Result<(), Note> {
+    pub(crate) fn note(&self, id: &RequestId, kind: NoteKind, note: Note) -> Result<(), Note> {
         let mut table = self.table.lock();
-        let is_end = &*note.method == "notifications/cancelled";
+        let is_end = kind == NoteKind::EndsListener;
         let takes = |slot: &&mut Slot| slot.outcome.is_none() && (!is_end || slot.life == Life::Listen);
         let Some(slot) = table.slots.get_mut(id).filter(takes) else {
             return Err(note);
         };
-        // Of its progress a call wants the latest word; of everything else every word, up to a bound.
-        let is_progress = |note: &Note| &*note.method == "notifications/progress";
-        if slot.notes.back().is_some_and(|last| is_progress(last) && is_progress(&note)) {
+        let is_latest = |kind: NoteKind| kind == NoteKind::LatestOnly;
+        if !slot.notes.is_empty() && is_latest(slot.last_kind) && is_latest(kind) {
             slot.notes.pop_back();
         } else if slot.notes.len() >= self.most_notes {
             slot.notes.pop_front();
             self.counters.dropped_notes();
         }
         slot.notes.push_back(note);
+        slot.last_kind = kind;
         let waker = slot.waker.take();
         drop(table);
         waker.inspect(Waker::wake_by_ref);
@@ -212,11 +223,9 @@ impl ExchangeTable for Inflight {
     fn abandon(&self, id: &RequestId) {
         let slot = self.table.lock().slots.remove(id);
         let Some(Slot { life: Life::Call | Life::Listen, outcome: None, .. }) = slot else { return };
-        let mut params = br#"{"requestId":"#.to_vec();
-        id.write_json(&mut params);
-        params.extend_from_slice(br#","reason":"the caller no longer waits"}"#);
+        let CancelNote { method, params } = (self.cancel)(id);
         // The link may be gone, and then nobody is left to tell.
-        let _ = put_note(&self.outbox, "notifications/cancelled", std::str::from_utf8(&params).ok());
+        let _ = put_note(&self.outbox, method, std::str::from_utf8(&params).ok());
     }
 }
 

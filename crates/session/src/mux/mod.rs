@@ -7,17 +7,20 @@
 //! ```
 //!
 //! Invariants: an entry is in the table before the first byte of its request is written, and leaves it on every
-//! exit: answer, error, drop, end of the pipe. Nothing here reads a payload.
+//! exit: answer, error, drop, end of the pipe. Nothing here reads a payload or knows a method: what notifications mean
+//! is passed in as [`NoteRules`].
 
 mod handle;
 mod inflight;
 mod limits;
+mod note_rules;
 mod reader;
 mod words;
 
 pub use handle::Peer;
 pub(crate) use inflight::Inflight;
 pub use limits::PeerLimits;
+pub(crate) use note_rules::{CancelNote, NoteClass, NoteKind, NoteOwner, NoteRules};
 pub(crate) use reader::{Attend, read};
 #[cfg(feature = "server")]
 pub(crate) use words::answer_text;

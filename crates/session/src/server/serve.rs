@@ -17,6 +17,7 @@ use switchboard_protocol::jsonrpc::{
 use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, RpcError};
 use tokio::task::{AbortHandle, JoinHandle};
 
+use crate::era::NOTE_RULES;
 use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Back, Caller, Cancel, Extensions};
@@ -49,7 +50,7 @@ impl Server {
         let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
-            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), limits.pending, limits.notes));
+            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
         let session = Arc::new(ServerSession::owned_by(extensions.get()));
         let voice = Arc::new(Voice {
             outbox: Arc::clone(&outbox),
