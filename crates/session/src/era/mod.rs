@@ -13,11 +13,17 @@ mod legacy;
 mod modern;
 #[cfg(any(feature = "client", feature = "server"))]
 mod names;
+#[cfg(feature = "server")]
+mod news;
 mod note_rules;
 #[cfg(feature = "server")]
 mod opening;
 #[cfg(feature = "server")]
+mod server_profile;
+#[cfg(feature = "server")]
 pub(crate) mod serving;
+#[cfg(feature = "server")]
+mod subscribed;
 #[cfg(any(feature = "client", feature = "server"))]
 mod task_ways;
 mod terms;
@@ -37,11 +43,17 @@ pub(crate) use modern::UsedStates;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use names::{has_batches, is_modern_name, may_ask};
 #[cfg(feature = "server")]
+pub(crate) use news::News;
+#[cfg(feature = "server")]
 pub(crate) use note_rules::NOTE_RULES;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use note_rules::is_extension_note;
 #[cfg(feature = "server")]
 pub use opening::{OpeningPolicy, VersionPolicy};
+#[cfg(feature = "server")]
+pub(crate) use server_profile::ServerProfile;
+#[cfg(feature = "server")]
+pub(crate) use subscribed::{Subscribed, SubscriptionObserver};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use task_ways::TaskWays;
 pub use terms::{Listed, Offer, Terms, Verdict};

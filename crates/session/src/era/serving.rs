@@ -13,10 +13,9 @@ use switchboard_protocol::surface::{self, Declared, Direction};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, is_extension_note};
+use crate::era::{Classified, Look, News, ServerProfile, is_extension_note};
 use crate::link::BoxFuture;
 use crate::request::{AskError, Back, Caller, Reply};
-use crate::server::{News, Server};
 
 /// On which footing a request stands.
 #[derive(Debug, Clone)]
@@ -48,7 +47,7 @@ pub use crate::era::legacy::Session as ServerSession;
 
 /// Admits a request: by its session, or by what it says of itself.
 pub(crate) fn admit(
-    server: &Server,
+    server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
@@ -65,7 +64,7 @@ pub(crate) fn admit(
 }
 
 fn admit_legacy(
-    server: &Server,
+    server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
@@ -77,16 +76,16 @@ fn admit_legacy(
             let result = legacy::initialize(server, session, params)?;
             Ok(Admission::Answered(Ok(result.into()), footing))
         }
-        "ping" if !server.offer().legacy().is_empty() => {
+        "ping" if !server.offer.legacy().is_empty() => {
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
         }
         _ if session.agreed().is_some() => Ok(Admission::Footing(footing, progress)),
         // A server of the modern era alone misses what every request must say of itself.
-        _ if server.offer().legacy().is_empty() => {
+        _ if server.offer.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
         "server/discover" => Err(unsupported_version(server, "")),
-        _ => Err(server.opening().early()),
+        _ => Err(server.opening.early()),
     }
 }
 
@@ -266,7 +265,7 @@ impl Footing {
     ///
     /// # Errors
     /// When the state it hands back was changed, is for something else, is too old, or was used before.
-    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
+    pub(crate) fn resumed(&self, server: &ServerProfile, round: Resume<'_>) -> Result<Questions, RpcError> {
         let Resume { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
             return Ok(Questions::default());
@@ -274,8 +273,8 @@ impl Footing {
         let carried = match state {
             Some(state) => {
                 let principal = caller.map(Caller::principal);
-                let bound = Bound::new(&server.info().name, principal, method, params)?;
-                Some(modern::open(server.state_keys(), server.used_states(), &bound, state)?)
+                let bound = Bound::new(&server.info.name, principal, method, params)?;
+                Some(modern::open(&server.state_keys, &server.used_states, &bound, state)?)
             }
             None => None,
         };
@@ -285,7 +284,7 @@ impl Footing {
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
     pub(crate) fn run(
         &self,
-        server: &Arc<Server>,
+        server: &Arc<ServerProfile>,
         (method, params, principal): (&str, Raw, Option<String>),
         handler: BoxFuture<'static, Reply>,
         owner: impl AsRef<Questions> + Send + Unpin + 'static,
@@ -297,7 +296,7 @@ impl Footing {
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;
-                    let bound = || Bound::new(&server.info().name, principal, &method, &params);
+                    let bound = || Bound::new(&server.info.name, principal, &method, &params);
                     modern::finish(&server, bound, run)
                 })
             }
@@ -305,7 +304,7 @@ impl Footing {
     }
 
     /// Completes a reply for the wire: lowered for old revisions, decorated for new ones.
-    pub(crate) fn seal(&self, server: &Server, reply: Reply) -> Result<Raw, RpcError> {
+    pub(crate) fn seal(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
         let revision = self.revision();
         let mut result = reply.map_err(|mut error| {
             lower_error(&mut error, revision);
@@ -318,7 +317,7 @@ impl Footing {
                     .map_err(|error| RpcError::internal(error.to_string()))
             }
             Self::Modern(_) => {
-                hint(&mut result, server.hints());
+                hint(&mut result, server.hints);
                 result.lower(revision);
                 modern::decorate(server, result)
             }
@@ -402,8 +401,8 @@ async fn ask_now(back: &dyn Back, request: &InputRequest) -> Result<Raw, AskErro
 }
 
 /// The notification that tells of news, and whether this session wants it.
-pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
-    let offered = server.capabilities();
+pub(crate) fn tells(session: &Session, server: &ServerProfile, news: &News) -> bool {
+    let offered = &server.capabilities;
     let changes = |list: Option<bool>| list == Some(true);
     session.agreed().is_some()
         && match news {
@@ -419,18 +418,18 @@ pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
 }
 
 /// What a server that speaks modern revisions says of itself.
-pub(crate) fn discover(server: &Server) -> switchboard_protocol::DiscoverResult {
-    let versions: Vec<String> = server.offer().all().iter().map(|revision| revision.to_string()).collect();
-    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities().clone());
-    result.instructions = server.instructions().map(str::to_owned);
-    let hints = server.hints();
+pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
+    let versions: Vec<String> = server.offer.all().iter().map(|revision| revision.to_string()).collect();
+    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
+    result.instructions = server.instructions.as_deref().map(str::to_owned);
+    let hints = server.hints;
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
     result
 }
 
 /// The error for a version that is not served: it names those that are, and the one that was asked for.
-pub(crate) fn unsupported_version(server: &Server, requested: &str) -> RpcError {
-    let supported: Vec<_> = server.offer().all().iter().map(|revision| revision.as_str()).collect();
+pub(crate) fn unsupported_version(server: &ServerProfile, requested: &str) -> RpcError {
+    let supported: Vec<_> = server.offer.all().iter().map(|revision| revision.as_str()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
     let message =
         format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));

@@ -60,19 +60,19 @@ pub(crate) fn answer(
         let request = AnsweredRequest { method, caller: caller_of(&*back), footing, error };
         server.handler().answered(&request);
     };
-    let (footing, progress) = match admit(server, session, method, params.as_ref(), look) {
+    let (footing, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
         Err(error) => {
             observe(None, Some(&error));
             return Answered::Refused(error);
         }
         Ok(Admission::Answered(reply, footing)) => {
             observe(Some(&footing), reply.as_ref().err());
-            return Answered::Now(footing.seal(server, reply));
+            return Answered::Now(footing.seal(server.profile(), reply));
         }
         Ok(Admission::Footing(footing, progress)) => (footing, progress),
     };
     if let Err(error) = allowed(server, &footing, method)
-        && let Err(error) = footing.seal(server, Err(error))
+        && let Err(error) = footing.seal(server.profile(), Err(error))
     {
         observe(Some(&footing), Some(&error));
         return Answered::Refused(error);
@@ -81,7 +81,7 @@ pub(crate) fn answer(
         return match built_in {
             BuiltIn::Replied(reply) => {
                 observe(Some(&footing), reply.as_ref().err());
-                Answered::Now(footing.seal(server, reply))
+                Answered::Now(footing.seal(server.profile(), reply))
             }
             BuiltIn::Listens(future, cancel) => {
                 observe(Some(&footing), None);
@@ -91,7 +91,7 @@ pub(crate) fn answer(
     }
     match hand_over(server, footing, request, progress, back) {
         Ok(answered) => answered,
-        Err((footing, error)) => Answered::Now(footing.seal(server, Err(error))),
+        Err((footing, error)) => Answered::Now(footing.seal(server.profile(), Err(error))),
     }
 }
 
@@ -193,7 +193,7 @@ fn built_in(
     let done =
         |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
     Some(match method {
-        "server/discover" => BuiltIn::Replied(Ok(discover(server).into())),
+        "server/discover" => BuiltIn::Replied(Ok(discover(server.profile()).into())),
         "ping" => done(Ok(())),
         "logging/setLevel" => done(read(method, params).map(|SetLevelParams { level, .. }| {
             let level: Level = level;
@@ -242,7 +242,7 @@ fn hand_over(
         let (responses, state) = round(&request);
         let caller = state.and_then(|_| caller_of(&*back));
         let resume = Resume { method, params: &text, responses, state, caller };
-        match footing.resumed(server, resume) {
+        match footing.resumed(server.profile(), resume) {
             Ok(questions) => questions,
             Err(error) => return Err((footing, error)),
         }
@@ -260,7 +260,7 @@ fn hand_over(
     let handler: BoxFuture<'static, Reply> = match handled {
         Handled::Now(reply) => {
             cancel.finish();
-            let outcome = footing.seal(server, reply);
+            let outcome = footing.seal(server.profile(), reply);
             if cancel.has_progressed() {
                 // The binding leaves time between the two.
                 let future = Box::pin(std::future::ready(outcome));
@@ -283,14 +283,14 @@ fn hand_over(
     let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
     let run = if asks {
         let principal = own.caller().map(Caller::principal);
-        footing.run(server, (method, text, principal), handler, own)
+        footing.run(server.profile(), (method, text, principal), handler, own)
     } else {
         handler
     };
     let server = Arc::clone(server);
     let future = Box::pin(async move {
         let reply = run.await;
-        footing.seal(&server, reply)
+        footing.seal(server.profile(), reply)
     });
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
 }

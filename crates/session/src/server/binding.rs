@@ -11,11 +11,11 @@ use switchboard_protocol::jsonrpc::{Notification, Request};
 use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::tells;
-use crate::era::{Classified, Look, is_modern_name, look};
+use crate::era::{Classified, Look, News, is_modern_name, look};
 use crate::request::{Back, Caller};
 use crate::server::Server;
 use crate::server::answer::{Answered, answer};
-use crate::server::publish::{Hears, News, Registered};
+use crate::server::publish::{Hears, Registered};
 
 pub use crate::era::serving::ServerSession;
 
@@ -113,7 +113,7 @@ impl Server {
 
     /// Whether a session that is open can be opened no second time.
     pub fn opens_once(&self) -> bool {
-        self.opening().once
+        self.profile().opening.once
     }
 
     /// Whether a request of this method is answered only at its end, and says what it has to say before: a binding
@@ -127,17 +127,17 @@ impl Server {
 
     /// Whether sessions are served at all.
     pub fn keeps_sessions(&self) -> bool {
-        !self.offer().legacy().is_empty()
+        !self.profile().offer.legacy().is_empty()
     }
 
     /// Whether a version is served.
     pub fn speaks(&self, version: &str) -> bool {
-        self.offer().all().iter().any(|revision| revision.as_str() == version)
+        self.profile().offer.all().iter().any(|revision| revision.as_str() == version)
     }
 
     /// Tells a session of changes from now on, through `back`.
     pub fn tell(self: &Arc<Self>, session: &Arc<ServerSession>, back: Arc<dyn Back>) -> Told {
-        session.attach(self.handler());
+        session.attach(self.observer());
         let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
         Told { _registered: self.publisher.register(Arc::new(listener)) }
     }
@@ -151,7 +151,7 @@ struct SessionListener {
 
 impl Hears for SessionListener {
     fn hear(&self, news: &News) {
-        if !tells(&self.session, &self.server, news) {
+        if !tells(&self.session, self.server.profile(), news) {
             return;
         }
         let params = match news {

@@ -62,7 +62,7 @@ impl Kept {
         if let Some((_, _, text)) = self.0.written.lock().iter().find(known) {
             return Ok(text.clone());
         }
-        let text = footing.seal(server, Ok(self.0.result.clone()))?.settled();
+        let text = footing.seal(server.profile(), Ok(self.0.result.clone()))?.settled();
         let mut written = self.0.written.lock();
         if written.len() < MOST && written.iter().find(known).is_none() {
             written.push((mark, revision, text.clone()));

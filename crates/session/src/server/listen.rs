@@ -9,11 +9,12 @@ use switchboard_protocol::{
 };
 
 use crate::era::serving::Footing;
+use crate::era::{News, Subscribed};
 use crate::link::BoxFuture;
 use crate::request::{Back, Caller, Cancel};
+use crate::server::Server;
 use crate::server::answer::{Outcome, caller_of};
-use crate::server::publish::{Hears, News};
-use crate::server::{Server, Subscribed};
+use crate::server::publish::Hears;
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(
@@ -28,7 +29,7 @@ pub(crate) fn listen(
     let accepted = match accept(server, footing, wanted, &**back, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {
-            let refused = footing.seal(server, Err(error));
+            let refused = footing.seal(server.profile(), Err(error));
             return (Box::pin(async { refused }), cancel);
         }
     };
@@ -49,9 +50,8 @@ pub(crate) fn listen(
                 back.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
-        let handler = server.handler();
         let _subscribed: Vec<Subscribed> =
-            subscribed.iter().map(|uri| Subscribed::new(handler, uri)).collect();
+            subscribed.iter().map(|uri| Subscribed::new(server.observer(), uri)).collect();
         // Ends when the server says so; the client ends it by cancelling, which drops this.
         let _ = ended.changed().await;
         // The specification's pages name two ways to end; a client takes whichever it knows.
@@ -62,7 +62,7 @@ pub(crate) fn listen(
         }
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
-        footing.seal(&server, Ok(result.into()))
+        footing.seal(server.profile(), Ok(result.into()))
     });
     (future, cancel)
 }

@@ -12,7 +12,6 @@ mod publish;
 mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod server;
-mod subscribed;
 
 pub use crate::era::serving::TaskWays;
 pub use crate::request::{AskError, Back, Caller, Extensions, Reply};
@@ -23,7 +22,5 @@ pub use handler::{Handled, Handler, ServerRequest};
 pub use in_process::InProcess;
 pub use kept::Kept;
 pub use outlive::Asks;
-pub(crate) use publish::News;
 pub use publish::Publisher;
 pub use server::{Server, ServerBuilder, ServerLimits};
-pub(crate) use subscribed::Subscribed;

@@ -8,6 +8,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::DetailedTask;
 use tokio::sync::watch;
 
+use crate::era::News;
+
 /// Announces changes to every connection of a server.
 #[derive(Clone)]
 pub struct Publisher {
@@ -19,17 +21,6 @@ struct Inner {
     next: AtomicU64,
     /// Goes up whenever all subscriptions end.
     ended: watch::Sender<u64>,
-}
-
-/// What can have changed.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum News {
-    Tools,
-    Prompts,
-    Resources,
-    Resource(String),
-    /// Boxed: it is far larger than the others.
-    Task(Box<DetailedTask>),
 }
 
 /// One who listens.
@@ -119,19 +110,6 @@ impl Drop for Registered {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
             inner.listeners.lock().remove(&self.key);
-        }
-    }
-}
-
-impl News {
-    /// The notification that tells of it.
-    pub(crate) fn method(&self) -> &'static str {
-        match self {
-            Self::Tools => "notifications/tools/list_changed",
-            Self::Prompts => "notifications/prompts/list_changed",
-            Self::Resources => "notifications/resources/list_changed",
-            Self::Resource(_) => "notifications/resources/updated",
-            Self::Task(_) => "notifications/tasks",
         }
     }
 }

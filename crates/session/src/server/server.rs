@@ -5,25 +5,19 @@ use std::time::Duration;
 
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
-use crate::era::{LastStated, Offer, OpeningPolicy, StateKeys, UsedStates};
+use crate::era::{
+    LastStated, Offer, OpeningPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
+};
 use crate::mux::PeerLimits;
 use crate::server::kept::Mark;
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
 pub struct Server {
-    info: Implementation,
-    info_text: Raw,
-    /// The `_meta` that says who answers, as a member of a result.
-    signature: String,
-    capabilities: ServerCapabilities,
-    instructions: Option<String>,
+    profile: Arc<ServerProfile>,
     handler: Arc<dyn Handler>,
-    offer: Offer,
-    opening: OpeningPolicy,
-    hints: CacheHints,
-    state_keys: StateKeys,
-    used_states: UsedStates,
+    /// Tells the handler of subscriptions.
+    observer: Arc<dyn SubscriptionObserver>,
     limits: ServerLimits,
     pub(crate) last_stated: LastStated,
     mark: Mark,
@@ -73,17 +67,17 @@ impl Server {
 
     /// Who it is.
     pub fn info(&self) -> &Implementation {
-        &self.info
+        &self.profile.info
     }
 
     /// What it offers.
     pub fn capabilities(&self) -> &ServerCapabilities {
-        &self.capabilities
+        &self.profile.capabilities
     }
 
     /// What it tells the model about itself.
     pub fn instructions(&self) -> Option<&str> {
-        self.instructions.as_deref()
+        self.profile.instructions.as_deref()
     }
 
     /// Tells clients that something has changed.
@@ -91,45 +85,27 @@ impl Server {
         &self.publisher
     }
 
-    pub(crate) fn info_text(&self) -> &Raw {
-        &self.info_text
+    /// What the seam knows of it.
+    pub(crate) fn profile(&self) -> &Arc<ServerProfile> {
+        &self.profile
     }
 
     pub(crate) fn mark(&self) -> Mark {
         self.mark
     }
 
-    pub(crate) fn signature(&self) -> &str {
-        &self.signature
-    }
-
     pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
         &self.handler
     }
 
-    pub(crate) fn offer(&self) -> Offer {
-        self.offer
-    }
-
-    pub(crate) fn opening(&self) -> &OpeningPolicy {
-        &self.opening
+    /// What is told of subscriptions.
+    pub(crate) fn observer(&self) -> &Arc<dyn SubscriptionObserver> {
+        &self.observer
     }
 
     /// Whether requests that need no session are served.
     pub(crate) fn stands_alone(&self) -> bool {
-        !self.offer.modern().is_empty()
-    }
-
-    pub(crate) fn hints(&self) -> CacheHints {
-        self.hints
-    }
-
-    pub(crate) fn state_keys(&self) -> &StateKeys {
-        &self.state_keys
-    }
-
-    pub(crate) fn used_states(&self) -> &UsedStates {
-        &self.used_states
+        !self.profile.offer.modern().is_empty()
     }
 
     /// How many requests of one connection are answered at the same time.
@@ -144,7 +120,7 @@ impl Server {
 
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").field("info", &self.info).finish_non_exhaustive()
+        f.debug_struct("Server").field("info", self.info()).finish_non_exhaustive()
     }
 }
 
@@ -216,22 +192,40 @@ impl ServerBuilder {
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
         let signature = format!(r#","_meta":{{"{}":{}}}}}"#, Meta::SERVER_INFO, info_text.as_str());
-        Arc::new(Server {
+        let profile = ServerProfile {
             info: self.info,
             info_text,
             signature,
             capabilities: self.capabilities,
             instructions: self.instructions,
-            handler: Arc::new(handler),
             offer: self.offer,
             opening: self.opening,
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
             used_states: UsedStates::default(),
+        };
+        let handler: Arc<dyn Handler> = Arc::new(handler);
+        Arc::new(Server {
+            profile: Arc::new(profile),
+            observer: Arc::new(HandlerObserver(Arc::clone(&handler))),
+            handler,
             limits: self.limits,
             last_stated: LastStated::default(),
             mark: Mark::new(),
             publisher: self.publisher,
         })
+    }
+}
+
+/// Tells a handler of subscriptions.
+struct HandlerObserver(Arc<dyn Handler>);
+
+impl SubscriptionObserver for HandlerObserver {
+    fn subscribed(&self, uri: &str) {
+        self.0.subscribed(uri);
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        self.0.unsubscribed(uri);
     }
 }
