@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard::protocol::{RequestId, Tool};
+use switchboard::protocol::RequestId;
 use switchboard::session::link::{
     Agreement, Ask, BoxFuture, Counters, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Link, Note,
     Post, Rung, Upcall,
@@ -142,8 +142,8 @@ impl Link for Watching {
         self.link.hint()
     }
 
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        self.link.vet(tool)
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        self.link.check_schema(schema)
     }
 
     fn ended(&self) -> Option<LinkError> {

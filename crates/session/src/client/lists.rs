@@ -52,7 +52,7 @@ impl Entry for Tool {
     }
 
     fn vet(&self, link: &dyn Link) -> Result<(), String> {
-        link.vet(self)
+        link.check_schema(&self.input_schema)
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use parking_lot::Mutex;
-use switchboard_protocol::{Raw, RequestId, RpcError, Tool};
+use switchboard_protocol::{Raw, RequestId, RpcError};
 
 use crate::link::{LinkError, Pending};
 
@@ -53,12 +53,12 @@ pub trait Link: Send + Sync + 'static {
         None
     }
 
-    /// Whether a tool can be called over this binding; a reason when not.
+    /// Checks whether this binding can carry requests whose arguments have this JSON Schema.
     ///
     /// # Errors
     /// Says what the binding cannot carry.
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        let _ = tool;
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        let _ = schema;
         Ok(())
     }
 
@@ -93,9 +93,9 @@ pub struct Ask<'a> {
 pub struct Mirror<'a> {
     /// The revision of this request, where it says it for itself.
     pub revision: Option<&'static str>,
-    /// What the request is about: the tool, the prompt, the resource, the task.
+    /// What the request is about, where it names one thing.
     pub name: Option<&'a str>,
-    /// The input schema of the tool that is called, where it is known, and the arguments of the call.
+    /// The JSON Schema of the arguments, where it is known, and the arguments themselves.
     pub marked: Option<(&'a Raw, &'a Raw)>,
 }
 

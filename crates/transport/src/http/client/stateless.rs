@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
-use switchboard_protocol::{RequestId, Tool};
+use switchboard_protocol::{Raw, RequestId};
 use switchboard_session::link::{
     Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
 };
@@ -71,8 +71,8 @@ impl Link for Stateless {
         Box::pin(async { Ended::Left })
     }
 
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        marked(tool.input_schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        marked(schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
     }
 
     fn ended(&self) -> Option<LinkError> {
