@@ -506,6 +506,10 @@ impl Back for Keeps {
         None
     }
 
+    fn caller(&self) -> Option<&Caller> {
+        self.extensions.get()
+    }
+
     fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
         self.extensions.find(of)
     }

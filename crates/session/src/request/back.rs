@@ -6,6 +6,7 @@ use std::time::Duration;
 use switchboard_protocol::{Raw, RpcError, ServerResult};
 
 use crate::link::Exchange;
+use crate::request::Caller;
 
 /// What a handler says: a result, or an error for the protocol.
 pub type Reply = Result<ServerResult, RpcError>;
@@ -28,8 +29,11 @@ pub trait Back: Send + Sync + 'static {
         let _ = retry;
     }
 
-    /// What the binding knows of the request beside its message, by its type; who makes it is a
-    /// [`Caller`](crate::request::Caller).
+    /// On whose behalf the request is made, where the binding found that out.
+    fn caller(&self) -> Option<&Caller>;
+
+    /// What the binding knows of the request beside its message, by its type. It is for handlers: nothing between the
+    /// binding and the handler reads it.
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         let _ = of;
         None

@@ -1,6 +1,5 @@
 //! One request in, one response out. No peer, no table, no outlet.
 
-use std::any::TypeId;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,7 +56,7 @@ pub(crate) fn answer(
     let Request { id, method, params, .. } = &request;
     // What is answered here never reaches the handler, which is told of it all the same.
     let observe = |footing: Option<&Footing>, error: Option<&RpcError>| {
-        let request = AnsweredRequest { method, caller: caller_of(&*back), footing, error };
+        let request = AnsweredRequest { method, caller: back.caller(), footing, error };
         server.handler().answered(&request);
     };
     let (footing, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
@@ -240,7 +239,7 @@ fn hand_over(
     let asks = may_ask(method);
     let questions = if asks {
         let (responses, state) = round(&request);
-        let caller = state.and_then(|_| caller_of(&*back));
+        let caller = state.and_then(|_| back.caller());
         let resume = Resume { method, params: &text, responses, state, caller };
         match footing.resumed(server.profile(), resume) {
             Ok(questions) => questions,
@@ -293,11 +292,6 @@ fn hand_over(
         footing.seal(server.profile(), reply)
     });
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
-}
-
-/// On whose behalf a request is made.
-pub(crate) fn caller_of(back: &dyn Back) -> Option<&Caller> {
-    back.extension(TypeId::of::<Caller>())?.downcast_ref()
 }
 
 /// The answers and the state that a retry brings.

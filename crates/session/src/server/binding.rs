@@ -3,7 +3,6 @@
 //! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
 //! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::tell`].
 
-use std::any::TypeId;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, News, is_modern_name, look};
-use crate::request::{Back, Caller};
+use crate::request::Back;
 use crate::server::Server;
 use crate::server::answer::{Answered, answer};
 use crate::server::publish::{Hears, Registered};
@@ -93,8 +92,7 @@ impl Server {
 
     /// Whether a resource may be subscribed to.
     pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn Back) -> Result<(), RpcError> {
-        let caller = back.extension(TypeId::of::<Caller>()).and_then(|caller| caller.downcast_ref());
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, caller)))
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, back.caller())))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 

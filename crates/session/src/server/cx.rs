@@ -122,7 +122,7 @@ impl Cx {
 
     /// On whose behalf the request is made, where the binding found that out.
     pub fn caller(&self) -> Option<&Caller> {
-        self.extension()
+        self.inner.back.caller()
     }
 
     /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and

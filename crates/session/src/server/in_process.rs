@@ -246,6 +246,10 @@ impl Back for Notes {
         None
     }
 
+    fn caller(&self) -> Option<&Caller> {
+        self.extensions.as_ref()?.get()
+    }
+
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         self.extensions.as_ref()?.find(of)
     }

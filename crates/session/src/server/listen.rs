@@ -13,7 +13,7 @@ use crate::era::{News, Subscribed};
 use crate::link::BoxFuture;
 use crate::request::{Back, Caller, Cancel};
 use crate::server::Server;
-use crate::server::answer::{Outcome, caller_of};
+use crate::server::answer::Outcome;
 use crate::server::publish::Hears;
 
 /// Serves a listen request until the client or the server ends it.
@@ -25,7 +25,7 @@ pub(crate) fn listen(
     back: &Arc<dyn Back>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let owner = caller_of(&**back).map(Caller::principal);
+    let owner = back.caller().map(Caller::principal);
     let accepted = match accept(server, footing, wanted, &**back, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {

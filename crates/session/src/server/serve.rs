@@ -240,6 +240,10 @@ impl Back for Voice {
         })))
     }
 
+    fn caller(&self) -> Option<&Caller> {
+        self.extensions.get()
+    }
+
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         self.extensions.find(of)
     }

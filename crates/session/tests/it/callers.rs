@@ -71,6 +71,10 @@ impl Back for Of {
         None
     }
 
+    fn caller(&self) -> Option<&Caller> {
+        self.0.get()
+    }
+
     fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
         self.0.find(of)
     }

@@ -10,7 +10,8 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::Exchange;
 use switchboard_session::server::{
-    Answered, Back, Cx, Handled, Handler, InProcess, Server, ServerBuilder, ServerRequest, ServerSession,
+    Answered, Back, Caller, Cx, Handled, Handler, InProcess, Server, ServerBuilder, ServerRequest,
+    ServerSession,
 };
 use switchboard_session::{Client, Offer, OpeningPolicy, VersionPolicy};
 
@@ -39,6 +40,10 @@ impl Back for Nowhere {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
         None
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{Raw, RpcError};
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Answered, Back, Server};
+use switchboard_session::server::{Answered, Back, Caller, Server};
 
 use crate::tasks::stage;
 
@@ -19,6 +19,10 @@ impl Back for Nowhere {
     }
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
         None
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use switchboard_protocol::Raw;
 use switchboard_session::link::Exchange;
-use switchboard_session::server::Back;
+use switchboard_session::server::{Back, Caller};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, request_text};
@@ -141,6 +141,10 @@ impl Back for Lane {
         let Some(stream) = self.open(&session) else { return };
         session.hang_up(stream, retry);
         self.upgrade();
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.known.as_ref()?.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {

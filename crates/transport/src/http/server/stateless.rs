@@ -9,7 +9,7 @@ use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Answered, Answering, Back, Outcome, Says};
+use switchboard_session::server::{Answered, Answering, Back, Caller, Outcome, Says};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};
@@ -181,6 +181,10 @@ impl Back for Upgrade {
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.known.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
