@@ -1,24 +1,22 @@
 //! One live conversation between two MCP peers, from the pipe up to typed verbs, in every protocol revision.
 //!
-//! Bottom up:
+//! Layers without cycles: each knows those to its left, and none to its right.
 //!
 //! ```text
-//!   client::ClientSession          server::Server         typed verbs; no era in sight
-//!            │                          │
-//!           era  ────────────────────  era                the seam: every decision about versions
-//!            │                          │
-//!     link::Link (exchanges)     one request in, one response out
-//!            │                          │
-//!          mux   (ids, callers, cancellation; no MCP words)
-//!            │
-//!     link::Pipe { Outlet, Inlet }                        bytes; yours to implement
+//!                                              ┌── client   ClientSession: typed verbs
+//!   link ◀── mux ◀── request ◀── era ◀─────────┤
+//!     ▲                                        └── server   Server, Handler, Cx
+//!     └── Pipe { Outlet, Inlet }: yours to implement
 //! ```
 //!
-//! 1. [`link`]: what a binding offers. The unit is the exchange: one question, what is said meanwhile, one answer.
-//! 2. [`mux`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
-//! 3. `era`: how a session opens, and the verbs that differ between the two eras of the protocol.
-//! 4. [`client`]: connect, list, call, read, listen, and answer what the server asks.
-//! 5. [`server`]: a handler, its context, and serving any number of connections with it.
+//! 1. [`link`]: what a transport offers. The unit is the exchange: one request, the notifications that belong to it, one
+//!    response. Knows no mux and no tools.
+//! 2. [`mux`]: turns a pipe into a link: request ids, the table of requests in flight, the reading task. Knows no MCP method:
+//!    the rules for notifications are passed in.
+//! 3. `request`: what one request has in either era: its caller, its way back to the client, cancellation, errors, limits.
+//! 4. `era`: how a session opens, and the operations that differ between the two eras of the protocol. Knows a server as data.
+//! 5. [`client`]: connect, list, call, read, subscribe, and answer what the server asks.
+//! 6. [`server`]: a handler, its context, and serving any number of connections with it, also in the same process.
 //!
 //! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a bound, every queue a size. An entry
 //! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
