@@ -44,8 +44,8 @@ impl<D: Dial> Watched<D> {
 }
 
 impl<D: Dial> Dial for Watched<D> {
-    fn may_die_of_the_probe(&self) -> bool {
-        self.dial.may_die_of_the_probe()
+    fn probe_may_kill_server(&self) -> bool {
+        self.dial.probe_may_kill_server()
     }
 
     fn has_oldest(&self) -> bool {

@@ -120,8 +120,8 @@ pub mod server;
 pub use client::{Client, ClientSession};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use era::TaskWays;
-pub use era::{Listed, Offer, Terms, Verdict};
+pub use era::{EraHint, Listed, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
 pub use mux::{Peer, PeerLimits};
-pub use request::{CallError, Phase};
+pub use request::{CallError, TimeoutKind};

@@ -23,8 +23,8 @@ pub use switchboard_protocol::{
 pub use switchboard_session::StateKeys;
 #[cfg(feature = "client")]
 pub use switchboard_session::client::{
-    Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
-    Refusal, State,
+    CallTool, Change, ChangeStream, Client, ClientHandler, ClientSession, HandlerCapabilities, HandlerError,
+    Limits, List, RequestingServer, State, Subscription,
 };
 pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
 #[cfg(feature = "server")]
@@ -32,7 +32,7 @@ pub use switchboard_session::server::{
     AskError, Cx, Handled, Handler, InProcess, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
     ServerRequest,
 };
-pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdict};
+pub use switchboard_session::{CallError, EraHint, PeerLimits, RevisionPolicy, SessionInfo, TimeoutKind};
 #[cfg(feature = "http-client")]
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]

@@ -9,8 +9,8 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitAction, ElicitParams, ElicitResult, FormSchema, Implementation,
     ListCapability, ListToolsResult, OrderedMap, RpcError, ServerCapabilities, ServerResult, Tool,
 };
-use switchboard_session::Offer;
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::RevisionPolicy;
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 
@@ -45,7 +45,7 @@ async fn t09_a_server_has_three_descriptors_and_no_terminal() {
 }
 
 async fn t14_neighbours_on_one_server_never_see_each_others_answers() {
-    for offer in [Offer::LegacyOnly, Offer::ModernOnly] {
+    for offer in [RevisionPolicy::LegacyOnly, RevisionPolicy::ModernOnly] {
         let web = Web::open(&Toy::full().served("toy", offer)).await;
         let mut calls = Vec::new();
         let mut hosts = Vec::new();
@@ -104,7 +104,9 @@ impl Handler for Asks {
 
 fn asks(address: Option<String>) -> Arc<Server> {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
-    Server::builder(Implementation::new("asks", "1"), offers).offer(Offer::ModernOnly).build(Asks { address })
+    Server::builder(Implementation::new("asks", "1"), offers)
+        .offer(RevisionPolicy::ModernOnly)
+        .build(Asks { address })
 }
 
 /// Writes down what it is asked, and declines or accepts.
@@ -114,16 +116,16 @@ struct Clerk {
     asked: Arc<AtomicUsize>,
 }
 
-impl Answers for Clerk {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_urls()
+impl ClientHandler for Clerk {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms().with_urls()
     }
 
     fn elicit<'a>(
         &'a self,
         params: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             match params {
@@ -140,7 +142,7 @@ impl Answers for Clerk {
 async fn t43_an_address_a_server_asks_about_is_shown_and_not_visited() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/login?code=secret", listener.local_addr().unwrap());
-    let builder = Host::builder().with_abilities(Abilities::none().with_urls());
+    let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_urls());
     let host = host_with(builder, &[("asks", &asks(Some(address.clone())))]).await;
     let clerk = Clerk::default();
     let said = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap();
@@ -152,7 +154,7 @@ async fn t43_an_address_a_server_asks_about_is_shown_and_not_visited() {
 }
 
 async fn t43_questions_without_end_are_ended() {
-    let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+    let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
     let host = host_with(builder, &[("asks", &asks(None))]).await;
     let clerk = Clerk::default();
     let error = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap_err();

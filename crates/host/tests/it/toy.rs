@@ -12,7 +12,7 @@ use switchboard_protocol::{
     ResourceContents, ResourceTemplate, ResourcesCapability, Role, RpcError, ServerCapabilities,
     ServerResult, Settings, TextField, Tool, ToolAnnotations,
 };
-use switchboard_session::Offer;
+use switchboard_session::RevisionPolicy;
 use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
 use switchboard_transport::stdio::own_stdio;
 
@@ -54,10 +54,10 @@ impl Toy {
     }
 
     pub(crate) fn server(self: &Arc<Self>, name: &str) -> Arc<Server> {
-        self.served(name, Offer::Any)
+        self.served(name, RevisionPolicy::Any)
     }
 
-    pub(crate) fn served(self: &Arc<Self>, name: &str, offer: Offer) -> Arc<Server> {
+    pub(crate) fn served(self: &Arc<Self>, name: &str, offer: RevisionPolicy) -> Arc<Server> {
         let list = || ListCapability::new().with_list_changed(true);
         let mut offers = ServerCapabilities::new().with_tools(list()).with_prompts(list());
         offers.completions = Some(Settings::new());
@@ -196,7 +196,7 @@ pub(crate) fn play(part: &str) {
         }
         other => panic!("no such part: {other}"),
     };
-    let offer = if part == "legacy" { Offer::LegacyOnly } else { Offer::Any };
+    let offer = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::Any };
     let server = toy.served("toy", offer);
     runtime.block_on(async { server.serve(own_stdio().unwrap()).await });
     if part == "locked" {

@@ -16,7 +16,7 @@ use switchboard_server::{
 };
 use switchboard_session::link::{Exchange, LinkError, Once, pair};
 use switchboard_session::server::{Answered, Back, Caller, Extensions, InProcess, Server};
-use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -435,7 +435,7 @@ pub(crate) async fn session(server: &Arc<Server>, at: At) -> ClientSession {
 }
 
 pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> ClientSession {
-    let client = client.clone().with_offer(Offer::Only(at.revision));
+    let client = client.clone().with_offer(RevisionPolicy::Only(at.revision));
     match at.way {
         Way::Process => client.connect(InProcess::new(server)).await.unwrap(),
         Way::Pipe => {

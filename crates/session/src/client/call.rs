@@ -12,7 +12,7 @@ use switchboard_protocol::{
 };
 use tokio::time::Instant;
 
-use crate::client::Answers;
+use crate::client::ClientHandler;
 use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, Round, Settled, TaskTicket, is_extension_note};
@@ -44,7 +44,7 @@ pub(crate) struct Call<'a> {
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
     /// Who answers what the server asks within this call; without one, whoever answers for the session.
-    pub(crate) answers: Option<Arc<dyn Answers>>,
+    pub(crate) answers: Option<Arc<dyn ClientHandler>>,
 }
 
 impl<'a> Call<'a> {
@@ -228,7 +228,7 @@ impl Live {
         &'a self,
         asked: InputRequired,
         rounds: usize,
-        answers: &'a dyn Answers,
+        answers: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Round, CallError>> {
         Box::pin(async move {
             let responses = match asked.input_requests {
@@ -248,7 +248,7 @@ impl Live {
     pub(crate) async fn inputs(
         &self,
         requests: OrderedMap<InputRequest>,
-        answers: &dyn Answers,
+        answers: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         let mut inputs: Vec<_> = requests
             .into_iter()

@@ -1,13 +1,13 @@
 //! The client's side of a session: typed verbs, answers to what the server asks, news from it.
 
 mod alarm;
-mod answers;
 mod builder;
 mod cache;
 mod call;
-mod changes;
+mod change_stream;
 mod clock;
 mod gather;
+mod handler;
 mod lists;
 mod live;
 mod raw_call;
@@ -20,10 +20,10 @@ mod tool_call;
 mod upcalls;
 
 pub use crate::request::Limits;
-pub use answers::{Abilities, Answers, Asker, Refusal};
 pub use builder::Client;
-pub use changes::{Change, Changes, Listening};
-pub use lists::{Cut, Entry, Listing};
+pub use change_stream::{Change, ChangeStream, Subscription};
+pub use handler::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+pub use lists::{Cut, Entry, List};
 pub use raw_call::RawCall;
 pub use session::ClientSession;
 pub use state::State;

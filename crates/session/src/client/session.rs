@@ -17,19 +17,19 @@ use tokio::task::AbortHandle;
 
 use crate::client::State;
 use crate::client::alarm::Alarms;
-use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
-use crate::client::changes::{Changes, Hub, Listening};
+use crate::client::change_stream::{ChangeStream, Hub, Subscription};
 use crate::client::clock::Clock;
-use crate::client::lists::{Freshness, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
+use crate::client::handler::ClientHandler;
+use crate::client::lists::{Freshness, List, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
 use crate::client::live::Live;
 use crate::client::raw_call::RawCall;
 use crate::client::spawn::spawn;
 use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
-use crate::era::{self, Opened, Opening, Terms, Verdict};
+use crate::era::{self, EraHint, Opened, Opening, SessionInfo};
 use crate::link::{BoxFuture, Counts, Dial, Ended, Link, Post};
 use crate::request::CallError;
 
@@ -42,7 +42,7 @@ pub struct ClientSession {
 struct Inner {
     dial: Arc<dyn Dial>,
     opening: Arc<Opening>,
-    answers: Arc<dyn Answers>,
+    answers: Arc<dyn ClientHandler>,
     live: OnceLock<Arc<Live>>,
     state: Arc<Standing>,
     /// Held while the session is being opened.
@@ -58,7 +58,7 @@ enum NotOpen {
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn Answers>) -> Self {
+    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn ClientHandler>) -> Self {
         let inner = Inner {
             dial,
             opening,
@@ -104,7 +104,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When it is not open.
-    pub fn terms(&self) -> Result<&Terms, CallError> {
+    pub fn terms(&self) -> Result<&SessionInfo, CallError> {
         Ok(&self.live()?.terms)
     }
 
@@ -112,7 +112,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn verdict(&self) -> Result<Verdict, CallError> {
+    pub fn verdict(&self) -> Result<EraHint, CallError> {
         Ok(self.live()?.dialect.verdict())
     }
 
@@ -143,7 +143,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server or the connection fails.
-    pub async fn list_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+    pub async fn list_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
         self.tools(Freshness::Kept).await
     }
 
@@ -151,7 +151,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+    pub async fn refresh_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
         self.tools(Freshness::Refreshed).await
     }
 
@@ -159,7 +159,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+    pub async fn list_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
         self.resources(Freshness::Kept).await
     }
 
@@ -167,7 +167,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+    pub async fn refresh_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
         self.resources(Freshness::Refreshed).await
     }
 
@@ -175,7 +175,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+    pub async fn list_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
         self.resource_templates(Freshness::Kept).await
     }
 
@@ -183,7 +183,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+    pub async fn refresh_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
         self.resource_templates(Freshness::Refreshed).await
     }
 
@@ -191,7 +191,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+    pub async fn list_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
         self.prompts(Freshness::Kept).await
     }
 
@@ -199,7 +199,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+    pub async fn refresh_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
         self.prompts(Freshness::Refreshed).await
     }
 
@@ -329,15 +329,15 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn changes(&self) -> Result<Changes, CallError> {
-        Ok(Changes { lane: self.live()?.changes.subscribe() })
+    pub fn changes(&self) -> Result<ChangeStream, CallError> {
+        Ok(ChangeStream { lane: self.live()?.changes.subscribe() })
     }
 
     /// Listens for changes of lists and resources. Drop what it returns to stop.
     ///
     /// # Errors
     /// When the server does not offer it, or the connection fails.
-    pub async fn listen(&self, filter: ListenFilter) -> Result<Listening, CallError> {
+    pub async fn listen(&self, filter: ListenFilter) -> Result<Subscription, CallError> {
         self.live()?.listen(filter).await
     }
 
@@ -345,7 +345,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::listen`].
-    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Listening, CallError> {
+    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Subscription, CallError> {
         let mut filter = ListenFilter::new();
         filter.resource_subscriptions.push(uri.into());
         self.listen(filter).await
@@ -460,7 +460,7 @@ impl Drop for Inner {
 macro_rules! listed {
     ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {
-            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<Listing<$entry>>, CallError>> {
+            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<List<$entry>>, CallError>> {
                 Box::pin(async move {
                     let live = self.live()?;
                     live.list(&live.$field, &$what, freshness).await

@@ -9,7 +9,7 @@ use switchboard_protocol::{
 };
 
 use crate::client::call::Call;
-use crate::client::changes::Change;
+use crate::client::change_stream::Change;
 use crate::client::clock::{Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};

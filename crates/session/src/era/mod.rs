@@ -22,11 +22,11 @@ mod opening;
 mod server_profile;
 #[cfg(feature = "server")]
 pub(crate) mod serving;
+mod session_info;
 #[cfg(feature = "server")]
 mod subscribed;
 #[cfg(any(feature = "client", feature = "server"))]
 mod task_ways;
-mod terms;
 
 #[cfg(feature = "server")]
 pub(crate) use classify::{Classified, LastStated, Look, look};
@@ -52,8 +52,8 @@ pub(crate) use note_rules::is_extension_note;
 pub use opening::{OpeningPolicy, VersionPolicy};
 #[cfg(feature = "server")]
 pub(crate) use server_profile::ServerProfile;
+pub use session_info::{EraHint, Listed, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub(crate) use subscribed::{Subscribed, SubscriptionObserver};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use task_ways::TaskWays;
-pub use terms::{Listed, Offer, Terms, Verdict};

@@ -2,7 +2,7 @@
 
 use switchboard_protocol::{CacheHints, Implementation, Raw, ServerCapabilities};
 
-use crate::era::{Offer, OpeningPolicy, StateKeys, UsedStates};
+use crate::era::{OpeningPolicy, RevisionPolicy, StateKeys, UsedStates};
 
 /// A server as the seam sees it: data alone, with no handler and no connection.
 pub(crate) struct ServerProfile {
@@ -13,7 +13,7 @@ pub(crate) struct ServerProfile {
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) instructions: Option<String>,
-    pub(crate) offer: Offer,
+    pub(crate) offer: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
     /// How long clients may keep lists and resources that do not say so themselves.
     pub(crate) hints: CacheHints,

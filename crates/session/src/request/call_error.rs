@@ -21,7 +21,7 @@ pub enum CallError {
     /// The time was up. The server was told to stop.
     TimedOut {
         /// Which wait was too long.
-        phase: Phase,
+        phase: TimeoutKind,
         /// How long it was.
         after: Duration,
         /// What may be wrong with the server.
@@ -176,7 +176,7 @@ impl From<EncodeError> for CallError {
 /// Which wait was too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Phase {
+pub enum TimeoutKind {
     /// From the start of the server to its opening answer.
     Startup,
     /// Without any word on the call.
@@ -187,7 +187,7 @@ pub enum Phase {
     List,
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for TimeoutKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Startup => "while starting",

@@ -20,7 +20,7 @@ mod limits;
 pub use ask_error::AskError;
 #[cfg(feature = "server")]
 pub use back::{Back, Reply};
-pub use call_error::{CallError, Phase};
+pub use call_error::{CallError, TimeoutKind};
 #[cfg(feature = "server")]
 pub use caller::Caller;
 #[cfg(feature = "server")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{
-    LastStated, Offer, OpeningPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
+    LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
 };
 use crate::mux::PeerLimits;
 use crate::server::kept::Mark;
@@ -56,7 +56,7 @@ impl Server {
             info,
             capabilities,
             instructions: None,
-            offer: Offer::Any,
+            offer: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
             hints: CacheHints::new(0, CacheScope::Private),
             state_keys: None,
@@ -130,7 +130,7 @@ pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    offer: Offer,
+    offer: RevisionPolicy,
     opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: Option<StateKeys>,
@@ -148,7 +148,7 @@ impl ServerBuilder {
 
     /// Which revisions are served: all unless set.
     #[must_use]
-    pub fn offer(mut self, offer: Offer) -> Self {
+    pub fn offer(mut self, offer: RevisionPolicy) -> Self {
         self.offer = offer;
         self
     }

@@ -11,7 +11,7 @@ use switchboard_session::link::{Exchange, Once, pair};
 use switchboard_session::server::{
     Answered, Back, Caller, Cx, Extensions, Handled, Handler, InProcess, Server, ServerRequest,
 };
-use switchboard_session::{Client, Offer, Peer, PeerLimits};
+use switchboard_session::{Client, Peer, PeerLimits, RevisionPolicy};
 
 /// A tool that says who calls it, and one that asks first.
 struct Knows;
@@ -40,7 +40,7 @@ fn server() -> Arc<Server> {
     Server::builder(Implementation::new("knows", "1.0.0"), offers).build(Knows)
 }
 
-const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
 async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {

@@ -8,7 +8,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::{Once, pair};
 use switchboard_session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
-use switchboard_session::{Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::{Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 
 const EVENT: &str = "notifications/com.example/event";
 
@@ -47,7 +47,7 @@ fn server() -> Arc<Server> {
     Server::builder(Implementation::new("counts", "1.0.0"), offers).build(Counts)
 }
 
-fn client(offer: Offer) -> Client {
+fn client(offer: RevisionPolicy) -> Client {
     Client::new().with_offer(offer).with_extension("com.example/counting", Raw::empty_object())
 }
 
@@ -73,7 +73,7 @@ async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
     (Arc::try_unwrap(heard).unwrap().into_inner(), result.text().to_string())
 }
 
-const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
 async fn a_call_hears_what_an_extension_says_about_it_in_order_before_its_result() {

@@ -13,10 +13,10 @@ use switchboard::protocol::{
 use switchboard::session::link::BoxFuture;
 use switchboard::transport::http::server::LegacySse;
 use switchboard::{
-    Abilities, Answers, Asker, CallError, CallToolResult, Change, Client, Content, Cx, Handled, Handler,
-    Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation, Level, LinkError, ListenFilter,
-    Offer, Raw, ReadResourceResult, Refusal, Revision, RpcError, Server, ServerCapabilities, ServerRequest,
-    Tool, json,
+    CallError, CallToolResult, Change, Client, ClientHandler, Content, Cx, Handled, Handler,
+    HandlerCapabilities, HandlerError, Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation,
+    Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestingServer, Revision, RevisionPolicy,
+    RpcError, Server, ServerCapabilities, ServerRequest, Tool, json,
 };
 
 struct Fixture;
@@ -110,24 +110,28 @@ fn http(url: &str) -> Http {
 
 struct Ada;
 
-impl Answers for Ada {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Ada {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let mut content = OrderedMap::new();
         content.insert("name", Raw::from(json!("Ada")));
         Box::pin(async { Ok(ElicitResult::accept(content)) })
     }
 }
 
-const OFFERS: [(Offer, Revision); 5] = [
-    (Offer::Any, Revision::V2026_07_28),
-    (Offer::LegacyOnly, Revision::V2025_11_25),
-    (Offer::Only(Revision::V2025_06_18), Revision::V2025_06_18),
-    (Offer::Only(Revision::V2025_03_26), Revision::V2025_03_26),
-    (Offer::Only(Revision::V2024_11_05), Revision::V2024_11_05),
+const OFFERS: [(RevisionPolicy, Revision); 5] = [
+    (RevisionPolicy::Any, Revision::V2026_07_28),
+    (RevisionPolicy::LegacyOnly, Revision::V2025_11_25),
+    (RevisionPolicy::Only(Revision::V2025_06_18), Revision::V2025_06_18),
+    (RevisionPolicy::Only(Revision::V2025_03_26), Revision::V2025_03_26),
+    (RevisionPolicy::Only(Revision::V2024_11_05), Revision::V2024_11_05),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -228,8 +232,11 @@ async fn changes_are_heard_in_both_eras() {
 async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
     let server = server();
     let url = serve(&server, HttpOptions::default()).await;
-    let session =
-        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    let session = Client::new()
+        .with_offer(RevisionPolicy::LegacyOnly)
+        .connect(http(&format!("{url}/mcp")))
+        .await
+        .unwrap();
     assert_eq!(session.call_tool("hang_up", json!({})).await.unwrap().text(), "came back");
     session.close().await;
 }
@@ -301,8 +308,11 @@ async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let options = HttpOptions::default();
     let store = Arc::clone(&options.store);
     let url = serve(&server, options).await;
-    let session =
-        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    let session = Client::new()
+        .with_offer(RevisionPolicy::LegacyOnly)
+        .connect(http(&format!("{url}/mcp")))
+        .await
+        .unwrap();
     let id = forget_all(&store).await;
     assert!(id, "there was a session to forget");
     let lost = session.call_tool("echo", json!({})).await.unwrap_err();

@@ -12,7 +12,7 @@ use switchboard::session::link::{Once, pair};
 use switchboard::session::{Peer, PeerLimits};
 use switchboard::{
     CallError, CallToolResult, Client, ClientSession, Content, Cx, Handled, Handler, Implementation,
-    InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, Stdio, json,
+    InProcess, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
 };
 
 /// Names what the child serves.
@@ -166,12 +166,12 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
     }
 }
 
-fn offer(name: &str) -> Offer {
+fn offer(name: &str) -> RevisionPolicy {
     match name {
-        "legacy" => Offer::LegacyOnly,
-        "modern" => Offer::ModernOnly,
-        "dual" => Offer::Any,
-        revision => Offer::Only(revision.parse().expect("the name of a revision")),
+        "legacy" => RevisionPolicy::LegacyOnly,
+        "modern" => RevisionPolicy::ModernOnly,
+        "dual" => RevisionPolicy::Any,
+        revision => RevisionPolicy::Only(revision.parse().expect("the name of a revision")),
     }
 }
 

@@ -269,7 +269,7 @@ async fn the_events_of_the_service_are_heard_and_published_here_too() {
     let builder = bench::builder().events(feed).accept_notifications(true);
     let caller = caller(&builder).await;
     let mcp = Caller::new(
-        open::session(&builder.build().unwrap(), switchboard_session::Offer::ModernOnly).await,
+        open::session(&builder.build().unwrap(), switchboard_session::RevisionPolicy::ModernOnly).await,
         Arc::clone(bench::design()),
     );
     let mut ticks = caller.events::<u32>("ticked").await.unwrap();

@@ -10,7 +10,7 @@ use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::wire::STREAM_NOTE;
 use switchboard_server::{Cx as ServiceCx, Error, Events, LostEvents, StreamJson};
 use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
-use switchboard_session::{Client, Offer};
+use switchboard_session::{Client, RevisionPolicy};
 
 use crate::client::bench;
 use crate::client::open::{self, ERAS, callers};
@@ -147,7 +147,7 @@ impl Handler for Says {
     }
 }
 
-async fn says(notes: &[Value], answer: Result<Value, RpcError>, offer: Offer) -> Caller {
+async fn says(notes: &[Value], answer: Result<Value, RpcError>, offer: RevisionPolicy) -> Caller {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     let says = Says { notes: notes.to_vec(), answer };
     let server = Server::builder(Implementation::new("says", "1"), offers).build(says);

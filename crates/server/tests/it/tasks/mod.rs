@@ -13,10 +13,12 @@ use switchboard_protocol::{
     ListCapability, OrderedMap, Raw, RpcError, ServerCapabilities, TaskParams, TextField,
 };
 use switchboard_server::task::{Fate, MemoryTasks, TaskLimits, Tasks};
-use switchboard_session::client::{Abilities, Answers, Asker, Change, Refusal};
+use switchboard_session::client::{
+    Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer,
+};
 use switchboard_session::link::{BoxFuture, Once, pair};
 use switchboard_session::server::{Caller, Cx, Handled, Handler, InProcess, Reply, Server, ServerRequest};
-use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -137,16 +139,16 @@ fn stage() -> Stage {
 /// Answers every question with the key's own words.
 struct Ada;
 
-impl Answers for Ada {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Ada {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
     fn elicit<'a>(
         &'a self,
         asked: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let ElicitParams::Form(form) = asked else { panic!("a form is asked for") };
         let name = form.message.trim_start_matches("The ").trim_end_matches('?').to_owned();
         let mut content = OrderedMap::new();
@@ -155,18 +157,18 @@ impl Answers for Ada {
     }
 }
 
-const MODERN: Offer = Offer::ModernOnly;
-const LEGACY: Offer = Offer::LegacyOnly;
+const MODERN: RevisionPolicy = RevisionPolicy::ModernOnly;
+const LEGACY: RevisionPolicy = RevisionPolicy::LegacyOnly;
 
-fn client(offer: Offer) -> Client {
+fn client(offer: RevisionPolicy) -> Client {
     Client::new().with_offer(offer).with_tasks().with_answers(Ada)
 }
 
-async fn direct(stage: &Stage, offer: Offer) -> ClientSession {
+async fn direct(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     client(offer).connect(InProcess::new(&stage.server)).await.unwrap()
 }
 
-async fn piped(stage: &Stage, offer: Offer) -> ClientSession {
+async fn piped(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     let (near, far) = pair();
     let server = Arc::clone(&stage.server);
     tokio::spawn(async move { server.serve(far).await });
@@ -174,7 +176,11 @@ async fn piped(stage: &Stage, offer: Offer) -> ClientSession {
 }
 
 /// Calls a tool, as a task where it can be one.
-async fn call(session: &ClientSession, offer: Offer, tool: &str) -> Result<CallToolResult, CallError> {
+async fn call(
+    session: &ClientSession,
+    offer: RevisionPolicy,
+    tool: &str,
+) -> Result<CallToolResult, CallError> {
     let call = session.call_tool(tool.to_owned(), ());
     if offer == LEGACY { call.as_task(TaskParams::new()).await } else { call.await }
 }

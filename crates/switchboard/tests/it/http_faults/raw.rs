@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use switchboard::protocol::{ListCapability, ListToolsResult, Settings};
 use switchboard::{
     CallToolResult, Content, Cx, Handled, Handler, HttpListener, HttpOptions, HttpService, Implementation,
-    Level, ListenerLimits, Offer, Raw, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    Level, ListenerLimits, Raw, RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -149,10 +149,10 @@ impl Drop for Stand {
 
 impl Stand {
     pub(crate) async fn open() -> Self {
-        Self::with(HttpOptions::default(), ListenerLimits::default(), Offer::Any).await
+        Self::with(HttpOptions::default(), ListenerLimits::default(), RevisionPolicy::Any).await
     }
 
-    pub(crate) async fn with(options: HttpOptions, limits: ListenerLimits, offer: Offer) -> Self {
+    pub(crate) async fn with(options: HttpOptions, limits: ListenerLimits, offer: RevisionPolicy) -> Self {
         let told: Arc<Told> = Arc::default();
         let offers = ServerCapabilities::new()
             .with_tools(ListCapability::new().with_list_changed(true))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchboard::session::Peer;
 use switchboard::session::link::Once;
-use switchboard::{CallError, Client, LinkError, PeerLimits, Phase, State};
+use switchboard::{CallError, Client, LinkError, PeerLimits, State, TimeoutKind};
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open, open_modern, open_with};
 use crate::faults::stage::{echo, legacy};
@@ -37,7 +37,7 @@ async fn f059_answers_after_a_timeout_or_a_cancellation_are_dropped() {
             request
         });
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: Phase::Total, after, .. }) if after == second),
+        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Total, after, .. }) if after == second),
         "{outcome:?}"
     );
     assert!(start.elapsed() < second + Duration::from_millis(250));

@@ -9,8 +9,8 @@ use switchboard::session::Peer;
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::{ChildHandle, StopLadder, spawn};
 use switchboard::{
-    CallError, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Stdio, Tap, Way,
-    json,
+    CallError, Client, ClientSession, Dial, Ended, Limits, LinkError, PeerLimits, RevisionPolicy, Stdio, Tap,
+    Way, json,
 };
 
 use crate::faults::faultd;
@@ -110,7 +110,7 @@ pub(crate) fn sh(script: &str) -> Stdio {
 
 /// A client that speaks to legacy servers without a probe.
 pub(crate) fn legacy() -> Client {
-    Client::new().with_offer(Offer::LegacyOnly)
+    Client::new().with_offer(RevisionPolicy::LegacyOnly)
 }
 
 /// Limits with one change.

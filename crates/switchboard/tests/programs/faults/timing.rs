@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard::session::Peer;
 use switchboard::session::link::{Hint, Once};
-use switchboard::{CallError, Client, LinkError, PeerLimits, Phase, State};
+use switchboard::{CallError, Client, LinkError, PeerLimits, State, TimeoutKind};
 use tokio::time::Instant;
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};
@@ -74,7 +74,7 @@ async fn f007_a_server_that_never_speaks_times_out_while_starting() {
         let start = Instant::now();
         let outcome = session.initialize().await;
         let minute = Duration::from_secs(60);
-        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: Phase::Startup, after, .. } if *after == minute);
+        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, after, .. } if *after == minute);
         assert!(is_startup(&outcome.unwrap_err()));
         assert!(start.elapsed() >= minute && start.elapsed() < minute + Duration::from_millis(250));
         assert!(matches!(session.state(), State::Failed(error) if is_startup(&error)));
@@ -94,7 +94,10 @@ async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     });
     let error = session.unwrap_err();
     assert!(
-        matches!(error, CallError::TimedOut { phase: Phase::Startup, hint: Some(Hint::PrettyPrints), .. }),
+        matches!(
+            error,
+            CallError::TimedOut { phase: TimeoutKind::Startup, hint: Some(Hint::PrettyPrints), .. }
+        ),
         "{error:?}"
     );
 }

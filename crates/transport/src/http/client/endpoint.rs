@@ -258,7 +258,7 @@ impl Http {
 }
 
 impl Dial for Http {
-    fn may_die_of_the_probe(&self) -> bool {
+    fn probe_may_kill_server(&self) -> bool {
         self.way == Way::Sse
     }
 

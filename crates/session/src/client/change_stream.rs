@@ -120,11 +120,11 @@ impl Hub {
 
 /// The changes from now on.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeStream {
     pub(crate) lane: broadcast::Receiver<Change>,
 }
 
-impl Changes {
+impl ChangeStream {
     /// The next change, or `None` when the session is over.
     pub async fn next(&mut self) -> Option<Change> {
         match self.lane.recv().await {
@@ -137,8 +137,8 @@ impl Changes {
 
 /// A subscription. Dropping it ends it.
 #[derive(Debug)]
-pub struct Listening {
-    pub(crate) changes: Changes,
+pub struct Subscription {
+    pub(crate) changes: ChangeStream,
     pub(crate) accepted: ListenFilter,
     pub(crate) hold: Hold,
 }
@@ -160,7 +160,7 @@ impl Drop for Hold {
     }
 }
 
-impl Listening {
+impl Subscription {
     /// The next change that was asked for, or `None` when the subscription or the session is over.
     pub async fn next(&mut self) -> Option<Change> {
         loop {

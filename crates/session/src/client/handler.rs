@@ -17,24 +17,24 @@ use crate::link::{BoxFuture, Link, Post};
 /// Answers what a server asks. Roots are set on the session itself and need no answer from here.
 ///
 /// ```
-/// use switchboard::session::client::{Abilities, Answers, Asker, Refusal};
+/// use switchboard::session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 /// use switchboard::session::link::BoxFuture;
 /// use switchboard::protocol::{ElicitAction, ElicitParams, ElicitResult};
 ///
 /// struct AlwaysDecline;
-/// impl Answers for AlwaysDecline {
-///     fn abilities(&self) -> Abilities {
-///         Abilities::none().with_forms()
+/// impl ClientHandler for AlwaysDecline {
+///     fn abilities(&self) -> HandlerCapabilities {
+///         HandlerCapabilities::none().with_forms()
 ///     }
-///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a RequestingServer) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
 ///         Box::pin(async { Ok(ElicitResult::new(ElicitAction::Decline)) })
 ///     }
 /// }
 /// ```
-pub trait Answers: Send + Sync + 'static {
+pub trait ClientHandler: Send + Sync + 'static {
     /// What can be asked at all; this is what the server is told.
-    fn abilities(&self) -> Abilities {
-        Abilities::none()
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none()
     }
 
     /// The name the user knows the server by, where these answer one server only: it names who asks. A server's own name
@@ -47,25 +47,25 @@ pub trait Answers: Send + Sync + 'static {
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let _ = (request, asker);
-        Box::pin(async { Err(Refusal::new("nobody is here to ask")) })
+        Box::pin(async { Err(HandlerError::new("nobody is here to ask")) })
     }
 
     /// The server wants a completion from a model.
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         let _ = (request, asker);
-        Box::pin(async { Err(Refusal::new("no model is here to ask")) })
+        Box::pin(async { Err(HandlerError::new("no model is here to ask")) })
     }
 }
 
-impl<A: Answers + ?Sized> Answers for Arc<A> {
-    fn abilities(&self) -> Abilities {
+impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
+    fn abilities(&self) -> HandlerCapabilities {
         (**self).abilities()
     }
 
@@ -76,27 +76,27 @@ impl<A: Answers + ?Sized> Answers for Arc<A> {
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         (**self).elicit(request, asker)
     }
 
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         (**self).sample(request, asker)
     }
 }
 
 /// Answers nothing, and says so from the start.
-impl Answers for () {}
+impl ClientHandler for () {}
 
-/// What can be asked.
+/// What a client handler can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Abilities {
+pub struct HandlerCapabilities {
     /// The user fills in forms.
     pub forms: bool,
     /// The user visits URLs.
@@ -107,7 +107,7 @@ pub struct Abilities {
     pub sampling_tools: bool,
 }
 
-impl Abilities {
+impl HandlerCapabilities {
     /// Nothing.
     pub const fn none() -> Self {
         Self { forms: false, urls: false, sampling: false, sampling_tools: false }
@@ -143,10 +143,10 @@ impl Abilities {
     }
 }
 
-/// Who asks. Its display is the name the user knows the server by, else "the server".
+/// The server that asks. Its display is the name the user knows the server by, else "the server".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Asker {
+pub struct RequestingServer {
     /// The name the user knows the server by: that of its configuration.
     pub name: Option<String>,
     /// Who the server says it is: a claim, which anybody can make.
@@ -158,7 +158,7 @@ pub struct Asker {
 #[derive(Clone)]
 pub(crate) struct Report {
     pub(crate) token: RequestId,
-    // Weak: whoever keeps an asker does not keep the server alive.
+    // Weak: whoever keeps a `RequestingServer` does not keep the server alive.
     pub(crate) link: Weak<dyn Link>,
     pub(crate) revision: Revision,
 }
@@ -169,8 +169,8 @@ impl fmt::Debug for Report {
     }
 }
 
-impl Asker {
-    /// Whoever this is; for tests of [`Answers`].
+impl RequestingServer {
+    /// Whoever this is; for tests of [`ClientHandler`].
     pub fn new(server: Option<Implementation>) -> Self {
         Self { name: None, server, report: None }
     }
@@ -197,29 +197,29 @@ impl Asker {
     }
 }
 
-impl fmt::Display for Asker {
+impl fmt::Display for RequestingServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name.as_deref().unwrap_or("the server"))
     }
 }
 
-/// Why nothing was answered. A user who declines is not a refusal but an answer.
+/// Why a client handler did not answer. A user who declines has answered: that is a result, not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct HandlerError {
     reason: String,
 }
 
-impl Refusal {
-    /// Refused for this reason.
+impl HandlerError {
+    /// An error with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for HandlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl Error for Refusal {}
+impl Error for HandlerError {}

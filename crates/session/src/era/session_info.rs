@@ -5,7 +5,7 @@ use switchboard_protocol::{CacheHints, Implementation, Revision, ServerCapabilit
 /// What both sides agreed on.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Terms {
+pub struct SessionInfo {
     /// The revision that is spoken.
     pub revision: Revision,
     /// Who the server says it is. For display only: nothing may depend on it.
@@ -23,7 +23,7 @@ pub struct Terms {
 /// The default is all of them: modern first, the newest legacy revision when the server is older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Offer {
+pub enum RevisionPolicy {
     /// All revisions; find out what the server speaks.
     #[default]
     Any,
@@ -41,7 +41,7 @@ pub enum Offer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listed([Option<Revision>; Revision::ALL.len()]);
 
-impl Offer {
+impl RevisionPolicy {
     /// The revisions of these names, the preferred ones first: a client that names one that is not among them is offered
     /// the first that opens as it does. A name that comes twice counts once; no name at all is every revision.
     ///
@@ -106,7 +106,7 @@ impl Offer {
 
 /// What is known of a server from an earlier connection, so that the next one opens faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum EraHint {
     /// It speaks a modern revision: a failing probe is an outage, never a reason to fall back.
     Modern,
     /// It needs a handshake: send no probe.
