@@ -5,7 +5,7 @@
 //! ```text
 //!                                              ┌── client   ClientSession: typed verbs
 //!   link ◀── mux ◀── request ◀── era ◀─────────┤
-//!     ▲                                        └── server   Server, Handler, Cx
+//!     ▲                                        └── server   Server, Handler, RequestContext
 //!     └── Pipe { Outlet, Inlet }: yours to implement
 //! ```
 //!
@@ -28,14 +28,14 @@
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
 //! use switchboard::session::Client;
-//! use switchboard::session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
+//! use switchboard::session::server::{RequestContext, HandlerOutcome, Handler, InProcess, Server, ServerRequest};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {
-//!     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//!     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //!         match request {
-//!             ServerRequest::CallTool(call) => Handled::now(CallToolResult::new([Content::text(call.name)])),
-//!             other => Handled::error(switchboard::protocol::RpcError::method_not_found(other.method())),
+//!             ServerRequest::CallTool(call) => HandlerOutcome::now(CallToolResult::new([Content::text(call.name)])),
+//!             other => HandlerOutcome::error(switchboard::protocol::RpcError::method_not_found(other.method())),
 //!         }
 //!     }
 //! }
@@ -87,11 +87,11 @@
 //! }
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard::session::server::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{RequestContext, HandlerOutcome, Handler, Server, ServerRequest};
 //! # struct Nothing;
 //! # impl Handler for Nothing {
-//! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
-//! #         Handled::error(RpcError::method_not_found(request.method()))
+//! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+//! #         HandlerOutcome::error(RpcError::method_not_found(request.method()))
 //! #     }
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

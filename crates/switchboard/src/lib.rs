@@ -29,8 +29,8 @@ pub use switchboard_session::client::{
 pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
 #[cfg(feature = "server")]
 pub use switchboard_session::server::{
-    AskError, Cx, Handled, Handler, InProcess, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
-    ServerRequest,
+    AskError, CachedResult, Handler, HandlerOutcome, InProcess, Publisher, Reply, RequestContext, Server,
+    ServerBuilder, ServerLimits, ServerRequest,
 };
 pub use switchboard_session::{CallError, EraHint, PeerLimits, RevisionPolicy, SessionInfo, TimeoutKind};
 #[cfg(feature = "http-client")]

@@ -12,7 +12,7 @@ use switchboard_protocol::{
 use switchboard_session::RevisionPolicy;
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use crate::stage::{host_with, http, sh};
 use crate::toy::Toy;
@@ -76,14 +76,14 @@ struct Asks {
 }
 
 impl Handler for Asks {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
-                Handled::now(ListToolsResult::new([Tool::new("ask", json!({"type": "object"}))]))
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("ask", json!({"type": "object"}))]))
             }
             ServerRequest::CallTool(_) => {
                 let address = self.address.clone();
-                Handled::later(async move {
+                HandlerOutcome::later(async move {
                     let Some(address) = address else {
                         // A new key each time is a new question each time.
                         for question in 0.. {
@@ -97,7 +97,7 @@ impl Handler for Asks {
                     Ok(ServerResult::from(CallToolResult::new([Content::text(text)])))
                 })
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

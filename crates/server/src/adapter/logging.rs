@@ -51,7 +51,7 @@ pub(crate) struct About<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) uri: Option<&'a str>,
     caller: Option<&'a Caller>,
-    cx: Option<&'a server::Cx>,
+    cx: Option<&'a server::RequestContext>,
 }
 
 impl<'a> About<'a> {
@@ -70,7 +70,7 @@ impl<'a> About<'a> {
     }
 
     /// The same, of this request.
-    pub(crate) fn of(mut self, cx: &'a server::Cx) -> Self {
+    pub(crate) fn of(mut self, cx: &'a server::RequestContext) -> Self {
         (self.caller, self.cx) = (cx.caller(), Some(cx));
         self
     }
@@ -122,7 +122,7 @@ impl Logged {
             name: about.name.map(str::to_owned),
             uri: about.uri.map(str::to_owned),
             caller: about.caller.cloned(),
-            client: about.cx.and_then(server::Cx::client),
+            client: about.cx.and_then(server::RequestContext::client),
             duration: None,
             code: None,
             payload: payload.filter(|_| options.log_payloads).cloned(),

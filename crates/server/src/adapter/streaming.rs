@@ -18,7 +18,7 @@ use crate::{EventSink, StreamLimits};
 
 /// Returns the sink for the items of one call, and the buffer that the result takes its items from.
 pub(crate) fn sink(
-    cx: &server::Cx,
+    cx: &server::RequestContext,
     meta: Option<&Meta>,
     limits: StreamLimits,
 ) -> (EventSink, Arc<StreamBuffer>) {

@@ -15,7 +15,7 @@ use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
 use switchboard_session::link::{Exchange, LinkError, Once, pair};
-use switchboard_session::server::{Answered, Back, Caller, Extensions, InProcess, Server};
+use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
 use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
@@ -492,7 +492,7 @@ pub(crate) struct Keeps {
     pub(crate) notes: parking_lot::Mutex<Vec<(String, Value)>>,
 }
 
-impl Back for Keeps {
+impl ReplyChannel for Keeps {
     fn is_behind(&self) -> bool {
         self.behind.load(Ordering::SeqCst)
     }
@@ -552,5 +552,5 @@ pub(crate) fn begin_text(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, 
         panic!("{frame} is no request")
     };
     let says = server.look(&request);
-    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn Back>)
+    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn ReplyChannel>)
 }

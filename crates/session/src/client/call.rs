@@ -91,7 +91,7 @@ pub(crate) struct Finished {
 }
 
 /// What a result may ask for before there is another.
-enum Seldom<'a> {
+enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),
 }
@@ -124,7 +124,7 @@ impl Live {
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
             // Boxed, and nothing of it held beside the box: what happens seldom must not make every call larger.
-            let seldom: Seldom<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
+            let seldom: FollowUp<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
                 Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
                 Settled::Ask(asked) => {
                     rounds += 1;
@@ -132,13 +132,13 @@ impl Live {
                         return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
                     let answers = call.answers.as_ref().unwrap_or(&self.answers);
-                    Seldom::Round(self.round(asked, rounds, &**answers))
+                    FollowUp::Round(self.round(asked, rounds, &**answers))
                 }
-                Settled::Task(ticket) => Seldom::Task(ticket),
+                Settled::Task(ticket) => FollowUp::Task(ticket),
             };
             match seldom {
-                Seldom::Round(answered) => round = Some(answered.await?),
-                Seldom::Task(ticket) => {
+                FollowUp::Round(answered) => round = Some(answered.await?),
+                FollowUp::Task(ticket) => {
                     let result = self.follow(ticket, &mut watch).await?;
                     return Ok(Finished { result, took_input: true });
                 }

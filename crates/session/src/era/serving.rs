@@ -1,4 +1,4 @@
-//! The server's dialect: on which footing a request stands, and what that changes, one match for each verb.
+//! The server's dialect: the era of a request, and what that changes, one match for each operation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -15,11 +15,11 @@ use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
 use crate::era::{Classified, Look, News, ServerProfile, is_extension_note};
 use crate::link::BoxFuture;
-use crate::request::{AskError, Back, Caller, Reply};
+use crate::request::{AskError, Caller, Reply, ReplyChannel};
 
-/// On which footing a request stands.
+/// The era of a request, with what it brings.
 #[derive(Debug, Clone)]
-pub(crate) enum Footing {
+pub(crate) enum RequestEra {
     /// In the session of its pipe.
     Legacy(Arc<Session>),
     /// Alone.
@@ -36,9 +36,9 @@ pub(crate) struct Alone {
 /// What admitting a request gives.
 pub(crate) enum Admission {
     /// Go on.
-    Footing(Footing, Option<RequestId>),
+    Admitted(RequestEra, Option<RequestId>),
     /// The answer is here already.
-    Answered(Result<ServerResult, RpcError>, Footing),
+    Answered(Result<ServerResult, RpcError>, RequestEra),
 }
 
 pub use crate::era::TaskWays;
@@ -58,7 +58,7 @@ pub(crate) fn admit(
         Classified::Modern(stated) => {
             let stated = stated?;
             let revision = modern::admit(server, &stated)?;
-            Ok(Admission::Footing(Footing::Modern(Alone { revision, stated }), look.progress))
+            Ok(Admission::Admitted(RequestEra::Modern(Alone { revision, stated }), look.progress))
         }
     }
 }
@@ -70,16 +70,16 @@ fn admit_legacy(
     params: Option<&Raw>,
     progress: Option<RequestId>,
 ) -> Result<Admission, RpcError> {
-    let footing = Footing::Legacy(Arc::clone(session));
+    let era = RequestEra::Legacy(Arc::clone(session));
     match method {
         "initialize" => {
             let result = legacy::initialize(server, session, params)?;
-            Ok(Admission::Answered(Ok(result.into()), footing))
+            Ok(Admission::Answered(Ok(result.into()), era))
         }
         "ping" if !server.offer.legacy().is_empty() => {
-            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
+            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), era))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, progress)),
+        _ if session.agreed().is_some() => Ok(Admission::Admitted(era, progress)),
         // A server of the modern era alone misses what every request must say of itself.
         _ if server.offer.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
@@ -89,7 +89,7 @@ fn admit_legacy(
     }
 }
 
-impl Footing {
+impl RequestEra {
     pub(crate) fn revision(&self) -> Revision {
         match self {
             Self::Legacy(session) => {
@@ -143,7 +143,7 @@ impl Footing {
     /// Asks the client, and gives its answer as text.
     pub(crate) async fn ask(
         &self,
-        back: &dyn Back,
+        back: &dyn ReplyChannel,
         questions: &Questions,
         key: &str,
         mut request: InputRequest,
@@ -204,7 +204,12 @@ impl Footing {
     }
 
     /// Makes a request of the client by its name.
-    pub(crate) async fn request(&self, back: &dyn Back, method: &str, params: &Raw) -> Result<Raw, AskError> {
+    pub(crate) async fn request(
+        &self,
+        back: &dyn ReplyChannel,
+        method: &str,
+        params: &Raw,
+    ) -> Result<Raw, AskError> {
         let Self::Legacy(_) = self else { return Err(AskError::Unavailable) };
         if let Some(row) = surface::find_in(method, self.revision()) {
             let needs = match row.needs {
@@ -388,7 +393,7 @@ fn undeclared(
 }
 
 /// Asks the client with a request of our own.
-async fn ask_now(back: &dyn Back, request: &InputRequest) -> Result<Raw, AskError> {
+async fn ask_now(back: &dyn ReplyChannel, request: &InputRequest) -> Result<Raw, AskError> {
     #[derive(serde::Deserialize)]
     struct Outer {
         params: Option<Raw>,

@@ -4,8 +4,6 @@
 
 #[cfg(feature = "server")]
 mod ask_error;
-#[cfg(feature = "server")]
-mod back;
 mod call_error;
 #[cfg(feature = "server")]
 mod caller;
@@ -15,11 +13,11 @@ mod cancel;
 mod extensions;
 #[cfg(feature = "client")]
 mod limits;
+#[cfg(feature = "server")]
+mod reply_channel;
 
 #[cfg(feature = "server")]
 pub use ask_error::AskError;
-#[cfg(feature = "server")]
-pub use back::{Back, Reply};
 pub use call_error::{CallError, TimeoutKind};
 #[cfg(feature = "server")]
 pub use caller::Caller;
@@ -29,3 +27,5 @@ pub(crate) use cancel::Cancel;
 pub use extensions::Extensions;
 #[cfg(feature = "client")]
 pub use limits::Limits;
+#[cfg(feature = "server")]
+pub use reply_channel::{Reply, ReplyChannel};

@@ -14,13 +14,13 @@ use switchboard_protocol::{
     SetLevelParams, SubscribeParams, surface,
 };
 
-use crate::era::serving::{Admission, Footing, Resume, ServerSession, admit, discover};
+use crate::era::serving::{Admission, RequestEra, Resume, ServerSession, admit, discover};
 use crate::era::{Look, Questions, may_ask};
 use crate::link::BoxFuture;
-use crate::request::{Back, Caller, Cancel, Reply};
-use crate::server::cx::Asking;
+use crate::request::{Caller, Cancel, Reply, ReplyChannel};
 use crate::server::listen::listen;
-use crate::server::{Cx, Handled, Server, ServerRequest};
+use crate::server::request_context::Asking;
+use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
 
 /// What the client is told: a result as text, or an error.
 pub type Outcome = Result<Raw, RpcError>;
@@ -51,46 +51,46 @@ pub(crate) fn answer(
     session: &Arc<ServerSession>,
     request: Request,
     look: Look,
-    back: Arc<dyn Back>,
+    back: Arc<dyn ReplyChannel>,
 ) -> Answered {
     let Request { id, method, params, .. } = &request;
     // What is answered here never reaches the handler, which is told of it all the same.
-    let observe = |footing: Option<&Footing>, error: Option<&RpcError>| {
-        let request = AnsweredRequest { method, caller: back.caller(), footing, error };
+    let observe = |era: Option<&RequestEra>, error: Option<&RpcError>| {
+        let request = AnsweredRequest { method, caller: back.caller(), era, error };
         server.handler().answered(&request);
     };
-    let (footing, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
+    let (era, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
         Err(error) => {
             observe(None, Some(&error));
             return Answered::Refused(error);
         }
-        Ok(Admission::Answered(reply, footing)) => {
-            observe(Some(&footing), reply.as_ref().err());
-            return Answered::Now(footing.seal(server.profile(), reply));
+        Ok(Admission::Answered(reply, era)) => {
+            observe(Some(&era), reply.as_ref().err());
+            return Answered::Now(era.seal(server.profile(), reply));
         }
-        Ok(Admission::Footing(footing, progress)) => (footing, progress),
+        Ok(Admission::Admitted(era, progress)) => (era, progress),
     };
-    if let Err(error) = allowed(server, &footing, method)
-        && let Err(error) = footing.seal(server.profile(), Err(error))
+    if let Err(error) = allowed(server, &era, method)
+        && let Err(error) = era.seal(server.profile(), Err(error))
     {
-        observe(Some(&footing), Some(&error));
+        observe(Some(&era), Some(&error));
         return Answered::Refused(error);
     }
-    if let Some(built_in) = built_in(server, session, &footing, (id, method), params.as_ref(), &back) {
+    if let Some(built_in) = built_in(server, session, &era, (id, method), params.as_ref(), &back) {
         return match built_in {
             BuiltIn::Replied(reply) => {
-                observe(Some(&footing), reply.as_ref().err());
-                Answered::Now(footing.seal(server.profile(), reply))
+                observe(Some(&era), reply.as_ref().err());
+                Answered::Now(era.seal(server.profile(), reply))
             }
             BuiltIn::Listens(future, cancel) => {
-                observe(Some(&footing), None);
+                observe(Some(&era), None);
                 Answered::Later(Answering { future, cancel: Some(cancel) })
             }
         };
     }
-    match hand_over(server, footing, request, progress, back) {
+    match hand_over(server, era, request, progress, back) {
         Ok(answered) => answered,
-        Err((footing, error)) => Answered::Now(footing.seal(server.profile(), Err(error))),
+        Err((era, error)) => Answered::Now(era.seal(server.profile(), Err(error))),
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn answer(
 pub struct AnsweredRequest<'a> {
     method: &'a str,
     caller: Option<&'a Caller>,
-    footing: Option<&'a Footing>,
+    era: Option<&'a RequestEra>,
     error: Option<&'a RpcError>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> AnsweredRequest<'a> {
 
     /// Who the client says it is. For display only.
     pub fn client(&self) -> Option<Implementation> {
-        self.footing.and_then(Footing::client)
+        self.era.and_then(RequestEra::client)
     }
 
     /// The error it was answered with.
@@ -135,14 +135,14 @@ impl fmt::Debug for AnsweredRequest<'_> {
 }
 
 /// Whether the revision has the method and the server offers what it needs.
-fn allowed(server: &Server, footing: &Footing, method: &str) -> Result<(), RpcError> {
+fn allowed(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcError> {
     let not_found = || RpcError::method_not_found(method);
     let mut rows = surface::find(method).peekable();
     if rows.peek().is_none() {
         // No word of the specification: the handler may know it.
         return Ok(());
     }
-    let revision = footing.revision();
+    let revision = era.revision();
     let Some(Row { needs, place, direction, .. }) = rows.find(|row| row.covers(revision)).copied() else {
         return Err(not_found());
     };
@@ -156,7 +156,7 @@ fn allowed(server: &Server, footing: &Footing, method: &str) -> Result<(), RpcEr
     }
     match place {
         Place::Core => Ok(()),
-        Place::Extension(id) if server.capabilities().has_extension(id) => footing.requires_extension(id),
+        Place::Extension(id) if server.capabilities().has_extension(id) => era.requires_extension(id),
         _ => Err(not_found()),
     }
 }
@@ -184,10 +184,10 @@ enum BuiltIn {
 fn built_in(
     server: &Arc<Server>,
     session: &Arc<ServerSession>,
-    footing: &Footing,
+    era: &RequestEra,
     (id, method): (&RequestId, &str),
     params: Option<&Raw>,
-    back: &Arc<dyn Back>,
+    back: &Arc<dyn ReplyChannel>,
 ) -> Option<BuiltIn> {
     let done =
         |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
@@ -207,7 +207,7 @@ fn built_in(
         }
         "subscriptions/listen" => match read::<ListenParams>(method, params) {
             Ok(params) => {
-                let (future, cancel) = listen(server, footing, id, params.notifications, back);
+                let (future, cancel) = listen(server, era, id, params.notifications, back);
                 BuiltIn::Listens(future, cancel)
             }
             Err(error) => BuiltIn::Replied(Err(error)),
@@ -225,14 +225,14 @@ fn read<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
 /// Hands a request to the handler.
 fn hand_over(
     server: &Arc<Server>,
-    footing: Footing,
+    era: RequestEra,
     asked: Request,
     progress: Option<RequestId>,
-    back: Arc<dyn Back>,
-) -> Result<Answered, (Footing, RpcError)> {
+    back: Arc<dyn ReplyChannel>,
+) -> Result<Answered, (RequestEra, RpcError)> {
     let request = match ServerRequest::read(&asked) {
         Ok(request) => request,
-        Err(error) => return Err((footing, error)),
+        Err(error) => return Err((era, error)),
     };
     let Request { id, method, params, .. } = asked;
     let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
@@ -241,9 +241,9 @@ fn hand_over(
         let (responses, state) = round(&request);
         let caller = state.and_then(|_| back.caller());
         let resume = Resume { method, params: &text, responses, state, caller };
-        match footing.resumed(server.profile(), resume) {
+        match era.resumed(server.profile(), resume) {
             Ok(questions) => questions,
-            Err(error) => return Err((footing, error)),
+            Err(error) => return Err((era, error)),
         }
     } else {
         Questions::default()
@@ -251,15 +251,15 @@ fn hand_over(
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
     let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
-    let cx = Cx::new(id, footing.clone(), progress, back, asking, questions);
+    let cx = RequestContext::new(id, era.clone(), progress, back, asking, questions);
     let cancel = cx.cancel();
     let own = cx.clone();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
-        .unwrap_or_else(|_| Handled::Now(Err(panicked(method))));
+        .unwrap_or_else(|_| HandlerOutcome::Now(Err(panicked(method))));
     let handler: BoxFuture<'static, Reply> = match handled {
-        Handled::Now(reply) => {
+        HandlerOutcome::Now(reply) => {
             cancel.finish();
-            let outcome = footing.seal(server.profile(), reply);
+            let outcome = era.seal(server.profile(), reply);
             if cancel.has_progressed() {
                 // The binding leaves time between the two.
                 let future = Box::pin(std::future::ready(outcome));
@@ -267,12 +267,12 @@ fn hand_over(
             }
             return Ok(Answered::Now(outcome));
         }
-        Handled::Kept(kept) => {
+        HandlerOutcome::Cached(cached) => {
             cancel.finish();
-            return Ok(Answered::Now(kept.seal(server, &footing)));
+            return Ok(Answered::Now(cached.seal(server, &era)));
         }
-        Handled::Later(future) => future,
-        Handled::Blocking(work) => {
+        HandlerOutcome::Later(future) => future,
+        HandlerOutcome::Blocking(work) => {
             let method = method.to_owned();
             Box::pin(async move {
                 tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked(&method)))
@@ -282,14 +282,14 @@ fn hand_over(
     let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
     let run = if asks {
         let principal = own.caller().map(Caller::principal);
-        footing.run(server.profile(), (method, text, principal), handler, own)
+        era.run(server.profile(), (method, text, principal), handler, own)
     } else {
         handler
     };
     let server = Arc::clone(server);
     let future = Box::pin(async move {
         let reply = run.await;
-        footing.seal(server.profile(), reply)
+        era.seal(server.profile(), reply)
     });
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
 }

@@ -1,7 +1,7 @@
 //! What a binding needs to serve requests its own way: HTTP has no pipe to hand over.
 //!
 //! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
-//! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::tell`].
+//! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::subscribe_session`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::tells;
 use crate::era::{Classified, Look, News, is_modern_name, look};
-use crate::request::Back;
+use crate::request::ReplyChannel;
 use crate::server::Server;
 use crate::server::answer::{Answered, answer};
 use crate::server::publish::{Hears, Registered};
 
 pub use crate::era::serving::ServerSession;
 
-/// What a request says of itself, looked at once.
+/// The class of a request by what it says of itself: in a session, or standing alone in a revision.
 #[derive(Debug)]
-pub struct Says(Look);
+pub struct MessageClass(Look);
 
-impl Says {
+impl MessageClass {
     /// Nothing when it belongs to a session. Else it stands alone, in the version it says; the error names what it
     /// fails to say.
     pub fn alone(&self) -> Option<Result<&str, &RpcError>> {
@@ -39,21 +39,21 @@ pub fn stands_alone(version: &str) -> bool {
     is_modern_name(version)
 }
 
-/// Keeps a session told of changes until it is dropped.
-pub struct Told {
+/// The subscription of a session to the changes of a server: it is told of them until this is dropped.
+pub struct ChangeSubscription {
     _registered: Registered,
 }
 
-impl std::fmt::Debug for Told {
+impl std::fmt::Debug for ChangeSubscription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Told")
+        f.write_str("ChangeSubscription")
     }
 }
 
 impl Server {
     /// What a request says of itself.
-    pub fn look(&self, request: &Request) -> Says {
-        Says(look(request, &self.last_stated))
+    pub fn look(&self, request: &Request) -> MessageClass {
+        MessageClass(look(request, &self.last_stated))
     }
 
     /// Answers one request that was looked at. `session` is what the connection remembers; a request that stands alone
@@ -62,10 +62,10 @@ impl Server {
         self: &Arc<Self>,
         session: &Arc<ServerSession>,
         request: Request,
-        says: Says,
-        back: Arc<dyn Back>,
+        class: MessageClass,
+        back: Arc<dyn ReplyChannel>,
     ) -> Answered {
-        answer(self, session, request, says.0, back)
+        answer(self, session, request, class.0, back)
     }
 
     /// Hears a notification of a client that concerns no request.
@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// Whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn Back) -> Result<(), RpcError> {
+    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn ReplyChannel) -> Result<(), RpcError> {
         catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, back.caller())))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
@@ -134,17 +134,21 @@ impl Server {
     }
 
     /// Tells a session of changes from now on, through `back`.
-    pub fn tell(self: &Arc<Self>, session: &Arc<ServerSession>, back: Arc<dyn Back>) -> Told {
+    pub fn subscribe_session(
+        self: &Arc<Self>,
+        session: &Arc<ServerSession>,
+        back: Arc<dyn ReplyChannel>,
+    ) -> ChangeSubscription {
         session.attach(self.observer());
         let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
-        Told { _registered: self.publisher.register(Arc::new(listener)) }
+        ChangeSubscription { _registered: self.publisher.register(Arc::new(listener)) }
     }
 }
 
 struct SessionListener {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    back: Arc<dyn Back>,
+    back: Arc<dyn ReplyChannel>,
 }
 
 impl Hears for SessionListener {

@@ -10,12 +10,12 @@ use switchboard_protocol::{
 
 use crate::link::BoxFuture;
 use crate::request::{Caller, Reply};
-use crate::server::{AnsweredRequest, Cx, Kept};
+use crate::server::{AnsweredRequest, CachedResult, RequestContext};
 
 /// Answers requests. Openings, pings, subscriptions and log levels are answered before a handler is asked.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request. Dropping what it returns cancels it.
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled;
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome;
 
     /// Whether a resource may be subscribed to; unless said otherwise, any may.
     ///
@@ -49,7 +49,7 @@ pub trait Handler: Send + Sync + 'static {
         false
     }
 
-    /// Whether this owner ([`Cx::owner`]) may hear how a task is doing; unless said otherwise, any may.
+    /// Whether this owner ([`RequestContext::owner`]) may hear how a task is doing; unless said otherwise, any may.
     fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         let _ = (task, owner);
         true
@@ -82,7 +82,7 @@ pub trait Handler: Send + Sync + 'static {
 }
 
 impl<H: Handler + ?Sized> Handler for Arc<H> {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         (**self).handle(request, cx)
     }
 
@@ -128,26 +128,26 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 }
 
 /// How a request is handled.
-pub enum Handled {
+pub enum HandlerOutcome {
     /// The reply is here already: nothing is spawned and nothing waits.
     Now(Reply),
     /// The reply was written before, and is given again.
-    Kept(Kept),
+    Cached(CachedResult),
     /// It takes a while. Polled once where it was read; only one that waits becomes a task.
     Later(BoxFuture<'static, Reply>),
     /// It holds a thread: run where that harms nobody.
     Blocking(Box<dyn FnOnce() -> Reply + Send>),
 }
 
-impl Handled {
+impl HandlerOutcome {
     /// A result that is here already.
     pub fn now(result: impl Into<ServerResult>) -> Self {
         Self::Now(Ok(result.into()))
     }
 
     /// A result that is the same for everybody who asks.
-    pub fn kept(result: &Kept) -> Self {
-        Self::Kept(result.clone())
+    pub fn cached(result: &CachedResult) -> Self {
+        Self::Cached(result.clone())
     }
 
     /// An error that is here already.
@@ -166,13 +166,13 @@ impl Handled {
     }
 }
 
-impl std::fmt::Debug for Handled {
+impl std::fmt::Debug for HandlerOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Now(_) => "Handled::Now",
-            Self::Kept(_) => "Handled::Kept",
-            Self::Later(_) => "Handled::Later",
-            Self::Blocking(_) => "Handled::Blocking",
+            Self::Now(_) => "HandlerOutcome::Now",
+            Self::Cached(_) => "HandlerOutcome::Cached",
+            Self::Later(_) => "HandlerOutcome::Later",
+            Self::Blocking(_) => "HandlerOutcome::Blocking",
         })
     }
 }

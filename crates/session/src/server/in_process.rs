@@ -17,7 +17,7 @@ use crate::link::{
     pair,
 };
 use crate::mux::{Peer, PeerLimits};
-use crate::request::{Back, Caller, Extensions};
+use crate::request::{Caller, Extensions, ReplyChannel};
 use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
 
 /// Notes that may wait for whoever holds an exchange; the oldest gives way.
@@ -51,7 +51,7 @@ impl InProcess {
         self.with_extension(caller)
     }
 
-    /// What handlers get from [`Cx::extension`](crate::server::Cx::extension) with every request.
+    /// What handlers get from [`RequestContext::extension`](crate::server::RequestContext::extension) with every request.
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.extensions.insert(value);
@@ -145,7 +145,7 @@ impl Direct {
             version: Version::Two,
         };
         let says = self.server.look(&request);
-        Ok(self.server.answer(&self.session, request, says, Arc::clone(notes) as Arc<dyn Back>))
+        Ok(self.server.answer(&self.session, request, says, Arc::clone(notes) as Arc<dyn ReplyChannel>))
     }
 }
 
@@ -230,7 +230,7 @@ struct NotesState {
     waker: Option<Waker>,
 }
 
-impl Back for Notes {
+impl ReplyChannel for Notes {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let mut state = self.state.lock();
         if state.queue.len() == MOST_NOTES {

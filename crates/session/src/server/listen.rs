@@ -8,10 +8,10 @@ use switchboard_protocol::{
     ServerCapabilities,
 };
 
-use crate::era::serving::Footing;
+use crate::era::serving::RequestEra;
 use crate::era::{News, Subscribed};
 use crate::link::BoxFuture;
-use crate::request::{Back, Caller, Cancel};
+use crate::request::{Caller, Cancel, ReplyChannel};
 use crate::server::Server;
 use crate::server::answer::Outcome;
 use crate::server::publish::Hears;
@@ -19,23 +19,23 @@ use crate::server::publish::Hears;
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(
     server: &Arc<Server>,
-    footing: &Footing,
+    era: &RequestEra,
     id: &RequestId,
     wanted: ListenFilter,
-    back: &Arc<dyn Back>,
+    back: &Arc<dyn ReplyChannel>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
     let owner = back.caller().map(Caller::principal);
-    let accepted = match accept(server, footing, wanted, &**back, owner.as_deref()) {
+    let accepted = match accept(server, era, wanted, &**back, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {
-            let refused = footing.seal(server.profile(), Err(error));
+            let refused = era.seal(server.profile(), Err(error));
             return (Box::pin(async { refused }), cancel);
         }
     };
     let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
     let id = id.clone();
-    let (server, footing, back) = (Arc::clone(server), footing.clone(), Arc::clone(back));
+    let (server, era, back) = (Arc::clone(server), era.clone(), Arc::clone(back));
     let cancelled = Arc::clone(&cancel);
     let future = Box::pin(async move {
         let mut ended = server.publisher.ended();
@@ -62,7 +62,7 @@ pub(crate) fn listen(
         }
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
-        footing.seal(server.profile(), Ok(result.into()))
+        era.seal(server.profile(), Ok(result.into()))
     });
     (future, cancel)
 }
@@ -73,9 +73,9 @@ const MOST_LISTENED: usize = 1_000;
 /// The part of a filter that this server can honour.
 fn accept(
     server: &Server,
-    footing: &Footing,
+    era: &RequestEra,
     wanted: ListenFilter,
-    back: &dyn Back,
+    back: &dyn ReplyChannel,
     owner: Option<&str>,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
@@ -100,7 +100,7 @@ fn accept(
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
     if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
-        footing.requires_extension(TASKS_EXTENSION)?;
+        era.requires_extension(TASKS_EXTENSION)?;
         accepted.task_ids = wanted.task_ids;
         accepted.task_ids.retain(|task| server.may_follow(task, owner));
     }
@@ -110,7 +110,7 @@ fn accept(
 struct Stream {
     filter: ListenFilter,
     meta: Meta,
-    back: Arc<dyn Back>,
+    back: Arc<dyn ReplyChannel>,
     cancelled: Arc<Cancel>,
 }
 

@@ -2,25 +2,25 @@
 
 mod answer;
 mod binding;
-mod cx;
+mod cached_result;
+mod detach;
 mod handler;
 mod in_process;
-mod kept;
 mod listen;
-mod outlive;
 mod publish;
+mod request_context;
 mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod server;
 
 pub use crate::era::serving::TaskWays;
-pub use crate::request::{AskError, Back, Caller, Extensions, Reply};
+pub use crate::request::{AskError, Caller, Extensions, Reply, ReplyChannel};
 pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
-pub use binding::{Says, ServerSession, Told, stands_alone};
-pub use cx::Cx;
-pub use handler::{Handled, Handler, ServerRequest};
+pub use binding::{ChangeSubscription, MessageClass, ServerSession, stands_alone};
+pub use cached_result::CachedResult;
+pub use detach::Asks;
+pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;
-pub use kept::Kept;
-pub use outlive::Asks;
 pub use publish::Publisher;
+pub use request_context::RequestContext;
 pub use server::{Server, ServerBuilder, ServerLimits};

@@ -20,7 +20,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use crate::era::NOTE_RULES;
 use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
 use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
-use crate::request::{Back, Caller, Cancel, Extensions};
+use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{Answered, Answering, Outcome};
 use crate::server::{Server, ServerSession};
 
@@ -43,7 +43,7 @@ impl Server {
     }
 
     /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
-    /// [`Cx::extension`](crate::server::Cx::extension).
+    /// [`RequestContext::extension`](crate::server::RequestContext::extension).
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().peer.clone();
         let Pipe { outlet, inlet, keeper, tap } = pipe;
@@ -67,7 +67,7 @@ impl Server {
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
         });
-        let _told = self.tell(&connection.session, connection.back());
+        let _subscription = self.subscribe_session(&connection.session, connection.back());
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
@@ -142,8 +142,8 @@ impl Running {
 }
 
 impl Connection {
-    fn back(&self) -> Arc<dyn Back> {
-        Arc::clone(&self.voice) as Arc<dyn Back>
+    fn back(&self) -> Arc<dyn ReplyChannel> {
+        Arc::clone(&self.voice) as Arc<dyn ReplyChannel>
     }
 
     /// Whether a request may be answered now: not when its id is taken or there are too many.
@@ -220,7 +220,7 @@ impl Connection {
     }
 }
 
-impl Back for Voice {
+impl ReplyChannel for Voice {
     fn note(&self, method: &str, params: Option<&Raw>) {
         if self.outbox.waiting() > self.most_waiting {
             self.counters.dropped_notes();

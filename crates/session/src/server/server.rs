@@ -9,7 +9,7 @@ use crate::era::{
     LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
 };
 use crate::mux::PeerLimits;
-use crate::server::kept::Mark;
+use crate::server::cached_result::Mark;
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.

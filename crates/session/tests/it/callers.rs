@@ -9,7 +9,8 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::{Exchange, Once, pair};
 use switchboard_session::server::{
-    Answered, Back, Caller, Cx, Extensions, Handled, Handler, InProcess, Server, ServerRequest,
+    Answered, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
+    ServerRequest,
 };
 use switchboard_session::{Client, Peer, PeerLimits, RevisionPolicy};
 
@@ -19,11 +20,11 @@ struct Knows;
 struct Tenant(&'static str);
 
 impl Handler for Knows {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
-            return Handled::error(RpcError::method_not_found("?"));
+            return HandlerOutcome::error(RpcError::method_not_found("?"));
         };
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             if call.name.as_str() == "ask" {
                 let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
                 cx.elicit("name", ElicitParams::form("Who are you?", form)).await?;
@@ -64,7 +65,7 @@ async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
 /// The way back of one caller's requests.
 struct Of(Extensions);
 
-impl Back for Of {
+impl ReplyChannel for Of {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {

@@ -7,7 +7,9 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, Raw, RpcError, ServerCapabilities,
 };
 use switchboard_session::link::{Once, pair};
-use switchboard_session::server::{Cx, Handled, Handler, InProcess, Server, ServerRequest};
+use switchboard_session::server::{
+    Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
+};
 use switchboard_session::{Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 
 const EVENT: &str = "notifications/com.example/event";
@@ -16,11 +18,11 @@ const EVENT: &str = "notifications/com.example/event";
 struct Counts;
 
 impl Handler for Counts {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
             let note = Raw::from(serde_json::json!({ "requestId": cx.request_id() }));
             cx.notify(EVENT, Some(&note));
-            return Handled::error(RpcError::method_not_found(if cx.may_notify(EVENT) {
+            return HandlerOutcome::error(RpcError::method_not_found(if cx.may_notify(EVENT) {
                 "told"
             } else {
                 ""
@@ -30,7 +32,7 @@ impl Handler for Counts {
             .as_u64()
             .and_then(|most| u32::try_from(most).ok())
             .unwrap();
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             for number in 1..=most {
                 let note = serde_json::json!({ "requestId": cx.request_id(), "number": number });
                 cx.notify(EVENT, Some(&Raw::from(note)));

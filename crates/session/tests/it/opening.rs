@@ -10,8 +10,8 @@ use switchboard_protocol::{
 };
 use switchboard_session::link::Exchange;
 use switchboard_session::server::{
-    Answered, Back, Caller, Cx, Handled, Handler, InProcess, Server, ServerBuilder, ServerRequest,
-    ServerSession,
+    Answered, Caller, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
+    ServerBuilder, ServerRequest, ServerSession,
 };
 use switchboard_session::{Client, OpeningPolicy, RevisionPolicy, VersionPolicy};
 
@@ -19,13 +19,13 @@ use switchboard_session::{Client, OpeningPolicy, RevisionPolicy, VersionPolicy};
 struct Verbs;
 
 impl Handler for Verbs {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(_) = request else {
-            return Handled::error(RpcError::method_not_found(request.method()));
+            return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
         let verbs = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
         let said = verbs.map(|verb| if verb { "yes" } else { "no" }).join(" ");
-        Handled::now(CallToolResult::new([Content::text(said)]))
+        HandlerOutcome::now(CallToolResult::new([Content::text(said)]))
     }
 }
 
@@ -36,7 +36,7 @@ fn builder() -> ServerBuilder {
 
 struct Nowhere;
 
-impl Back for Nowhere {
+impl ReplyChannel for Nowhere {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {

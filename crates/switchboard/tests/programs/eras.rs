@@ -11,8 +11,8 @@ use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{Once, pair};
 use switchboard::session::{Peer, PeerLimits};
 use switchboard::{
-    CallError, CallToolResult, Client, ClientSession, Content, Cx, Handled, Handler, Implementation,
-    InProcess, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
+    CallError, CallToolResult, Client, ClientSession, Content, Handler, HandlerOutcome, Implementation,
+    InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
 };
 
 /// Names what the child serves.
@@ -178,12 +178,12 @@ fn offer(name: &str) -> RevisionPolicy {
 struct Says;
 
 impl Handler for Says {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(_) => {
-                Handled::now(CallToolResult::new([Content::text(cx.revision().as_str())]))
+                HandlerOutcome::now(CallToolResult::new([Content::text(cx.revision().as_str())]))
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

@@ -17,7 +17,9 @@ use switchboard_session::client::{
     Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer,
 };
 use switchboard_session::link::{BoxFuture, Once, pair};
-use switchboard_session::server::{Caller, Cx, Handled, Handler, InProcess, Reply, Server, ServerRequest};
+use switchboard_session::server::{
+    Caller, Handler, HandlerOutcome, InProcess, Reply, RequestContext, Server, ServerRequest,
+};
 use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
@@ -41,13 +43,13 @@ struct Jobs {
     dropped: Dropped,
 }
 
-async fn name(cx: &Cx, key: &str) -> Result<String, RpcError> {
+async fn name(cx: &RequestContext, key: &str) -> Result<String, RpcError> {
     let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
     let answer = cx.elicit(key, ElicitParams::form(format!("The {key}?"), form)).await?;
     Ok(answer.content.and_then(|content| content.get("name")?.decode().ok()).unwrap_or_default())
 }
 
-async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
+async fn work(tool: String, cx: RequestContext, mut unfinished: Unfinished) -> Reply {
     let said = match tool.as_str() {
         "quick" => "quick".to_owned(),
         "slow" => {
@@ -72,12 +74,12 @@ async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
         "again" => format!("{} and {}", name(&cx, "name").await?, name(&cx, "name").await?),
         "later" => {
             let user = name(&cx, "user").await?;
-            let outlives = cx.outlive().await;
+            let outlives = cx.detach().await;
             format!("{user} {outlives} {}", name(&cx, "more").await?)
         }
         "thread" => {
             let runtime = tokio::runtime::Handle::current();
-            let work = move || runtime.block_on(async { (cx.outlive().await, name(&cx, "user").await) });
+            let work = move || runtime.block_on(async { (cx.detach().await, name(&cx, "user").await) });
             let (outlives, user) = tokio::task::spawn_blocking(work).await.unwrap();
             format!("{outlives} {}", user?)
         }
@@ -88,7 +90,7 @@ async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
 }
 
 impl Handler for Jobs {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let call = match request {
             ServerRequest::CallTool(call) => call,
             other => return self.tasks.answer(other, cx),
@@ -101,10 +103,10 @@ impl Handler for Jobs {
         };
         let work = Box::pin(work(call.name.to_string(), cx.clone(), Unfinished(Some(self.dropped.clone()))));
         match self.tasks.fate(&cx, rule, call.task.as_ref()) {
-            Fate::Plain => Handled::Later(work),
+            Fate::Plain => HandlerOutcome::Later(work),
             Fate::Task => self.tasks.start(cx, call.task.as_ref(), work),
             Fate::Wish => self.tasks.watch(cx, work),
-            Fate::Refused(error) => Handled::error(error),
+            Fate::Refused(error) => HandlerOutcome::error(error),
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 pub struct PeerAddress(pub IpAddr);
 
 /// The address of the client that a request came from, for handlers: they get it from
-/// [`Cx::extension`](switchboard_session::server::Cx::extension). It is what a
+/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is what a
 /// [trusted proxy](super::HttpOptions::trusted_proxies) says, or else the other end of the connection; of IPv6 the network
 /// of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use switchboard_protocol::Raw;
 use switchboard_session::link::Exchange;
-use switchboard_session::server::{Back, Caller};
+use switchboard_session::server::{Caller, ReplyChannel};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, request_text};
@@ -109,7 +109,7 @@ impl Lane {
     }
 }
 
-impl Back for Lane {
+impl ReplyChannel for Lane {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let Some(session) = self.session.upgrade() else { return };
         let Some(stream) = self.open(&session) else { return };

@@ -78,7 +78,7 @@ pub struct HttpOptions {
 }
 
 impl HttpOptions {
-    /// Tells callers apart: handlers get theirs from [`Cx::caller`](switchboard_session::server::Cx::caller), and
+    /// Tells callers apart: handlers get theirs from [`RequestContext::caller`](switchboard_session::server::RequestContext::caller), and
     /// what belongs to one, such as a session, is nobody else's.
     ///
     /// ```
@@ -108,7 +108,7 @@ impl HttpOptions {
     }
 
     /// Hands what a layer in front of the service puts into requests on to handlers, who get it from
-    /// [`Cx::extension`](switchboard_session::server::Cx::extension) by its type. Everything else is in
+    /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension) by its type. Everything else is in
     /// [`RequestHead::extensions`](crate::http::server::RequestHead::extensions).
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self) -> Self {

@@ -13,33 +13,33 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::era::serving::{Footing, TaskWays};
+use crate::era::serving::{RequestEra, TaskWays};
 use crate::era::{Questions, is_extension_note};
-use crate::request::{AskError, Back, Caller, Cancel};
-use crate::server::outlive::Outlive;
+use crate::request::{AskError, Caller, Cancel, ReplyChannel};
+use crate::server::detach::Detachment;
 
 /// What a handler knows of its request. Cheap to clone.
 #[derive(Clone)]
-pub struct Cx {
+pub struct RequestContext {
     inner: Arc<Inner>,
 }
 
 struct Inner {
     id: RequestId,
-    footing: Footing,
+    era: RequestEra,
     questions: Questions,
     progress_token: Option<RequestId>,
-    back: Arc<dyn Back>,
+    back: Arc<dyn ReplyChannel>,
     cancel: Arc<Cancel>,
-    progress: Mutex<Told>,
+    progress: Mutex<ProgressState>,
     may_ask: bool,
     ask_within: Duration,
     logs: bool,
     of_extension: bool,
-    outlive: Outlive,
+    detachment: Detachment,
 }
 
-struct Told {
+struct ProgressState {
     last: f64,
     at: Option<Instant>,
     /// Whether the handler reported progress itself.
@@ -59,20 +59,20 @@ pub(crate) struct Asking {
 /// Progress is told at most this often, but for its end.
 const PROGRESS_GAP: Duration = Duration::from_millis(50);
 
-impl Cx {
+impl RequestContext {
     pub(crate) fn new(
         id: RequestId,
-        footing: Footing,
+        era: RequestEra,
         progress_token: Option<RequestId>,
-        back: Arc<dyn Back>,
+        back: Arc<dyn ReplyChannel>,
         asking: Asking,
         questions: Questions,
     ) -> Self {
         let Asking { may_ask, ask_within, logs, of_extension } = asking;
-        let progress = Mutex::new(Told { last: f64::NEG_INFINITY, at: None, is_own: false });
+        let progress = Mutex::new(ProgressState { last: f64::NEG_INFINITY, at: None, is_own: false });
         let inner = Inner {
             id,
-            footing,
+            era,
             questions,
             progress_token,
             back,
@@ -82,7 +82,7 @@ impl Cx {
             ask_within,
             logs,
             of_extension,
-            outlive: Outlive::default(),
+            detachment: Detachment::default(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -91,23 +91,23 @@ impl Cx {
         Arc::clone(&self.inner.cancel)
     }
 
-    pub(crate) fn outlived(&self) -> &Outlive {
-        &self.inner.outlive
+    pub(crate) fn detachment(&self) -> &Detachment {
+        &self.inner.detachment
     }
 
     /// The revision this request is served in.
     pub fn revision(&self) -> Revision {
-        self.inner.footing.revision()
+        self.inner.era.revision()
     }
 
     /// Whether structured content may be any JSON; where not, it is an object.
     pub fn any_structured(&self) -> bool {
-        self.inner.footing.any_structured()
+        self.inner.era.any_structured()
     }
 
     /// Whether tools declare the schema of their output and results hold structured content.
     pub fn has_output_schemas(&self) -> bool {
-        self.inner.footing.has_output_schemas()
+        self.inner.era.has_output_schemas()
     }
 
     /// The id of the request.
@@ -117,7 +117,7 @@ impl Cx {
 
     /// Who the client says it is. For display only.
     pub fn client(&self) -> Option<Implementation> {
-        self.inner.footing.client()
+        self.inner.era.client()
     }
 
     /// On whose behalf the request is made, where the binding found that out.
@@ -128,12 +128,12 @@ impl Cx {
     /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
     /// then only who knows the name of a thing can have it.
     pub fn owner(&self) -> Option<String> {
-        self.caller().map(Caller::principal).or_else(|| self.inner.footing.session_key())
+        self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
     }
 
     /// How work that outlives its request is followed in the revision of this one, where it can be.
     pub fn task_ways(&self) -> Option<TaskWays> {
-        self.inner.footing.task_ways()
+        self.inner.era.task_ways()
     }
 
     /// Whether the request may use an extension: it must have declared it.
@@ -141,7 +141,7 @@ impl Cx {
     /// # Errors
     /// What the client is told when not.
     pub fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
-        self.inner.footing.requires_extension(id)
+        self.inner.era.requires_extension(id)
     }
 
     /// Tells the work of this request that it is cancelled, after it has outlived it.
@@ -156,13 +156,13 @@ impl Cx {
 
     /// What the client declared it can be asked.
     pub fn capabilities(&self) -> &ClientCapabilities {
-        self.inner.footing.capabilities()
+        self.inner.era.capabilities()
     }
 
     /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
     /// have an error for it.
     pub fn tells_misfits_in_results(&self) -> bool {
-        self.inner.footing.tells_misfits_in_results()
+        self.inner.era.tells_misfits_in_results()
     }
 
     /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
@@ -210,7 +210,7 @@ impl Cx {
 
     /// Sends a log message, if the client wants messages of this level.
     pub fn log(&self, level: Level, logger: Option<&str>, data: impl Serialize) {
-        if !self.inner.logs || !self.inner.footing.wants_log(level) {
+        if !self.inner.logs || !self.inner.era.wants_log(level) {
             return;
         }
         let Ok(data) = Raw::encode(&data) else { return };
@@ -231,7 +231,7 @@ impl Cx {
 
     fn note(&self, method: &str, params: Option<&Raw>) {
         // A handler may run on for a moment on another thread; nothing may be said for it any more.
-        let may = !self.is_detached() || self.inner.footing.tells_after_the_answer();
+        let may = !self.is_detached() || self.inner.era.tells_after_the_answer();
         if may && !self.is_cancelled() {
             self.inner.back.note(method, params);
         }
@@ -280,11 +280,11 @@ impl Cx {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let Inner { footing, back, questions, .. } = &*self.inner;
+        let Inner { era, back, questions, .. } = &*self.inner;
         let asking = async {
-            match self.inner.outlive.asks() {
-                Some(asks) => asks.ask(key, footing.askable(request)?).await,
-                None => footing.ask(&**back, questions, key, request).await,
+            match self.inner.detachment.asks() {
+                Some(asks) => asks.ask(key, era.askable(request)?).await,
+                None => era.ask(&**back, questions, key, request).await,
             }
         };
         let answer =
@@ -297,7 +297,7 @@ impl Cx {
     /// # Errors
     /// When the revision has no such request, the client did not declare it, or its answer is none.
     pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
-        let asking = self.inner.footing.request(&*self.inner.back, method, params);
+        let asking = self.inner.era.request(&*self.inner.back, method, params);
         tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
     }
 
@@ -321,7 +321,7 @@ impl Cx {
 
     /// Whether [`Self::notify`] sends a notification of this name.
     pub fn may_notify(&self, method: &str) -> bool {
-        (self.inner.of_extension && is_extension_note(method)) || self.inner.footing.may_tell(method)
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.may_tell(method)
     }
 
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
@@ -333,15 +333,13 @@ impl Cx {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, E>>,
     {
-        if let Some(kept) =
-            self.inner.footing.step(&self.inner.questions, key).filter(|_| !self.is_detached())
-        {
+        if let Some(kept) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached()) {
             return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
         }
         match step().await {
             Ok(result) => {
                 let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
-                self.inner.footing.remember(&self.inner.questions, key, kept);
+                self.inner.era.remember(&self.inner.questions, key, kept);
                 Ok(Ok(result))
             }
             Err(error) => Ok(Err(error)),
@@ -367,7 +365,7 @@ impl Cx {
     /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is
     /// of no use to anybody then.
     pub async fn session_ended(&self) {
-        self.inner.footing.session_ended().await;
+        self.inner.era.session_ended().await;
     }
 
     /// Waits until the request is cancelled. For work that outlives its handler; a handler itself is simply dropped.
@@ -381,15 +379,15 @@ impl Cx {
     }
 }
 
-impl AsRef<Questions> for Cx {
+impl AsRef<Questions> for RequestContext {
     fn as_ref(&self) -> &Questions {
         &self.inner.questions
     }
 }
 
-impl std::fmt::Debug for Cx {
+impl std::fmt::Debug for RequestContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cx")
+        f.debug_struct("RequestContext")
             .field("id", &self.inner.id)
             .field("revision", &self.revision())
             .finish_non_exhaustive()

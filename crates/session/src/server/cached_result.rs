@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use switchboard_protocol::{Raw, Revision, RpcError, ServerResult};
 
-use crate::era::serving::Footing;
+use crate::era::serving::RequestEra;
 use crate::server::Server;
 
 /// A result that is the same for everybody who asks, such as a list of tools. Cheap to clone.
@@ -16,14 +16,14 @@ use crate::server::Server;
 ///
 /// ```
 /// use switchboard::protocol::{ListToolsResult, Tool};
-/// use switchboard::session::server::{Handled, Kept};
+/// use switchboard::session::server::{HandlerOutcome, CachedResult};
 ///
-/// let tools = Kept::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
-/// let handled = Handled::kept(&tools); // for every `tools/list`, without writing it again
+/// let tools = CachedResult::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
+/// let handled = HandlerOutcome::cached(&tools); // for every `tools/list`, without writing it again
 /// # let _ = handled;
 /// ```
 #[derive(Clone)]
-pub struct Kept(Arc<Inner>);
+pub struct CachedResult(Arc<Inner>);
 
 struct Inner {
     result: ServerResult,
@@ -45,7 +45,7 @@ impl Mark {
 /// Texts kept of one result; beyond these it is written anew.
 const MOST: usize = 8;
 
-impl Kept {
+impl CachedResult {
     /// Keeps this result.
     pub fn new(result: impl Into<ServerResult>) -> Self {
         Self(Arc::new(Inner { result: result.into(), written: Mutex::default() }))
@@ -56,13 +56,13 @@ impl Kept {
         &self.0.result
     }
 
-    pub(crate) fn seal(&self, server: &Server, footing: &Footing) -> Result<Raw, RpcError> {
-        let (mark, revision) = (server.mark(), footing.revision());
+    pub(crate) fn seal(&self, server: &Server, era: &RequestEra) -> Result<Raw, RpcError> {
+        let (mark, revision) = (server.mark(), era.revision());
         let known = |(by, of, _): &&(Mark, Revision, Raw)| *by == mark && *of == revision;
         if let Some((_, _, text)) = self.0.written.lock().iter().find(known) {
             return Ok(text.clone());
         }
-        let text = footing.seal(server.profile(), Ok(self.0.result.clone()))?.settled();
+        let text = era.seal(server.profile(), Ok(self.0.result.clone()))?.settled();
         let mut written = self.0.written.lock();
         if written.len() < MOST && written.iter().find(known).is_none() {
             written.push((mark, revision, text.clone()));
@@ -71,8 +71,8 @@ impl Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for CachedResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("result", &self.0.result).finish_non_exhaustive()
+        f.debug_struct("CachedResult").field("result", &self.0.result).finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ use crate::request::Caller;
 pub type Reply = Result<ServerResult, RpcError>;
 
 /// The way back to the client while its request is being answered. A binding provides it.
-pub trait Back: Send + Sync + 'static {
+pub trait ReplyChannel: Send + Sync + 'static {
     /// Sends a notification that belongs to the request.
     fn note(&self, method: &str, params: Option<&Raw>);
 
