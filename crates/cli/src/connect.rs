@@ -15,8 +15,8 @@ use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
-    CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Raw, RevisionPolicy,
-    SessionInfo, Stdio, Tap, Way,
+    CallError, Change, Client, ClientSession, Dial, Direction, Level, Limits, LinkError, Raw, RevisionPolicy,
+    SessionInfo, Stdio, Tap,
 };
 
 use crate::args::{self, Options, Target};
@@ -395,11 +395,11 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
         if let Some(trace) = &trace {
             trace.show(way, frame);
         }
-        if way == Way::In {
+        if way == Direction::In {
             note_junk(frame, &opening.junk);
         }
         // Nothing but the opening describes the server, so this looks at little.
-        if way == Way::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
+        if way == Direction::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
             opening.see(frame);
         }
     })

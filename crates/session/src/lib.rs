@@ -57,7 +57,7 @@
 //! ```
 //! use std::task::{Context, Poll, ready};
 //! use switchboard::session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
-//! use switchboard::session::{Client, Peer, PeerLimits};
+//! use switchboard::session::{Client, MuxLink, ConnectionLimits};
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
@@ -101,7 +101,7 @@
 //! tokio::spawn(async move { server.serve(serving).await });
 //!
 //! let pipe = Pipe::new(Sends(Some(to_server)), Receives(at_client));
-//! let session = Client::new().connect(Once::new(Peer::start(pipe, PeerLimits::default()))).await?;
+//! let session = Client::new().connect(Once::new(MuxLink::start(pipe, ConnectionLimits::default()))).await?;
 //! session.ping().await?;
 //! session.close().await;
 //! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
@@ -123,5 +123,5 @@ pub use era::TaskWays;
 pub use era::{EraHint, Listed, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
-pub use mux::{Peer, PeerLimits};
+pub use mux::{ConnectionLimits, MuxLink};
 pub use request::{CallError, TimeoutKind};

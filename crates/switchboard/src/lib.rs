@@ -26,13 +26,15 @@ pub use switchboard_session::client::{
     CallTool, Change, ChangeStream, Client, ClientHandler, ClientSession, HandlerCapabilities, HandlerError,
     Limits, List, RequestingServer, State, Subscription,
 };
-pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
+pub use switchboard_session::link::{CloseOutcome, Dial, Direction, Exit, LinkError, Pipe, Tap};
 #[cfg(feature = "server")]
 pub use switchboard_session::server::{
     AskError, CachedResult, Handler, HandlerOutcome, InProcess, Publisher, Reply, RequestContext, Server,
     ServerBuilder, ServerLimits, ServerRequest,
 };
-pub use switchboard_session::{CallError, EraHint, PeerLimits, RevisionPolicy, SessionInfo, TimeoutKind};
+pub use switchboard_session::{
+    CallError, ConnectionLimits, EraHint, RevisionPolicy, SessionInfo, TimeoutKind,
+};
 #[cfg(feature = "http-client")]
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]

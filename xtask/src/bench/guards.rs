@@ -37,7 +37,7 @@ const GUARDS: &[Guard] = &[
     guard("crates/transport/src/stdio/line.rs", "discard", &[]),
     guard("crates/session/src/link/outbox.rs", "put", &["Claim::Room", "let waiting", "self.room"]),
     guard("crates/session/src/mux/inflight.rs", "enter", &["self.most"]),
-    guard("crates/session/src/mux/handle.rs", "open", &["> limit"]),
+    guard("crates/session/src/mux/mux_link.rs", "open", &["> limit"]),
     guard("crates/session/src/server/serve.rs", "check", &[]),
 ];
 

@@ -16,7 +16,7 @@ use switchboard_server::{
 };
 use switchboard_session::link::{Exchange, LinkError, Once, pair};
 use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
-use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
+use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -442,7 +442,7 @@ pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> Cl
             let (near, far) = pair();
             let server = Arc::clone(server);
             tokio::spawn(async move { server.serve(far).await });
-            client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
         }
         Way::Http => {
             let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();

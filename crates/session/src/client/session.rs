@@ -30,7 +30,7 @@ use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
 use crate::era::{self, EraHint, Opened, Opening, SessionInfo};
-use crate::link::{BoxFuture, Counts, Dial, Ended, Link, Post};
+use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, Post};
 use crate::request::CallError;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
@@ -352,16 +352,16 @@ impl ClientSession {
     }
 
     /// Ends the session in order, and says how the server ended. Calls under way end as closed.
-    pub async fn close(&self) -> Ended {
+    pub async fn close(&self) -> CloseOutcome {
         self.close_within(self.inner.opening.limits.close).await
     }
 
     /// Ends the session within this time.
-    pub async fn close_within(&self, within: Duration) -> Ended {
+    pub async fn close_within(&self, within: Duration) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close(within).await,
-            None => Ended::Left,
+            None => CloseOutcome::Left,
         };
         self.inner.stop();
         ended
@@ -369,11 +369,11 @@ impl ClientSession {
 
     /// As [`Self::close`], for a program that is about to end: the supervisor of a server process stops it in order and is
     /// not waited for. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
-    pub async fn close_detached(&self) -> Ended {
+    pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close_detached(self.inner.opening.limits.close).await,
-            None => Ended::Left,
+            None => CloseOutcome::Left,
         };
         self.inner.stop();
         ended

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use switchboard_protocol::{Meta, Raw, RequestId, surface};
 
 use crate::link::{Note, Pipe};
-use crate::mux::{CancelNote, NoteClass, NoteKind, NoteOwner, NoteRules, Peer, PeerLimits};
+use crate::mux::{CancelNote, ConnectionLimits, MuxLink, NoteClass, NoteKind, NoteOwner, NoteRules};
 
 /// The ids a note names.
 #[derive(Default)]
@@ -39,12 +39,12 @@ impl Tokens {
 /// MCP's rules for notifications.
 pub(crate) const NOTE_RULES: NoteRules = NoteRules { classify, cancel };
 
-impl Peer {
+impl MuxLink {
     /// Starts the two tasks of a pipe on the current runtime.
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub fn start(pipe: Pipe, limits: PeerLimits) -> Arc<Self> {
+    pub fn start(pipe: Pipe, limits: ConnectionLimits) -> Arc<Self> {
         Self::start_with(pipe, limits, NOTE_RULES)
     }
 }

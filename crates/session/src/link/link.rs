@@ -35,11 +35,11 @@ pub trait Link: Send + Sync + 'static {
     fn inbound(&self) -> Option<Inbound>;
 
     /// Leaves in the binding's way and says how it ended.
-    fn close(&self, within: Duration) -> BoxFuture<'_, Ended>;
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
 
     /// As [`Self::close`], for a program that is about to end: where a supervisor guards the server process, that stops it
     /// in order and is not waited for.
-    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.close(within)
     }
 
@@ -239,7 +239,7 @@ impl fmt::Debug for Exchange {
 /// How a link ended when it was left.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum CloseOutcome {
     /// The peer was told, or there was nobody to tell.
     Left,
     /// The server process ended.

@@ -3,7 +3,7 @@
 //! ```text
 //!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
 //!                             ▲
-//!                Peer turns a Pipe{outlet, inlet} into one
+//!                MuxLink turns a Pipe{outlet, inlet} into one
 //! ```
 
 mod counters;
@@ -22,13 +22,13 @@ pub use dial::{Dial, Once, Rung};
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
 pub(crate) use link::Lane;
 pub use link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward, Life,
-    Link, Mirror, Note, Post, Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward,
+    Life, Link, Mirror, Note, Post, Upcall,
 };
 pub use memory::pair;
 pub(crate) use outbox::{Claim, Flush, Outbox, Room, Ticket};
 pub(crate) use pending::ExchangeTable;
 pub use pending::Pending;
-pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
+pub use pipe::{Direction, Frame, Inlet, Outlet, Pipe, PipeGuard, Tap};
 pub(crate) use queue::Part;
 pub use queue::Queue;

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
 use crate::link::{Counters, Event, ExchangeTable, Flush, Life, LinkError, Note, Outbox, Pending, Ticket};
-use crate::mux::{CancelNote, NoteKind, PeerLimits, put_note};
+use crate::mux::{CancelNote, ConnectionLimits, NoteKind, put_note};
 
 type Outcome = Result<Result<Raw, RpcError>, LinkError>;
 
@@ -61,7 +61,7 @@ impl Inflight {
     pub(crate) fn new(
         outbox: Arc<Outbox>,
         counters: Arc<Counters>,
-        limits: &PeerLimits,
+        limits: &ConnectionLimits,
         cancel: fn(&RequestId) -> CancelNote,
     ) -> Self {
         let (most, most_notes) = (limits.pending, limits.notes);

@@ -7,7 +7,7 @@ use crate::link::Room;
 /// The limits of one connection. The defaults are safe; each can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PeerLimits {
+pub struct ConnectionLimits {
     /// Requests under way at once; one more is refused as overloaded.
     pub pending: usize,
     /// Messages waiting to be written; one more is refused as overloaded.
@@ -24,7 +24,7 @@ pub struct PeerLimits {
     pub write_failed_grace: Duration,
 }
 
-impl Default for PeerLimits {
+impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
             pending: 1024,
@@ -38,7 +38,7 @@ impl Default for PeerLimits {
     }
 }
 
-impl PeerLimits {
+impl ConnectionLimits {
     pub(crate) fn room(&self) -> Room {
         Room { frames: self.queued_messages, bytes: self.queued_bytes }
     }

@@ -10,18 +10,18 @@
 //! exit: answer, error, drop, end of the pipe. Nothing here reads a payload or knows a method: what notifications mean
 //! is passed in as [`NoteRules`].
 
-mod handle;
+mod encode;
 mod inflight;
 mod limits;
+mod mux_link;
 mod note_rules;
 mod reader;
-mod words;
 
-pub use handle::Peer;
+#[cfg(feature = "server")]
+pub(crate) use encode::answer_text;
+pub(crate) use encode::{put_answer, put_note, put_request};
 pub(crate) use inflight::Inflight;
-pub use limits::PeerLimits;
+pub use limits::ConnectionLimits;
+pub use mux_link::MuxLink;
 pub(crate) use note_rules::{CancelNote, NoteClass, NoteKind, NoteOwner, NoteRules};
 pub(crate) use reader::{Attend, read};
-#[cfg(feature = "server")]
-pub(crate) use words::answer_text;
-pub(crate) use words::{put_answer, put_note, put_request};

@@ -15,7 +15,7 @@ use switchboard_protocol::jsonrpc::{
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-use crate::link::{Counters, Frame, Inlet, LinkError, Tap, Way};
+use crate::link::{Counters, Direction, Frame, Inlet, LinkError, Tap};
 use crate::mux::Inflight;
 
 /// Frames handled before other tasks get a turn.
@@ -112,7 +112,7 @@ impl<A: Attend> Desk<'_, A> {
             match frame {
                 Frame::Message(bytes) => {
                     if let Some(tap) = &self.tap {
-                        tap.see(Way::In, &bytes);
+                        tap.see(Direction::In, &bytes);
                     }
                     self.dispatch(bytes);
                 }

@@ -13,10 +13,10 @@ use switchboard_protocol::jsonrpc::{Outline, Request, Version};
 use switchboard_protocol::{Raw, RpcError};
 
 use crate::link::{
-    Ask, BoxFuture, Dial, Ended, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post, Rung,
-    pair,
+    Ask, BoxFuture, CloseOutcome, Dial, Event, Exchange, Flow, Inbound, Life, Link, LinkError, Note, Post,
+    Rung, pair,
 };
-use crate::mux::{Peer, PeerLimits};
+use crate::mux::{ConnectionLimits, MuxLink};
 use crate::request::{Caller, Extensions, ReplyChannel};
 use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
 
@@ -69,7 +69,7 @@ impl InProcess {
         let (server, extensions) = (Arc::clone(&self.server), self.extensions.clone());
         // Ends by itself when the near end is dropped or closed.
         tokio::spawn(async move { server.serve_with(far, extensions).await });
-        Peer::start(near, PeerLimits::default())
+        MuxLink::start(near, ConnectionLimits::default())
     }
 }
 
@@ -150,10 +150,10 @@ impl Direct {
 }
 
 impl Direct {
-    fn direction(&self, stage: Stage, notes: Arc<Notes>) -> Direction {
+    fn exchange(&self, stage: Stage, notes: Arc<Notes>) -> DirectExchange {
         let mut gate = self.gate.state.lock();
         gate.next += 1;
-        Direction { stage, notes, gate: Arc::clone(&self.gate), key: gate.next }
+        DirectExchange { stage, notes, gate: Arc::clone(&self.gate), key: gate.next }
     }
 
     /// Runs a request that nobody waits for.
@@ -162,7 +162,7 @@ impl Direct {
             // Ends by itself: it is one request, with the bounds of its handler.
             runtime.spawn(answering);
         }
-        Exchange::Own(Box::pin(self.direction(Stage::Over, notes)))
+        Exchange::Own(Box::pin(self.exchange(Stage::Over, notes)))
     }
 }
 
@@ -178,7 +178,7 @@ impl Link for Direct {
         if ask.life == Life::Detached {
             return self.detach(stage, notes);
         }
-        Exchange::Own(Box::pin(self.direction(stage, notes)))
+        Exchange::Own(Box::pin(self.exchange(stage, notes)))
     }
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
@@ -191,9 +191,9 @@ impl Link for Direct {
         None
     }
 
-    fn close(&self, _within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, _within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.gate.close();
-        Box::pin(async { Ended::Left })
+        Box::pin(async { CloseOutcome::Left })
     }
 
     fn ended(&self) -> Option<LinkError> {
@@ -256,7 +256,7 @@ impl ReplyChannel for Notes {
 }
 
 /// One exchange, running in the task of whoever polls it.
-struct Direction {
+struct DirectExchange {
     stage: Stage,
     notes: Arc<Notes>,
     gate: Arc<Gate>,
@@ -264,7 +264,7 @@ struct Direction {
     key: u64,
 }
 
-impl Drop for Direction {
+impl Drop for DirectExchange {
     fn drop(&mut self) {
         self.gate.state.lock().waiting.remove(&self.key);
     }
@@ -276,7 +276,7 @@ enum Stage {
     Over,
 }
 
-impl Flow for Direction {
+impl Flow for DirectExchange {
     fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
         if let Stage::Running(answering) = &mut self.stage
             && let Poll::Ready(outcome) = Pin::new(answering).poll(cx)

@@ -45,8 +45,8 @@ impl Server {
     /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
     /// [`RequestContext::extension`](crate::server::RequestContext::extension).
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
-        let limits = self.limits().peer.clone();
-        let Pipe { outlet, inlet, keeper, tap } = pipe;
+        let limits = self.limits().connection.clone();
+        let Pipe { outlet, inlet, guard, tap } = pipe;
         let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
@@ -77,7 +77,7 @@ impl Server {
         inflight.end(&end);
         connection.drain(self.limits().drain).await;
         outbox.close();
-        drop(keeper);
+        drop(guard);
         end
     }
 }

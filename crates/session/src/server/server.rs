@@ -8,7 +8,7 @@ use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, Se
 use crate::era::{
     LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
 };
-use crate::mux::PeerLimits;
+use crate::mux::ConnectionLimits;
 use crate::server::cached_result::Mark;
 use crate::server::{Handler, Publisher};
 
@@ -35,7 +35,7 @@ pub struct ServerLimits {
     /// How long a client may take to answer a question.
     pub ask: Duration,
     /// The limits of the connection itself.
-    pub peer: PeerLimits,
+    pub connection: ConnectionLimits,
 }
 
 impl Default for ServerLimits {
@@ -44,7 +44,7 @@ impl Default for ServerLimits {
             requests: 1024,
             drain: Duration::from_secs(1),
             ask: Duration::from_secs(15 * 60),
-            peer: PeerLimits::default(),
+            connection: ConnectionLimits::default(),
         }
     }
 }

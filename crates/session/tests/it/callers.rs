@@ -12,7 +12,7 @@ use switchboard_session::server::{
     Answered, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
     ServerRequest,
 };
-use switchboard_session::{Client, Peer, PeerLimits, RevisionPolicy};
+use switchboard_session::{Client, ConnectionLimits, MuxLink, RevisionPolicy};
 
 /// A tool that says who calls it, and one that asks first.
 struct Knows;
@@ -54,7 +54,8 @@ async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
         let (near, far) = pair();
         let serving = Arc::clone(&server);
         tokio::spawn(async move { serving.serve_as(far, Caller::new("bob")).await });
-        let session = client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap();
+        let session =
+            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap();
         assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "bob of nowhere");
 
         let session = client.connect(InProcess::new(&server)).await.unwrap();

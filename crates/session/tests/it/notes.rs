@@ -10,7 +10,7 @@ use switchboard_session::link::{Once, pair};
 use switchboard_session::server::{
     Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
 };
-use switchboard_session::{Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
+use switchboard_session::{Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 
 const EVENT: &str = "notifications/com.example/event";
 
@@ -57,7 +57,7 @@ async fn piped(client: &Client) -> ClientSession {
     let (near, far) = pair();
     let server = server();
     tokio::spawn(async move { server.serve(far).await });
-    client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+    client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// What a call to count so far heard, and its result.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{Once, pair};
-use switchboard::session::{Peer, PeerLimits};
+use switchboard::session::{ConnectionLimits, MuxLink};
 use switchboard::{
     CallError, CallToolResult, Client, ClientSession, Content, Handler, HandlerOutcome, Implementation,
     InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
@@ -156,7 +156,7 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
             let (near, far) = pair();
             let server = server(theirs);
             tokio::spawn(async move { server.serve(far).await });
-            client.session(Once::new(Peer::start(near, PeerLimits::default())))
+            client.session(Once::new(MuxLink::start(near, ConnectionLimits::default())))
         }
         Binding::InProcess => client.session(InProcess::new(&server(theirs))),
         Binding::Stdio => {

@@ -13,7 +13,7 @@ use switchboard_server::client::{Arguments, Caller};
 use switchboard_server::{Cx, Error, Prompt, ServiceBuilder};
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::{Peer, PeerLimits, RevisionPolicy};
+use switchboard_session::{ConnectionLimits, MuxLink, RevisionPolicy};
 
 use crate::client::bench::{self, Bench};
 use crate::client::open::{self, ERAS, callers};
@@ -210,7 +210,7 @@ async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_aga
         let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
         let (near, far) = switchboard_session::link::pair();
         let serving = tokio::spawn(async move { server.serve(far).await });
-        let dial = switchboard_session::link::Once::new(Peer::start(near, PeerLimits::default()));
+        let dial = switchboard_session::link::Once::new(MuxLink::start(near, ConnectionLimits::default()));
         let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
         let caller = Caller::new(session, Arc::clone(bench::design()));
         let args = Arguments::new().with("ms", &60_000);

@@ -20,7 +20,7 @@ use switchboard_session::link::{BoxFuture, Once, pair};
 use switchboard_session::server::{
     Caller, Handler, HandlerOutcome, InProcess, Reply, RequestContext, Server, ServerRequest,
 };
-use switchboard_session::{CallError, Client, ClientSession, Peer, PeerLimits, RevisionPolicy};
+use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -174,7 +174,7 @@ async fn piped(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     let (near, far) = pair();
     let server = Arc::clone(&stage.server);
     tokio::spawn(async move { server.serve(far).await });
-    client(offer).connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+    client(offer).connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// Calls a tool, as a task where it can be one.

@@ -11,7 +11,7 @@ use http::{HeaderName, HeaderValue};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
 use switchboard_protocol::{Raw, RequestId};
 use switchboard_session::link::{
-    Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
+    Ask, BoxFuture, CloseOutcome, Exchange, Inbound, Life, Link, LinkError, Note, Post,
 };
 
 use crate::http::client::flow::{Emit, Outcome, exchange, failed};
@@ -66,9 +66,9 @@ impl Link for Stateless {
         None
     }
 
-    fn close(&self, _within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, _within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.closed.store(true, Ordering::Release);
-        Box::pin(async { Ended::Left })
+        Box::pin(async { CloseOutcome::Left })
     }
 
     fn check_schema(&self, schema: &Raw) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! How the three kinds of message are put together, in parts, without building them anywhere else first.
+//! Encodes the three kinds of message in parts, straight into the outbox.
 
 use std::borrow::Cow;
 

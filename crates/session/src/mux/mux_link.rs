@@ -13,11 +13,12 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::link::{
-    Agreement, Ask, BoxFuture, Counters, Ended, Exchange, Flush, Hint, Inbound, Inward, Keeper, Lane, Link,
-    LinkError, Note, Outbox, Pipe, Post, Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Hint, Inbound, Inward, Lane, Link,
+    LinkError, Note, Outbox, Pipe, PipeGuard, Post, Upcall,
 };
 use crate::mux::{
-    Attend, Inflight, NoteClass, NoteOwner, NoteRules, PeerLimits, put_answer, put_note, put_request, read,
+    Attend, ConnectionLimits, Inflight, NoteClass, NoteOwner, NoteRules, put_answer, put_note, put_request,
+    read,
 };
 
 /// How long a far side may take to end that can no longer be spoken to.
@@ -26,14 +27,14 @@ const LOST: Duration = Duration::from_secs(2);
 /// A link over a pipe.
 ///
 /// Dropping it ends the pipe and what keeps it, without waiting and without a runtime.
-pub struct Peer {
+pub struct MuxLink {
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     counters: Arc<Counters>,
     shared: Arc<Shared>,
     inbound: Mutex<Option<Inbound>>,
-    keeper: Option<Arc<dyn Keeper>>,
-    limits: PeerLimits,
+    guard: Option<Arc<dyn PipeGuard>>,
+    limits: ConnectionLimits,
     reader: AbortHandle,
     flusher: AbortHandle,
 }
@@ -45,10 +46,10 @@ struct Shared {
     hint: Mutex<Option<Hint>>,
 }
 
-impl Peer {
+impl MuxLink {
     /// Starts the two tasks of a pipe on the current runtime, for a protocol with these rules.
-    pub(crate) fn start_with(pipe: Pipe, limits: PeerLimits, rules: NoteRules) -> Arc<Self> {
-        let Pipe { outlet, inlet, keeper, tap } = pipe;
+    pub(crate) fn start_with(pipe: Pipe, limits: ConnectionLimits, rules: NoteRules) -> Arc<Self> {
+        let Pipe { outlet, inlet, guard, tap } = pipe;
         let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
@@ -68,9 +69,9 @@ impl Peer {
         };
         let (table, counted, grace) =
             (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
-        let keeper: Option<Arc<dyn Keeper>> = keeper.map(Arc::from);
+        let guard: Option<Arc<dyn PipeGuard>> = guard.map(Arc::from);
         // Weak, so that dropping the peer ends the far side without waiting for this task.
-        let far_side = keeper.as_ref().map(Arc::downgrade);
+        let far_side = guard.as_ref().map(Arc::downgrade);
         let reader = tokio::spawn(async move {
             // However this task ends, whoever waits is told.
             let ending = Ending { table: Arc::clone(&table), lane };
@@ -79,10 +80,10 @@ impl Peer {
             table.end(&end);
             drop(ending);
             if let LinkError::Lost { .. } = end
-                && let Some(keeper) = far_side.and_then(|far_side| far_side.upgrade())
+                && let Some(guard) = far_side.and_then(|far_side| far_side.upgrade())
             {
                 // Nothing can be said to it any more, so nothing keeps it.
-                keeper.leave(LOST).await;
+                guard.leave(LOST).await;
             }
         });
         Arc::new(Self {
@@ -91,7 +92,7 @@ impl Peer {
             counters,
             shared,
             inbound: Mutex::new(Some(inbound)),
-            keeper,
+            guard,
             limits,
             reader: reader.abort_handle(),
             flusher: flusher_abort,
@@ -104,7 +105,7 @@ impl Peer {
     }
 }
 
-impl Link for Peer {
+impl Link for MuxLink {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         let limit = self.limits.outbound_bytes;
         Exchange::Piped(self.inflight.open(ask.id, ask.life, |outbox, id, flush| {
@@ -131,16 +132,16 @@ impl Link for Peer {
         self.inbound.lock().take()
     }
 
-    fn close(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         // What is under way ends now; what is already in the box is still written.
         self.inflight.end(&LinkError::Closed);
         self.outbox.close();
         Box::pin(async move {
-            let ended = match &self.keeper {
-                Some(keeper) => keeper.leave(within).await,
-                None => Ended::Left,
+            let ended = match &self.guard {
+                Some(guard) => guard.leave(within).await,
+                None => CloseOutcome::Left,
             };
-            if self.keeper.is_none() {
+            if self.guard.is_none() {
                 // The flusher ends by itself once the far side was told.
                 let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
             }
@@ -150,19 +151,19 @@ impl Link for Peer {
         })
     }
 
-    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
-        let Some(keeper) = &self.keeper else { return self.close(within) };
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
+        let Some(guard) = &self.guard else { return self.close(within) };
         self.inflight.end(&LinkError::Closed);
         self.outbox.close();
         Box::pin(async move {
             // What is in the box is still written, and the far side sees the end of its input.
             let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
-            if !keeper.detach() {
+            if !guard.detach() {
                 return self.close(within).await;
             }
             self.reader.abort();
             self.flusher.abort();
-            Ended::Detached
+            CloseOutcome::Detached
         })
     }
 
@@ -183,7 +184,7 @@ impl Link for Peer {
     }
 }
 
-impl Drop for Peer {
+impl Drop for MuxLink {
     fn drop(&mut self) {
         self.inflight.end(&LinkError::Closed);
         self.reader.abort();
@@ -191,9 +192,9 @@ impl Drop for Peer {
     }
 }
 
-impl fmt::Debug for Peer {
+impl fmt::Debug for MuxLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer").field("pending", &self.pending()).finish_non_exhaustive()
+        f.debug_struct("MuxLink").field("pending", &self.pending()).finish_non_exhaustive()
     }
 }
 
