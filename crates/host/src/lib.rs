@@ -18,7 +18,7 @@
 //! use switchboard::host::Host;
 //! use switchboard::session::server::InProcess;
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
-//! # use switchboard::session::server::{RequestContext, HandlerOutcome, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 //! # struct Greeter;
 //! # impl Handler for Greeter {
 //! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {

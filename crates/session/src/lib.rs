@@ -28,7 +28,7 @@
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
 //! use switchboard::session::Client;
-//! use switchboard::session::server::{RequestContext, HandlerOutcome, Handler, InProcess, Server, ServerRequest};
+//! use switchboard::session::server::{Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {
@@ -57,7 +57,7 @@
 //! ```
 //! use std::task::{Context, Poll, ready};
 //! use switchboard::session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
-//! use switchboard::session::{Client, MuxLink, ConnectionLimits};
+//! use switchboard::session::{Client, ConnectionLimits, MuxLink};
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
@@ -87,7 +87,7 @@
 //! }
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard::session::server::{RequestContext, HandlerOutcome, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 //! # struct Nothing;
 //! # impl Handler for Nothing {
 //! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {

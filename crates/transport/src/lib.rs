@@ -21,7 +21,7 @@
 //! ```
 //! use std::time::Duration;
 //! use switchboard::session::link::{Ask, CloseOutcome, Life, Link, Mirror};
-//! use switchboard::session::{MuxLink, ConnectionLimits};
+//! use switchboard::session::{ConnectionLimits, MuxLink};
 //! use switchboard::transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! What a server tells without being asked: changed lists, updated resources, log messages.
+//! Streams of a server's changes: changed lists, updated resources, log messages.
 //!
 //! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
 
@@ -118,7 +118,7 @@ impl Hub {
     }
 }
 
-/// The changes from now on.
+/// A stream of the server's changes, from now on.
 #[derive(Debug)]
 pub struct ChangeStream {
     pub(crate) lane: broadcast::Receiver<Change>,

@@ -1,4 +1,4 @@
-//! What a server may ask of the application: input from the user, a completion from its model.
+//! The client's handler of requests from a server: input from the user, a completion from the application's model.
 //!
 //! Written once: whether it is reached by a request of the server (legacy) or by a result that asks for input
 //! (modern) cannot be seen from here.

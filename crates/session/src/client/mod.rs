@@ -1,4 +1,4 @@
-//! The client's side of a session: typed verbs, answers to what the server asks, news from it.
+//! The client's side of a session: typed requests, the handler of what the server asks, and the server's changes.
 
 mod alarm;
 mod builder;

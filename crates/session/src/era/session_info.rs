@@ -1,4 +1,4 @@
-//! What both sides agreed on, decided once when a session opens.
+//! What both sides agreed on when a session opened, and the policy and the hint that opening it starts from.
 
 use switchboard_protocol::{CacheHints, Implementation, Revision, ServerCapabilities};
 

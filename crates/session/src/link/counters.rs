@@ -1,4 +1,4 @@
-//! What went by on a connection that nobody asked for. Counted, so that nothing is lost silently.
+//! Counters of a connection: unexpected, damaged and dropped messages, so that nothing is lost silently.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,9 +1,9 @@
-//! What a binding offers: exchanges. A pipe is one way to hold them.
+//! What a transport offers: exchanges. Knows no multiplexing, no era and no tool.
 //!
 //! ```text
 //!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
 //!                             ▲
-//!                MuxLink turns a Pipe{outlet, inlet} into one
+//!                a Pipe{outlet, inlet} is made one by the mux
 //! ```
 
 mod counters;

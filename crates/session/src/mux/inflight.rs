@@ -1,4 +1,4 @@
-//! Requests we have sent and not yet heard back about.
+//! The table of requests in flight: sent, and not answered yet.
 //!
 //! Invariant: an id is in the table iff its [`Pending`] is alive and has not given its answer yet.
 //! Ids and raw results only.

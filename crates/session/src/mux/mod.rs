@@ -1,4 +1,4 @@
-//! Turns a pipe into a link: puts requests, finds the caller of each answer, cancels what is dropped.
+//! Multiplexes exchanges over a pipe: writes requests, matches responses to their callers, cancels dropped requests.
 //!
 //! ```text
 //!   open ──▶ inflight ──▶ outbox ══▶ outlet        (the flusher task)
@@ -8,7 +8,7 @@
 //!
 //! Invariants: an entry is in the table before the first byte of its request is written, and leaves it on every
 //! exit: answer, error, drop, end of the pipe. Nothing here reads a payload or knows a method: what notifications mean
-//! is passed in as [`NoteRules`].
+//! is passed in as `NoteRules`.
 
 mod encode;
 mod inflight;

@@ -1,4 +1,4 @@
-//! The peer of a client: a link over a pipe.
+//! The multiplexed link: a `Link` over a pipe, with its reading task and its writing task.
 
 use std::fmt;
 use std::sync::Arc;

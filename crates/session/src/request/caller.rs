@@ -1,4 +1,4 @@
-//! On whose behalf a request is made, as whoever let it in found out.
+//! The caller of a request: on whose behalf it is made, as the transport authenticated it.
 
 use std::fmt;
 

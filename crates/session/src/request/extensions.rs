@@ -1,4 +1,4 @@
-//! What a binding knows of a request beside its message: at most one value of each type.
+//! Typed values that a transport attaches to a request for its handler, at most one of each type.
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;

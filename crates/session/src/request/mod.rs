@@ -1,4 +1,4 @@
-//! What one request has, whatever the era: its caller, its way back to the client, its cancellation, its errors.
+//! What one request has in either era: its caller, its reply channel, its cancellation, its errors, its limits.
 //!
 //! Knows links; knows no era, no session and no handler.
 

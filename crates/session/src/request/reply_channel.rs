@@ -1,4 +1,4 @@
-//! The way back to the client while its request is being answered.
+//! The reply channel of a request: notifications and questions to its client while it is being answered.
 
 use std::any::{Any, TypeId};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::request::Caller;
 /// What a handler says: a result, or an error for the protocol.
 pub type Reply = Result<ServerResult, RpcError>;
 
-/// The way back to the client while its request is being answered. A binding provides it.
+/// Sends notifications and questions to the client of a request while it is being answered. A transport provides it.
 pub trait ReplyChannel: Send + Sync + 'static {
     /// Sends a notification that belongs to the request.
     fn note(&self, method: &str, params: Option<&Raw>);

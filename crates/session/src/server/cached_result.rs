@@ -1,4 +1,4 @@
-//! Results that are given again and again: written once, and kept as text.
+//! Cached results: encoded once for each revision, and given to every client as text.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::server::Server;
 ///
 /// ```
 /// use switchboard::protocol::{ListToolsResult, Tool};
-/// use switchboard::session::server::{HandlerOutcome, CachedResult};
+/// use switchboard::session::server::{CachedResult, HandlerOutcome};
 ///
 /// let tools = CachedResult::new(ListToolsResult::new(vec![Tool::new("echo", serde_json::json!({"type": "object"}))]));
 /// let handled = HandlerOutcome::cached(&tools); // for every `tools/list`, without writing it again

@@ -1,4 +1,4 @@
-//! The server's side of a session: one request in, one response out, with no era in sight.
+//! The server's side of a session: one request in, one response out, in either era.
 
 mod answer;
 mod binding;

@@ -1,4 +1,4 @@
-//! What a handler knows of its request, and how it talks back: progress, log messages, questions.
+//! The context of a request for its handler: what is known of it, progress, log messages, questions, cancellation.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::era::{Questions, is_extension_note};
 use crate::request::{AskError, Caller, Cancel, ReplyChannel};
 use crate::server::detach::Detachment;
 
-/// What a handler knows of its request. Cheap to clone.
+/// The context of one request, for its handler. Cheap to clone.
 #[derive(Clone)]
 pub struct RequestContext {
     inner: Arc<Inner>,
