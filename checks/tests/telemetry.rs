@@ -9,23 +9,24 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-use switchboard_session::link::InProcess;
+use switchboard_session::server::{
+    Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
+};
 use tracing_subscriber::layer::SubscriberExt;
 
 struct Files;
 
 impl Handler for Files {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
                 let tool = |name: &str| Tool::new(name, json!({"type": "object"}));
-                Handled::now(ListToolsResult::new([tool("read_file"), tool("lost_file")]))
+                HandlerOutcome::now(ListToolsResult::new([tool("read_file"), tool("lost_file")]))
             }
             ServerRequest::CallTool(call) if call.name == "read_file" => {
-                Handled::now(CallToolResult::new([Content::text("what the file says")]))
+                HandlerOutcome::now(CallToolResult::new([Content::text("what the file says")]))
             }
-            other => Handled::error(RpcError::invalid_params(format!("no {}", other.method()))),
+            other => HandlerOutcome::error(RpcError::invalid_params(format!("no {}", other.method()))),
         }
     }
 }

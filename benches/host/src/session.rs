@@ -1,7 +1,7 @@
 //! A session that goes through a host: what an agent does instead of holding the session itself.
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, Content, Host, Offer, json};
+use switchboard::{CallToolResult, Content, Host, RevisionPolicy, json};
 
 use crate::plan::{http, stdio};
 
@@ -21,8 +21,8 @@ fn text(result: &CallToolResult) -> Result<&str, Fail> {
 impl Session for Hosted {
     async fn open(args: &ClientArgs) -> Result<Self, Fail> {
         let offer = match args.era {
-            Era::Legacy => Offer::LegacyOnly,
-            Era::Modern => Offer::ModernOnly,
+            Era::Legacy => RevisionPolicy::LegacyOnly,
+            Era::Modern => RevisionPolicy::ModernOnly,
         };
         let host = Host::builder().with_offer(offer).build();
         let plan = match &args.target {

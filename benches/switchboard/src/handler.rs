@@ -6,12 +6,12 @@ use bench_kit::{Usage, fixture};
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, Implementation, Kept, Raw, RpcError,
+    CallToolParams, CallToolResult, Content, RequestContext, HandlerOutcome, Handler, Implementation, CachedResult, Raw, RpcError,
     Server, ServerCapabilities, ServerRequest, Tool,
 };
 
 struct Tools {
-    list: Kept,
+    list: CachedResult,
     /// Made when it is first asked for, so that the server starts fast.
     big: OnceLock<String>,
 }
@@ -22,31 +22,31 @@ struct Echo {
 }
 
 impl Handler for Tools {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         match request {
-            ServerRequest::ListTools(_) => Handled::kept(&self.list),
+            ServerRequest::ListTools(_) => HandlerOutcome::cached(&self.list),
             ServerRequest::CallTool(params) => self.call(params),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
 
 impl Tools {
-    fn call(&self, params: CallToolParams) -> Handled {
+    fn call(&self, params: CallToolParams) -> HandlerOutcome {
         let CallToolParams { name, arguments, .. } = params;
         let text = match name.as_str() {
             "echo" => match arguments.unwrap_or_else(Raw::empty_object).decode() {
                 Ok(Echo { text }) => text,
                 Err(error) => {
                     let reason = format!("the arguments do not fit: {error}");
-                    return Handled::now(CallToolResult::error(reason));
+                    return HandlerOutcome::now(CallToolResult::error(reason));
                 }
             },
             "big" => self.big.get_or_init(fixture::big).clone(),
             "usage" => Usage::now().text(),
-            _ => return Handled::error(RpcError::invalid_params(format!("there is no tool {name:?}"))),
+            _ => return HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {name:?}"))),
         };
-        Handled::now(CallToolResult::new([Content::text(text)]))
+        HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
     }
 }
 
@@ -58,7 +58,7 @@ pub fn server(tools: usize) -> Arc<Server> {
         Tool::new(definition.name, schema).with_description(definition.description)
     };
     let list: Vec<Tool> = fixture::tools(tools).into_iter().map(tool).collect();
-    let list = Kept::new(ListToolsResult::new(list));
+    let list = CachedResult::new(ListToolsResult::new(list));
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     Server::builder(Implementation::new("bench", "1.0.0"), offers).build(Tools { list, big: OnceLock::new() })
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use bench_kit::{ClientArgs, Era, Fail, Session, Target};
-use switchboard::{CallToolResult, Client, ClientSession, Content, Http, Offer, Stdio, json};
+use switchboard::{CallToolResult, Client, ClientSession, Content, Http, RevisionPolicy, Stdio, json};
 
 /// A session under measurement.
 pub struct Calling {
@@ -19,8 +19,8 @@ impl From<ClientSession> for Calling {
 /// A client of one era only.
 pub fn client(era: Era) -> Client {
     Client::new().with_offer(match era {
-        Era::Legacy => Offer::LegacyOnly,
-        Era::Modern => Offer::ModernOnly,
+        Era::Legacy => RevisionPolicy::LegacyOnly,
+        Era::Modern => RevisionPolicy::ModernOnly,
     })
 }
 

@@ -15,8 +15,8 @@ use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::ChildHandle;
 use switchboard::{
-    CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Offer, Raw, Stdio, Tap, Terms,
-    Way,
+    CallError, Change, Client, ClientSession, Dial, Direction, Level, Limits, LinkError, Raw, RevisionPolicy,
+    SessionInfo, Stdio, Tap,
 };
 
 use crate::args::{self, Options, Target};
@@ -67,7 +67,7 @@ impl Connected {
     ///
     /// # Errors
     /// When it is closed.
-    pub(crate) fn terms(&self) -> Result<&Terms, Failure> {
+    pub(crate) fn terms(&self) -> Result<&SessionInfo, Failure> {
         Ok(self.session.terms()?)
     }
 
@@ -179,7 +179,7 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
 }
 
 /// Who was met: `Demo 1.0, protocol 2026-07-28`.
-pub(crate) fn introduce(terms: &Terms) -> String {
+pub(crate) fn introduce(terms: &SessionInfo) -> String {
     let who = match &terms.server {
         Some(server) => {
             let name = one_line(server.title.as_deref().unwrap_or(&server.name));
@@ -395,11 +395,11 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
         if let Some(trace) = &trace {
             trace.show(way, frame);
         }
-        if way == Way::In {
+        if way == Direction::In {
             note_junk(frame, &opening.junk);
         }
         // Nothing but the opening describes the server, so this looks at little.
-        if way == Way::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
+        if way == Direction::In && frame.windows(14).any(|part| part == b"\"capabilities\"") {
             opening.see(frame);
         }
     })
@@ -408,7 +408,7 @@ fn see(trace: Option<Trace>, opening: &Arc<Opening>) -> See {
 fn client(options: &Options, people: Option<&Arc<AtTerminal>>, refused: Refused) -> Result<Client, Failure> {
     let mut client = Client::new().with_name("switchboard-cli", env!("CARGO_PKG_VERSION")).with_tasks();
     if let Some(revision) = options.revision {
-        client = client.with_offer(Offer::Only(revision));
+        client = client.with_offer(RevisionPolicy::Only(revision));
     }
     client = client.with_limits(limits(options));
     Ok(match (&options.answers, people) {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use http::StatusCode;
 use serde::Serialize;
 use switchboard::session::link::{Challenge, NotStarted, StartFault, UnreachableKind};
-use switchboard::{CallError, ErrorCode, LinkError, Phase, Raw, RpcError};
+use switchboard::{CallError, ErrorCode, LinkError, Raw, RpcError, TimeoutKind};
 
 use crate::output::{Paper, size};
 use crate::sanitize::{json, one_line, sanitize};
@@ -231,7 +231,7 @@ impl From<CallError> for Failure {
             CallError::Link(error) => link(&error),
             CallError::TimedOut { phase, .. } => {
                 Self::new(Unreachable, "timed_out", text).hint(match phase {
-                    Phase::Startup => {
+                    TimeoutKind::Startup => {
                         "it may still be starting or downloading, or not be an MCP server; --timeout SECS waits \
                          longer, --trace shows the messages"
                     }

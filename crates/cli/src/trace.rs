@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use switchboard::Way;
+use switchboard::Direction;
 
 use crate::output::Screen;
 use crate::sanitize::one_line;
@@ -44,11 +44,11 @@ impl Trace {
         self
     }
 
-    pub(crate) fn show(&self, way: Way, frame: &[u8]) {
+    pub(crate) fn show(&self, way: Direction, frame: &[u8]) {
         let paper = &self.screen.paper;
         let arrow = match way {
-            Way::Out => paper.green("→"),
-            Way::In => paper.cyan("←"),
+            Direction::Out => paper.green("→"),
+            Direction::In => paper.cyan("←"),
         };
         let mut text = mask(&String::from_utf8_lossy(frame));
         for value in &self.hidden {

@@ -7,20 +7,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard::protocol::{RequestId, Tool};
+use switchboard::protocol::RequestId;
 use switchboard::session::link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, Inward, Link, Note, Post, Rung,
-    Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Event, Exchange, Flow, Hint, Inbound, Inward, Link,
+    Note, Post, Rung, Upcall,
 };
-use switchboard::session::peer::Counters;
-use switchboard::{Dial, LinkError, Raw, RpcError, Way};
+use switchboard::{Dial, Direction, LinkError, Raw, RpcError};
 use tokio::task::AbortHandle;
 
 /// Notes of the server that may wait between being seen and being heard.
 const LANE: usize = 1024;
 
 /// Is shown every message.
-pub(crate) type See = Arc<dyn Fn(Way, &[u8]) + Send + Sync>;
+pub(crate) type See = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
 /// Opens links and looks at what they carry.
 pub(crate) struct Watched<D> {
@@ -45,8 +44,8 @@ impl<D: Dial> Watched<D> {
 }
 
 impl<D: Dial> Dial for Watched<D> {
-    fn may_die_of_the_probe(&self) -> bool {
-        self.dial.may_die_of_the_probe()
+    fn probe_may_kill_server(&self) -> bool {
+        self.dial.probe_may_kill_server()
     }
 
     fn has_oldest(&self) -> bool {
@@ -88,7 +87,7 @@ impl Link for Watching {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         let id = ask.id.clone();
         let params = Raw::parse(ask.params.to_owned()).ok();
-        show(&self.see, Way::Out, &Message::call(Some(&id), ask.method, params.as_ref()));
+        show(&self.see, Direction::Out, &Message::call(Some(&id), ask.method, params.as_ref()));
         let exchange = self.link.open(ask);
         Exchange::Own(Box::pin(Seen { exchange, see: Arc::clone(&self.see), id, is_over: false }))
     }
@@ -97,9 +96,9 @@ impl Link for Watching {
         match &post {
             Post::Note { method, params } => {
                 let params = params.and_then(|params| Raw::parse(params.to_owned()).ok());
-                show(&self.see, Way::Out, &Message::call(None, method, params.as_ref()));
+                show(&self.see, Direction::Out, &Message::call(None, method, params.as_ref()));
             }
-            Post::Answer { id, outcome } => show(&self.see, Way::Out, &Message::answer(id, *outcome)),
+            Post::Answer { id, outcome } => show(&self.see, Direction::Out, &Message::answer(id, *outcome)),
         }
         self.link.post(post)
     }
@@ -127,11 +126,11 @@ impl Link for Watching {
         Some(seen)
     }
 
-    fn close(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.link.close(within)
     }
 
-    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.link.close_detached(within)
     }
 
@@ -143,8 +142,8 @@ impl Link for Watching {
         self.link.hint()
     }
 
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        self.link.vet(tool)
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        self.link.check_schema(schema)
     }
 
     fn ended(&self) -> Option<LinkError> {
@@ -182,7 +181,7 @@ impl Flow for Seen {
             Poll::Ready(Ok(Event::Upcall(upcall))) => show_upcall(&this.see, upcall),
             Poll::Ready(Ok(Event::Done(outcome))) => {
                 this.is_over = true;
-                show(&this.see, Way::In, &Message::answer(&this.id, outcome.as_ref()));
+                show(&this.see, Direction::In, &Message::answer(&this.id, outcome.as_ref()));
             }
             Poll::Ready(Err(error)) => {
                 this.is_over = true;
@@ -196,7 +195,7 @@ impl Flow for Seen {
 impl Drop for Seen {
     fn drop(&mut self) {
         if !self.is_over {
-            (self.see)(Way::Out, format!("(request {} is given up)", self.id).as_bytes());
+            (self.see)(Direction::Out, format!("(request {} is given up)", self.id).as_bytes());
         }
     }
 }
@@ -230,21 +229,21 @@ impl<'a> Message<'a> {
     }
 }
 
-fn show(see: &See, way: Way, message: &Message<'_>) {
+fn show(see: &See, way: Direction, message: &Message<'_>) {
     if let Ok(text) = serde_json::to_vec(message) {
         see(way, &text);
     }
 }
 
 fn show_note(see: &See, note: &Note) {
-    show(see, Way::In, &Message::call(None, &note.method, note.params.as_ref()));
+    show(see, Direction::In, &Message::call(None, &note.method, note.params.as_ref()));
 }
 
 fn show_upcall(see: &See, upcall: &Upcall) {
-    show(see, Way::In, &Message::call(Some(&upcall.id), &upcall.method, upcall.params.as_ref()));
+    show(see, Direction::In, &Message::call(Some(&upcall.id), &upcall.method, upcall.params.as_ref()));
 }
 
 /// What is no message: why there is none.
 fn tell(see: &See, error: &LinkError) {
-    see(Way::In, format!("({error})").as_bytes());
+    see(Direction::In, format!("({error})").as_bytes());
 }

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 
 /// Where the questions of one server arrive.
 pub(crate) struct Desk {
     /// The configured name of the server.
     server: Arc<str>,
-    abilities: Abilities,
+    abilities: HandlerCapabilities,
     next: AtomicU64,
     // Held to push, remove or look, never across an await.
     callers: Mutex<Vec<Caller>>,
@@ -26,18 +26,18 @@ struct Caller {
     seat: u64,
     /// The run its call belongs to.
     run: u64,
-    answers: Option<Arc<dyn Answers>>,
+    answers: Option<Arc<dyn ClientHandler>>,
 }
 
 impl Desk {
-    pub(crate) fn new(server: Arc<str>, abilities: Abilities) -> Self {
+    pub(crate) fn new(server: Arc<str>, abilities: HandlerCapabilities) -> Self {
         Self { server, abilities, next: AtomicU64::new(0), callers: Mutex::default() }
     }
 
     /// A call of this run begins; it ends when the seat is dropped.
-    pub(crate) fn sit(&self, run: u64, answers: Option<&Arc<dyn Answers>>) -> Option<Seat<'_>> {
+    pub(crate) fn sit(&self, run: u64, answers: Option<&Arc<dyn ClientHandler>>) -> Option<Seat<'_>> {
         // Nothing was declared, so nothing can be asked.
-        if self.abilities == Abilities::none() {
+        if self.abilities == HandlerCapabilities::none() {
             return None;
         }
         let seat = self.next.fetch_add(1, Ordering::Relaxed);
@@ -45,13 +45,13 @@ impl Desk {
         Some(Seat { desk: self, seat })
     }
 
-    fn whose(&self) -> Result<Arc<dyn Answers>, Refusal> {
+    fn whose(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
         let callers = self.callers.lock();
         let Some(first) = callers.first() else {
-            return Err(Refusal::new("no call is running that this question could belong to"));
+            return Err(HandlerError::new("no call is running that this question could belong to"));
         };
         if callers.iter().any(|caller| caller.run != first.run) {
-            return Err(Refusal::new(
+            return Err(HandlerError::new(
                 "calls of several callers are running; whose question this is cannot be told",
             ));
         }
@@ -59,8 +59,8 @@ impl Desk {
     }
 }
 
-impl Answers for Desk {
-    fn abilities(&self) -> Abilities {
+impl ClientHandler for Desk {
+    fn abilities(&self) -> HandlerCapabilities {
         self.abilities
     }
 
@@ -71,16 +71,16 @@ impl Answers for Desk {
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async move { self.whose()?.elicit(request, asker).await })
     }
 
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async move { self.whose()?.sample(request, asker).await })
     }
 }
@@ -89,21 +89,25 @@ impl Answers for Desk {
 pub(crate) struct Silent;
 
 impl Silent {
-    fn refusal() -> Refusal {
-        Refusal::new("whoever made the call answers no questions")
+    fn refusal() -> HandlerError {
+        HandlerError::new("whoever made the call answers no questions")
     }
 }
 
-impl Answers for Silent {
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+impl ClientHandler for Silent {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async { Err(Self::refusal()) })
     }
 
     fn sample<'a>(
         &'a self,
         _: CreateMessageParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async { Err(Self::refusal()) })
     }
 }
@@ -133,22 +137,22 @@ mod tests {
     use super::*;
 
     struct Accepts;
-    impl Answers for Accepts {
+    impl ClientHandler for Accepts {
         fn elicit<'a>(
             &'a self,
             _: ElicitParams,
-            _: &'a Asker,
-        ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+            _: &'a RequestingServer,
+        ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
             Box::pin(async { Ok(ElicitResult::new(ElicitAction::Accept)) })
         }
     }
 
     #[tokio::test]
     async fn a_question_reaches_the_caller_whose_call_is_running_and_nobody_else() {
-        let desk = Desk::new("s".into(), Abilities::none().with_forms());
-        let asker = Asker::new(None);
+        let desk = Desk::new("s".into(), HandlerCapabilities::none().with_forms());
+        let asker = RequestingServer::new(None);
         let ask = async || desk.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
-        let accepts: Arc<dyn Answers> = Arc::new(Accepts);
+        let accepts: Arc<dyn ClientHandler> = Arc::new(Accepts);
         assert!(ask().await.is_err(), "no call is running");
         let first = desk.sit(1, Some(&accepts));
         assert!(ask().await.is_ok());
@@ -160,6 +164,6 @@ mod tests {
         assert!(ask().await.is_ok());
         drop((first, second));
         assert!(ask().await.is_err());
-        assert!(Desk::new("s".into(), Abilities::none()).sit(1, None).is_none());
+        assert!(Desk::new("s".into(), HandlerCapabilities::none()).sit(1, None).is_none());
     }
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::RwLock;
 use switchboard_protocol::Root;
-use switchboard_session::answering::Server;
-use switchboard_session::client::{Abilities, Limits};
-use switchboard_session::{Client, Offer};
+use switchboard_session::client::{HandlerCapabilities, Limits};
+use switchboard_session::server::Server;
+use switchboard_session::{Client, RevisionPolicy};
 use tokio::sync::watch;
 
 use crate::builtin;
@@ -25,7 +25,7 @@ use crate::slot::{Logins, Surroundings, TokenSource, Ways};
 pub struct HostBuilder {
     client: Client,
     limits: Limits,
-    abilities: Abilities,
+    abilities: HandlerCapabilities,
     roots: Option<Vec<Root>>,
     ways: Ways,
     naming: Naming,
@@ -48,7 +48,7 @@ impl HostBuilder {
         Self {
             client: Client::new(),
             limits: Limits::default(),
-            abilities: Abilities::none(),
+            abilities: HandlerCapabilities::none(),
             roots: None,
             ways: Ways::default(),
             naming: Naming { limit: NameLimit::default() },
@@ -68,7 +68,7 @@ impl HostBuilder {
     }
 
     /// Which revisions are spoken: all of them unless set.
-    pub fn with_offer(mut self, offer: Offer) -> Self {
+    pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
         self.client = self.client.with_offer(offer);
         self
     }
@@ -80,7 +80,7 @@ impl HostBuilder {
     }
 
     /// What the runs of this host can be asked by servers. Nothing, unless set: servers are told when they connect.
-    pub fn with_abilities(mut self, abilities: Abilities) -> Self {
+    pub fn with_abilities(mut self, abilities: HandlerCapabilities) -> Self {
         self.abilities = abilities;
         self
     }

@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_protocol::{Raw, Root};
-use switchboard_session::answering::Server;
-use switchboard_session::client::Abilities;
+use switchboard_session::client::HandlerCapabilities;
+use switchboard_session::server::Server;
 use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
@@ -36,7 +36,7 @@ pub struct Host {
 pub(crate) struct Inner {
     pub(crate) around: Arc<Surroundings>,
     pub(crate) policy: CallPolicy,
-    pub(crate) abilities: Abilities,
+    pub(crate) abilities: HandlerCapabilities,
     /// Decides about calls by the permissions of this host, if it has any.
     pub(crate) gate: Option<Arc<Gate>>,
     // Held to look or to change, never across an await.
@@ -456,7 +456,7 @@ impl Inner {
     pub(crate) fn new(
         around: Arc<Surroundings>,
         policy: CallPolicy,
-        abilities: Abilities,
+        abilities: HandlerCapabilities,
         gate: Option<Arc<Gate>>,
     ) -> Self {
         Self { around, policy, abilities, gate, table: Mutex::default() }

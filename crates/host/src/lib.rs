@@ -16,16 +16,16 @@
 //!
 //! ```
 //! use switchboard::host::Host;
-//! use switchboard::session::link::InProcess;
+//! use switchboard::session::server::InProcess;
 //! # use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool};
-//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 //! # struct Greeter;
 //! # impl Handler for Greeter {
-//! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //! #         match request {
-//! #             ServerRequest::ListTools(_) => Handled::now(ListToolsResult::new([Tool::new("hello", serde_json::json!({"type": "object"}))])),
-//! #             ServerRequest::CallTool(_) => Handled::now(CallToolResult::new([Content::text("hello!")])),
-//! #             other => Handled::error(RpcError::method_not_found(other.method())),
+//! #             ServerRequest::ListTools(_) => HandlerOutcome::now(ListToolsResult::new([Tool::new("hello", serde_json::json!({"type": "object"}))])),
+//! #             ServerRequest::CallTool(_) => HandlerOutcome::now(CallToolResult::new([Content::text("hello!")])),
+//! #             other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
 //! #         }
 //! #     }
 //! # }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_protocol::{
     CompleteParams, CompleteResult, GetPromptResult, Prompt, ReadResourceResult, Resource, ResourceTemplate,
 };
-use switchboard_session::client::{Listening, Listing};
+use switchboard_session::client::{List, Subscription};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
@@ -36,7 +36,7 @@ pub struct Of<T> {
 }
 
 /// How one of the lists is asked for.
-type Ask<T> = fn(&ClientSession) -> BoxFuture<'_, Result<Arc<Listing<T>>, CallError>>;
+type Ask<T> = fn(&ClientSession) -> BoxFuture<'_, Result<Arc<List<T>>, CallError>>;
 
 impl Host {
     /// The resources of one server, or of all that are connected.
@@ -101,7 +101,7 @@ impl Host {
     ///
     /// # Errors
     /// As [`Self::read_resource`].
-    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<Listening, HostError> {
+    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, HostError> {
         let (slot, session) = self.inner.open(server).await?;
         seen(&slot, session.subscribe(uri).await)
     }

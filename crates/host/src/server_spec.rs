@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use switchboard_session::link::{Dial, InProcess};
+use switchboard_session::link::Dial;
+use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 

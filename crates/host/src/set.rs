@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use switchboard_protocol::Tool;
-use switchboard_session::client::Listing;
+use switchboard_session::client::List;
 
 use crate::answers::Desk;
 use crate::connecting::Attempt;
@@ -138,7 +138,7 @@ impl Inner {
     }
 
     /// Puts a connected server into the set, with what it lists, in the place of the one of its name.
-    pub(crate) fn replace(&self, entry: Entry, listing: Option<&Listing<Tool>>) -> Result<(), HostError> {
+    pub(crate) fn replace(&self, entry: Entry, listing: Option<&List<Tool>>) -> Result<(), HostError> {
         let mut table = self.table.lock();
         if table.is_closed {
             return Err(HostError::Closed);
@@ -235,7 +235,7 @@ impl Inner {
     }
 
     /// Puts the set into the catalogue, with what is remembered of the new ones, or what one of them has listed.
-    fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &Listing<Tool>)>) {
+    fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &List<Tool>)>) {
         let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
         self.publish_to_gate(table);
         self.around.registry.place(&slots, listed);

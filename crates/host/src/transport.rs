@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard_http::Secret;
-use switchboard_session::link::{Dial, InProcess};
+use switchboard_session::link::Dial;
+use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 

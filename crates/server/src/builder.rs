@@ -7,8 +7,8 @@ use switchboard_design::{
     ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
-use switchboard_session::answering::{Publisher, Server, ServerLimits};
-use switchboard_session::{Offer, OpeningPolicy, StateKeys};
+use switchboard_session::server::{Publisher, Server, ServerLimits};
+use switchboard_session::{OpeningPolicy, RevisionPolicy, StateKeys};
 
 use crate::adapter::Adapter;
 use crate::compose::{Collision, Collisions, Composed};
@@ -279,8 +279,8 @@ impl ServiceBuilder {
         design.check()?;
         let policy = UriPolicy::new(&options.allow, &options.deny)?;
         let offer = match &options.version_override {
-            Some(only) => Offer::from_names([only]),
-            None => Offer::from_names(&design.protocols),
+            Some(only) => RevisionPolicy::from_names([only]),
+            None => RevisionPolicy::from_names(&design.protocols),
         };
         let offer = offer.map_err(|unknown| BuildError::Protocol(unknown.0))?;
         let info = options.info.clone().unwrap_or_else(|| design.implementation());
@@ -310,7 +310,7 @@ impl ServiceBuilder {
 }
 
 /// Sessions open once, and in the preferred revision of the offer that has sessions.
-fn opening(offer: Offer) -> OpeningPolicy {
+fn opening(offer: RevisionPolicy) -> OpeningPolicy {
     let policy = OpeningPolicy::new().once();
     match offer.with_handshake().first() {
         Some(only) => policy.with_version(switchboard_session::VersionPolicy::Exact(*only)),

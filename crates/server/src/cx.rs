@@ -24,7 +24,7 @@ use switchboard_protocol::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult,
     Implementation, Level, Meta, Raw, RequestId, Revision, Root,
 };
-use switchboard_session::answering::{self, AskError, Caller};
+use switchboard_session::server::{self, AskError, Caller};
 
 use crate::{Answer, Form};
 
@@ -39,7 +39,7 @@ pub struct Cx {
 #[derive(Clone)]
 enum Side {
     /// A request that is being served.
-    Serving(answering::Cx),
+    Serving(server::RequestContext),
     /// A call that is being made, or is made directly.
     Calling(Arc<CallOptions>),
     /// Work for nobody in particular, such as watching a resource.
@@ -62,7 +62,7 @@ impl Cx {
     }
 
     /// For a request that is being served.
-    pub fn serving(cx: answering::Cx) -> Self {
+    pub fn serving(cx: server::RequestContext) -> Self {
         Self::of(Side::Serving(cx))
     }
 
@@ -89,7 +89,7 @@ impl Cx {
         }
     }
 
-    pub(crate) fn served(&self) -> Option<&answering::Cx> {
+    pub(crate) fn served(&self) -> Option<&server::RequestContext> {
         match &self.side {
             Side::Serving(cx) => Some(cx),
             Side::Calling(_) | Side::Alone => None,
@@ -98,23 +98,23 @@ impl Cx {
 
     /// The revision the request is served in.
     pub fn revision(&self) -> Option<Revision> {
-        self.served().map(answering::Cx::revision)
+        self.served().map(server::RequestContext::revision)
     }
 
     /// Who the client says it is. For display only.
     pub fn client(&self) -> Option<Implementation> {
-        self.served().and_then(answering::Cx::client)
+        self.served().and_then(server::RequestContext::client)
     }
 
     /// What the client declared it can be asked.
     pub fn capabilities(&self) -> &ClientCapabilities {
         static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
-        self.served().map_or(&NONE, answering::Cx::capabilities)
+        self.served().map_or(&NONE, server::RequestContext::capabilities)
     }
 
     /// The id of the request.
     pub fn request_id(&self) -> Option<&RequestId> {
-        self.served().map(answering::Cx::request_id)
+        self.served().map(server::RequestContext::request_id)
     }
 
     /// What else the caller said of the request.
@@ -293,7 +293,7 @@ impl Cx {
     /// it does. Before, the method may ask as any other.
     pub async fn become_task(&self) -> bool {
         match self.served() {
-            Some(cx) => cx.outlive().await,
+            Some(cx) => cx.detach().await,
             None => false,
         }
     }
@@ -308,7 +308,7 @@ impl Cx {
 
     /// Whether the call was cancelled, for work that goes on elsewhere.
     pub fn is_cancelled(&self) -> bool {
-        self.served().is_some_and(answering::Cx::is_cancelled)
+        self.served().is_some_and(server::RequestContext::is_cancelled)
     }
 }
 

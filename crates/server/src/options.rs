@@ -8,7 +8,7 @@ use std::time::Duration;
 use switchboard_design::{ArgumentErrors, Error, ErrorRules, OutputRule};
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::StateKeys;
-use switchboard_session::answering::ServerLimits;
+use switchboard_session::server::ServerLimits;
 
 use crate::task::Tasks;
 use crate::{AdapterEvent, EventFeed, StreamJson};

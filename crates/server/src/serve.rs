@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use switchboard_session::client::Client;
-use switchboard_session::link::InProcess;
+use switchboard_session::server::InProcess;
 use switchboard_session::{CallError, ClientSession};
 #[cfg(feature = "http")]
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};

@@ -1,24 +1,22 @@
 //! One live conversation between two MCP peers, from the pipe up to typed verbs, in every protocol revision.
 //!
-//! Bottom up:
+//! Layers without cycles: each knows those to its left, and none to its right.
 //!
 //! ```text
-//!   client::ClientSession        answering::Server        typed verbs; no era in sight
-//!            │                          │
-//!           era  ────────────────────  era                the seam: every decision about versions
-//!            │                          │
-//!     link::Link (exchanges)     one request in, one response out
-//!            │                          │
-//!          peer  (ids, callers, cancellation; no MCP words)
-//!            │
-//!     link::Pipe { Outlet, Inlet }                        bytes; yours to implement
+//!                                              ┌── client   ClientSession: typed verbs
+//!   link ◀── mux ◀── request ◀── era ◀─────────┤
+//!     ▲                                        └── server   Server, Handler, RequestContext
+//!     └── Pipe { Outlet, Inlet }: yours to implement
 //! ```
 //!
-//! 1. [`link`]: what a binding offers. The unit is the exchange: one question, what is said meanwhile, one answer.
-//! 2. [`peer`]: turns a pipe into a link. Callers put whole frames, one task writes them, one task reads.
-//! 3. `era`: how a session opens, and the verbs that differ between the two eras of the protocol.
-//! 4. [`client`]: connect, list, call, read, listen, and answer what the server asks.
-//! 5. [`answering`]: a handler, its context, and serving any number of connections with it.
+//! 1. [`link`]: what a transport offers. The unit is the exchange: one request, the notifications that belong to it, one
+//!    response. Knows no mux and no tools.
+//! 2. [`mux`]: turns a pipe into a link: request ids, the table of requests in flight, the reading task. Knows no MCP method:
+//!    the rules for notifications are passed in.
+//! 3. `request`: what one request has in either era: its caller, its way back to the client, cancellation, errors, limits.
+//! 4. `era`: how a session opens, and the operations that differ between the two eras of the protocol. Knows a server as data.
+//! 5. [`client`]: connect, list, call, read, subscribe, and answer what the server asks.
+//! 6. [`server`]: a handler, its context, and serving any number of connections with it, also in the same process.
 //!
 //! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a bound, every queue a size. An entry
 //! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
@@ -29,15 +27,15 @@
 //!
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Implementation, ListCapability, ServerCapabilities};
-//! use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-//! use switchboard::session::{Client, link::InProcess};
+//! use switchboard::session::Client;
+//! use switchboard::session::server::{Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest};
 //!
 //! struct Greeter;
 //! impl Handler for Greeter {
-//!     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+//!     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
 //!         match request {
-//!             ServerRequest::CallTool(call) => Handled::now(CallToolResult::new([Content::text(call.name)])),
-//!             other => Handled::error(switchboard::protocol::RpcError::method_not_found(other.method())),
+//!             ServerRequest::CallTool(call) => HandlerOutcome::now(CallToolResult::new([Content::text(call.name)])),
+//!             other => HandlerOutcome::error(switchboard::protocol::RpcError::method_not_found(other.method())),
 //!         }
 //!     }
 //! }
@@ -59,7 +57,7 @@
 //! ```
 //! use std::task::{Context, Poll, ready};
 //! use switchboard::session::link::{Frame, Inlet, LinkError, Once, Outlet, Pipe, Queue};
-//! use switchboard::session::{Client, Peer, PeerLimits};
+//! use switchboard::session::{Client, ConnectionLimits, MuxLink};
 //! use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 //!
 //! struct Sends(Option<UnboundedSender<bytes::Bytes>>);
@@ -89,11 +87,11 @@
 //! }
 //!
 //! # use switchboard::protocol::{Implementation, RpcError, ServerCapabilities};
-//! # use switchboard::session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+//! # use switchboard::session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 //! # struct Nothing;
 //! # impl Handler for Nothing {
-//! #     fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
-//! #         Handled::error(RpcError::method_not_found(request.method()))
+//! #     fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+//! #         HandlerOutcome::error(RpcError::method_not_found(request.method()))
 //! #     }
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -103,27 +101,27 @@
 //! tokio::spawn(async move { server.serve(serving).await });
 //!
 //! let pipe = Pipe::new(Sends(Some(to_server)), Receives(at_client));
-//! let session = Client::new().connect(Once::new(Peer::start(pipe, PeerLimits::default()))).await?;
+//! let session = Client::new().connect(Once::new(MuxLink::start(pipe, ConnectionLimits::default()))).await?;
 //! session.ping().await?;
 //! session.close().await;
 //! # Ok::<(), switchboard::session::CallError>(()) }).unwrap();
 //! ```
 
-#[cfg(feature = "server")]
-pub mod answering;
 #[cfg(feature = "client")]
 pub mod client;
 mod era;
-mod error;
 pub mod link;
-pub mod peer;
+pub mod mux;
+mod request;
+#[cfg(feature = "server")]
+pub mod server;
 
 #[cfg(feature = "client")]
 pub use client::{Client, ClientSession};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use era::TaskWays;
-pub use era::{Listed, Offer, Terms, Verdict};
+pub use era::{EraHint, Listed, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
-pub use error::{CallError, Phase};
-pub use peer::{Peer, PeerLimits};
+pub use mux::{ConnectionLimits, MuxLink};
+pub use request::{CallError, TimeoutKind};

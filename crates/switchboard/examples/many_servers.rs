@@ -10,20 +10,21 @@ use std::sync::Arc;
 
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolResult, Content, Cx, Handled, Handler, Host, Http, HttpListener, HttpOptions, HttpService,
-    Implementation, RpcError, Server, ServerCapabilities, ServerConfig, ServerRequest, Stdio, Tool, json,
+    CallToolResult, Content, Handler, HandlerOutcome, Host, Http, HttpListener, HttpOptions, HttpService,
+    Implementation, RequestContext, RpcError, Server, ServerCapabilities, ServerConfig, ServerRequest, Stdio,
+    Tool, json,
 };
 
 struct Adds;
 
 impl Handler for Adds {
-    fn handle(&self, request: ServerRequest, _cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
-                Handled::now(ListToolsResult::new([Tool::new("add", json!({ "type": "object" }))]))
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("add", json!({ "type": "object" }))]))
             }
-            ServerRequest::CallTool(_) => Handled::now(CallToolResult::new([Content::text("42")])),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            ServerRequest::CallTool(_) => HandlerOutcome::now(CallToolResult::new([Content::text("42")])),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

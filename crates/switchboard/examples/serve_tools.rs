@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult, ServerResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, HttpListener, HttpOptions, HttpService,
-    Implementation, Reply, RpcError, Server, ServerCapabilities, ServerRequest, Tool, ToolAnnotations, json,
-    serve_stdio,
+    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpOptions, HttpService,
+    Implementation, Reply, RequestContext, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    ToolAnnotations, json, serve_stdio,
 };
 
 struct Tools;
@@ -32,11 +32,11 @@ struct Slow {
 }
 
 impl Handler for Tools {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
-            ServerRequest::ListTools(_) => Handled::now(ListToolsResult::new(tools())),
+            ServerRequest::ListTools(_) => HandlerOutcome::now(ListToolsResult::new(tools())),
             ServerRequest::CallTool(params) => call(params, cx),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
@@ -61,35 +61,37 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-fn call(params: CallToolParams, cx: Cx) -> Handled {
+fn call(params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
     let CallToolParams { name, arguments, .. } = params;
     let arguments = arguments.unwrap_or_else(switchboard::Raw::empty_object);
     match name.as_str() {
-        "echo" => {
-            with(arguments.decode(), |Echo { text }| Handled::now(CallToolResult::new([Content::text(text)])))
-        }
+        "echo" => with(arguments.decode(), |Echo { text }| {
+            HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
+        }),
         "add" => with(arguments.decode(), |Add { a, b }| {
             let sum = CallToolResult::new([Content::text((a + b).to_string())]);
-            Handled::now(sum.with_structured_content(json!({ "sum": a + b })))
+            HandlerOutcome::now(sum.with_structured_content(json!({ "sum": a + b })))
         }),
-        "slow" => with(arguments.decode(), |Slow { seconds }| Handled::later(slow(seconds, cx))),
-        _ => Handled::error(RpcError::invalid_params(format!("there is no tool {name:?}"))),
+        "slow" => with(arguments.decode(), |Slow { seconds }| HandlerOutcome::later(slow(seconds, cx))),
+        _ => HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {name:?}"))),
     }
 }
 
 /// What does not fit is told to the model, so that it can mend its call.
 fn with<T>(
     arguments: Result<T, switchboard::protocol::DecodeError>,
-    call: impl FnOnce(T) -> Handled,
-) -> Handled {
+    call: impl FnOnce(T) -> HandlerOutcome,
+) -> HandlerOutcome {
     match arguments {
         Ok(arguments) => call(arguments),
-        Err(error) => Handled::now(CallToolResult::error(format!("the arguments do not fit: {error}"))),
+        Err(error) => {
+            HandlerOutcome::now(CallToolResult::error(format!("the arguments do not fit: {error}")))
+        }
     }
 }
 
 /// Cancelling the call drops this where it waits.
-async fn slow(seconds: f64, cx: Cx) -> Reply {
+async fn slow(seconds: f64, cx: RequestContext) -> Reply {
     for step in 1..=10_u8 {
         tokio::time::sleep(Duration::from_secs_f64(seconds.clamp(0.0, 600.0) / 10.0)).await;
         cx.progress(f64::from(step), Some(10.0), Some("working"));

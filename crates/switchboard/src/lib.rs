@@ -21,20 +21,20 @@ pub use switchboard_protocol::{
 };
 #[cfg(feature = "server")]
 pub use switchboard_session::StateKeys;
-#[cfg(feature = "server")]
-pub use switchboard_session::answering::{
-    AskError, Cx, Handled, Handler, Kept, Publisher, Reply, Server, ServerBuilder, ServerLimits,
-    ServerRequest,
-};
 #[cfg(feature = "client")]
 pub use switchboard_session::client::{
-    Abilities, Answers, Asker, CallTool, Change, Changes, Client, ClientSession, Limits, Listening, Listing,
-    Refusal, State,
+    CallTool, Change, ChangeStream, Client, ClientHandler, ClientSession, HandlerCapabilities, HandlerError,
+    Limits, List, RequestingServer, State, Subscription,
 };
+pub use switchboard_session::link::{CloseOutcome, Dial, Direction, Exit, LinkError, Pipe, Tap};
 #[cfg(feature = "server")]
-pub use switchboard_session::link::InProcess;
-pub use switchboard_session::link::{Dial, Ended, Exit, LinkError, Pipe, Tap, Way};
-pub use switchboard_session::{CallError, Offer, PeerLimits, Phase, Terms, Verdict};
+pub use switchboard_session::server::{
+    AskError, CachedResult, Handler, HandlerOutcome, InProcess, Publisher, Reply, RequestContext, Server,
+    ServerBuilder, ServerLimits, ServerRequest,
+};
+pub use switchboard_session::{
+    CallError, ConnectionLimits, EraHint, RevisionPolicy, SessionInfo, TimeoutKind,
+};
 #[cfg(feature = "http-client")]
 pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
 #[cfg(feature = "http-server")]

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use switchboard_session::answering::Server;
 use switchboard_session::link::LinkError;
+use switchboard_session::server::Server;
 use switchboard_transport::stdio::own_stdio;
 
 /// Serves on our own stdin and stdout until the client leaves.

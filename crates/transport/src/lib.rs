@@ -3,10 +3,10 @@
 //! host and no session. For now there is one: [`stdio`], on Linux.
 //!
 //! ```text
-//!   client:  Stdio ── spawn ──▶ Pipe ──▶ Peer ──▶ session
+//!   client:  Stdio ── spawn ──▶ Pipe ──▶ MuxLink ──▶ session
 //!                              │
 //!                              └─ shim ─▶ server ─▶ its children      (all end together)
-//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ answering
+//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ session::server
 //! ```
 //!
 //! # Invariants
@@ -20,19 +20,19 @@
 //! # Example
 //! ```
 //! use std::time::Duration;
-//! use switchboard::session::link::{Ask, Ended, Life, Link, Mirror};
-//! use switchboard::session::{Peer, PeerLimits};
+//! use switchboard::session::link::{Ask, CloseOutcome, Life, Link, Mirror};
+//! use switchboard::session::{ConnectionLimits, MuxLink};
 //! use switchboard::transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A program calls stdio::enter_if_asked() first in main.
 //! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
 //! let (pipe, child) = stdio::spawn(&Stdio::new("sh").args(["-c", script]))?;
-//! let link = Peer::start(pipe, PeerLimits::default());
+//! let link = MuxLink::start(pipe, ConnectionLimits::default());
 //! let mut ping = link.open(Ask { id: 1.into(), method: "ping", params: "{}", mirror: Mirror::default(), life: Life::Call });
 //! ping.done().await??;
 //! assert!(child.root_pid() > 0);
-//! assert!(matches!(link.close(Duration::from_secs(5)).await, Ended::Exited(exit) if exit.code == Some(0)));
+//! assert!(matches!(link.close(Duration::from_secs(5)).await, CloseOutcome::Exited(exit) if exit.code == Some(0)));
 //! # Ok(()) }
 //! ```
 

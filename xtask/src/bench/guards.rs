@@ -36,9 +36,9 @@ const GUARDS: &[Guard] = &[
     guard("crates/transport/src/stdio/line.rs", "take", &["self.limit"]),
     guard("crates/transport/src/stdio/line.rs", "discard", &[]),
     guard("crates/session/src/link/outbox.rs", "put", &["Claim::Room", "let waiting", "self.room"]),
-    guard("crates/session/src/peer/inflight.rs", "enter", &["self.most"]),
-    guard("crates/session/src/peer/handle.rs", "open", &["> limit"]),
-    guard("crates/session/src/answering/serve.rs", "check", &[]),
+    guard("crates/session/src/mux/inflight.rs", "enter", &["self.most"]),
+    guard("crates/session/src/mux/mux_link.rs", "open", &["> limit"]),
+    guard("crates/session/src/server/serve.rs", "check", &[]),
 ];
 
 /// Where the guards are.

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use switchboard::host::Event;
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    Cx, Handled, Handler, Host, Implementation, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    RequestContext, HandlerOutcome, Handler, Host, Implementation, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
 };
 
 const SERVERS: usize = 100;
@@ -23,10 +23,10 @@ const TIMES: usize = 200;
 struct Tools(Arc<Mutex<Vec<Tool>>>);
 
 impl Handler for Tools {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         match request {
-            ServerRequest::ListTools(_) => Handled::now(ListToolsResult::new(self.0.lock().clone())),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            ServerRequest::ListTools(_) => HandlerOutcome::now(ListToolsResult::new(self.0.lock().clone())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

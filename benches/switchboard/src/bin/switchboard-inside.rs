@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use bench_kit::inside;
 use bench_switchboard::{Calling, Initializing, client, server};
-use switchboard::session::Peer;
+use switchboard::session::MuxLink;
 use switchboard::session::link::{Once, pair};
-use switchboard::{InProcess, PeerLimits};
+use switchboard::{InProcess, ConnectionLimits};
 
 fn main() -> ExitCode {
     if std::env::args().any(|word| word == "initialize") {
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         let session = if args.form == "pair" {
             let (near, far) = pair();
             tokio::spawn(async move { Arc::clone(&server).serve(far).await });
-            client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await?
+            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await?
         } else {
             client.connect(InProcess::new(&server)).await?
         };

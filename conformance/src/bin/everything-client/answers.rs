@@ -5,21 +5,21 @@ use switchboard::protocol::{
     NumberField,
 };
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Content, Raw, Refusal, json};
+use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw, RequestingServer, json};
 
 /// A user who agrees to everything.
 pub(crate) struct Agreeable;
 
-impl Answers for Agreeable {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_sampling()
+impl ClientHandler for Agreeable {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms().with_sampling()
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async move {
             let ElicitParams::Form(form) = request else {
                 return Ok(ElicitResult::new(ElicitAction::Decline));
@@ -33,8 +33,8 @@ impl Answers for Agreeable {
     fn sample<'a>(
         &'a self,
         _: CreateMessageParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async { Ok(CreateMessageResult::new("test-model", [Content::text("Hello.")])) })
     }
 }

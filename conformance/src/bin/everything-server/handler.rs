@@ -6,7 +6,9 @@ use switchboard::protocol::{
     CompleteParams, CompleteResult, Completion, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult,
 };
-use switchboard::{CallToolParams, Cx, Handled, Handler, Publisher, Raw, RpcError, ServerRequest};
+use switchboard::{
+    CallToolParams, Handler, HandlerOutcome, Publisher, Raw, RequestContext, RpcError, ServerRequest,
+};
 
 use crate::tools::{Call, TOOLS, Tool};
 use crate::{prompts, resources, tools};
@@ -21,10 +23,10 @@ impl Everything {
         Self { publisher }
     }
 
-    fn call(&self, params: CallToolParams, cx: Cx) -> Handled {
+    fn call(&self, params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
         let Some(tool) = tools::find(&params.name) else {
             let unknown = format!("there is no tool {:?}", params.name);
-            return Handled::error(RpcError::invalid_params(unknown));
+            return HandlerOutcome::error(RpcError::invalid_params(unknown));
         };
         let arguments = params.arguments.unwrap_or_else(Raw::empty_object);
         let publisher = self.publisher.get().cloned().unwrap_or_default();
@@ -33,22 +35,24 @@ impl Everything {
 }
 
 impl Handler for Everything {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
                 let listed: Vec<_> = TOOLS.iter().map(|tool| tool.listed()).collect();
-                Handled::now(ListToolsResult::new(listed))
+                HandlerOutcome::now(ListToolsResult::new(listed))
             }
             ServerRequest::CallTool(params) => self.call(params, cx),
-            ServerRequest::ListResources(_) => Handled::now(ListResourcesResult::new(resources::list())),
+            ServerRequest::ListResources(_) => {
+                HandlerOutcome::now(ListResourcesResult::new(resources::list()))
+            }
             ServerRequest::ListResourceTemplates(_) => {
-                Handled::now(ListResourceTemplatesResult::new(resources::templates()))
+                HandlerOutcome::now(ListResourceTemplatesResult::new(resources::templates()))
             }
             ServerRequest::ReadResource(params) => resources::read(&params.uri),
-            ServerRequest::ListPrompts(_) => Handled::now(ListPromptsResult::new(prompts::list())),
+            ServerRequest::ListPrompts(_) => HandlerOutcome::now(ListPromptsResult::new(prompts::list())),
             ServerRequest::GetPrompt(params) => prompts::get(&params, cx),
             ServerRequest::Complete(params) => complete(&params),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 
@@ -62,7 +66,7 @@ impl Handler for Everything {
 }
 
 /// Values that begin with what was typed.
-fn complete(params: &CompleteParams) -> Handled {
+fn complete(params: &CompleteParams) -> HandlerOutcome {
     let typed = &params.argument.value;
     let values: Vec<String> = ["paris", "park", "party", "test"]
         .into_iter()
@@ -70,5 +74,5 @@ fn complete(params: &CompleteParams) -> Handled {
         .map(str::to_owned)
         .collect();
     let total = values.len() as u64;
-    Handled::now(CompleteResult::new(Completion::new(values).with_total(total).with_has_more(false)))
+    HandlerOutcome::now(CompleteResult::new(Completion::new(values).with_total(total).with_has_more(false)))
 }

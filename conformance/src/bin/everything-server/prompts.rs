@@ -4,7 +4,7 @@ use switchboard::protocol::{
     ElicitParams, FormField, FormSchema, GetPromptParams, PromptArgument, PromptMessage, ResourceContents,
     Role, TextField,
 };
-use switchboard::{Content, Cx, GetPromptResult, Handled, Prompt, Reply, RpcError};
+use switchboard::{Content, GetPromptResult, HandlerOutcome, Prompt, Reply, RequestContext, RpcError};
 
 use crate::media;
 
@@ -32,7 +32,7 @@ pub(crate) fn list() -> Vec<Prompt> {
 }
 
 /// Fills in a prompt.
-pub(crate) fn get(params: &GetPromptParams, cx: Cx) -> Handled {
+pub(crate) fn get(params: &GetPromptParams, cx: RequestContext) -> HandlerOutcome {
     let argument = |name: &str| {
         let given = params.arguments.as_ref().and_then(|arguments| arguments.get(name)).cloned();
         given.ok_or_else(|| RpcError::invalid_params(format!("the argument {name:?} is missing")))
@@ -49,16 +49,16 @@ pub(crate) fn get(params: &GetPromptParams, cx: Cx) -> Handled {
             vec![Content::resource(embedded), "Please process the embedded resource above.".into()]
         }),
         WITH_PICTURE => Ok(vec![media::picture(), "Please analyze the image above.".into()]),
-        ASKS => return Handled::later(ask(cx)),
+        ASKS => return HandlerOutcome::later(ask(cx)),
         other => Err(RpcError::invalid_params(format!("there is no prompt {other:?}"))),
     };
     match filled {
-        Ok(content) => Handled::now(from_user(content)),
-        Err(error) => Handled::error(error),
+        Ok(content) => HandlerOutcome::now(from_user(content)),
+        Err(error) => HandlerOutcome::error(error),
     }
 }
 
-async fn ask(cx: Cx) -> Reply {
+async fn ask(cx: RequestContext) -> Reply {
     let form = FormSchema::new().with_required("context", FormField::Text(TextField::new()));
     let question = ElicitParams::form("What context should the prompt use?", form);
     let answer = cx.elicit("user_context", question).await?;

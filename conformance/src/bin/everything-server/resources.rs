@@ -1,7 +1,7 @@
 //! The resources of the fixture, and the one template.
 
 use switchboard::protocol::{ReadResourceResult, ResourceContents};
-use switchboard::{ErrorCode, Handled, Resource, ResourceTemplate, RpcError, json};
+use switchboard::{ErrorCode, HandlerOutcome, Resource, ResourceTemplate, RpcError, json};
 
 use crate::media;
 
@@ -35,10 +35,10 @@ pub(crate) fn exists(uri: &str) -> bool {
 }
 
 /// Reads a resource.
-pub(crate) fn read(uri: &str) -> Handled {
+pub(crate) fn read(uri: &str) -> HandlerOutcome {
     match contents(uri) {
-        Some(contents) => Handled::now(ReadResourceResult::new([contents])),
-        None => Handled::error(unknown(uri)),
+        Some(contents) => HandlerOutcome::now(ReadResourceResult::new([contents])),
+        None => HandlerOutcome::error(unknown(uri)),
     }
 }
 

@@ -7,7 +7,9 @@ mod news;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use switchboard::{CallToolResult, Content, Cx, Handled, Publisher, Raw, Reply, RpcError, protocol};
+use switchboard::{
+    CallToolResult, Content, HandlerOutcome, Publisher, Raw, Reply, RequestContext, RpcError, protocol,
+};
 
 /// One tool.
 pub(crate) struct Tool {
@@ -15,18 +17,18 @@ pub(crate) struct Tool {
     description: &'static str,
     /// The JSON Schema of its arguments, as text: what stands here is what clients see.
     schema: &'static str,
-    pub(crate) run: fn(Call) -> Handled,
+    pub(crate) run: fn(Call) -> HandlerOutcome,
 }
 
 /// A call of a tool.
 pub(crate) struct Call {
     pub(crate) arguments: Raw,
-    pub(crate) cx: Cx,
+    pub(crate) cx: RequestContext,
     pub(crate) publisher: Publisher,
 }
 
 impl Tool {
-    const fn new(name: &'static str, description: &'static str, run: fn(Call) -> Handled) -> Self {
+    const fn new(name: &'static str, description: &'static str, run: fn(Call) -> HandlerOutcome) -> Self {
         Self { name, description, schema: r#"{"type":"object","properties":{}}"#, run }
     }
 

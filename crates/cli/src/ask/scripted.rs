@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use switchboard::protocol::{ElicitParams, ElicitResult, OrderedMap};
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
+use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, Raw, RequestingServer};
 
 use crate::ask::field;
 use crate::failure::Failure;
@@ -19,22 +19,22 @@ pub(crate) struct Scripted {
 }
 
 /// The capabilities declared to every server: always the same, so that its lists do not depend on a terminal.
-pub(crate) const DECLARED: Abilities = Abilities::none().with_forms().with_urls();
+pub(crate) const DECLARED: HandlerCapabilities = HandlerCapabilities::none().with_forms().with_urls();
 
 /// Nobody is there to ask: every question is refused, with the reason.
 #[derive(Debug)]
 pub(crate) struct Nobody(pub(crate) Refused);
 
-impl Answers for Nobody {
-    fn abilities(&self) -> Abilities {
+impl ClientHandler for Nobody {
+    fn abilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let why = match &request {
             ElicitParams::Url(url) => format!(
                 "the server asks you to visit {}, but there is no terminal to agree at",
@@ -50,7 +50,7 @@ impl Answers for Nobody {
             _ => "the server asks for input, but there is no terminal to answer at".to_owned(),
         };
         _ = self.0.0.set(why.clone());
-        Box::pin(ready(Err(Refusal::new(why))))
+        Box::pin(ready(Err(HandlerError::new(why))))
     }
 }
 
@@ -85,9 +85,9 @@ impl Scripted {
         Ok(Self { answers, refused })
     }
 
-    fn answer(&self, asked: &ElicitParams) -> Result<ElicitResult, Refusal> {
+    fn answer(&self, asked: &ElicitParams) -> Result<ElicitResult, HandlerError> {
         let ElicitParams::Form(form) = asked else {
-            return Err(Refusal::new(
+            return Err(HandlerError::new(
                 "the server asks to visit a URL, which only a person at a terminal can agree to",
             ));
         };
@@ -96,7 +96,7 @@ impl Scripted {
         for (name, field) in schema.properties.iter() {
             let value = match self.answers.get(name) {
                 Some(value) => Some(field::scripted(field, value).map_err(|why| {
-                    Refusal::new(format!(
+                    HandlerError::new(format!(
                         "--answers: `{name}` is not valid (expected {}): {why}",
                         field::kind(field)
                     ))
@@ -106,7 +106,7 @@ impl Scripted {
             match value {
                 Some(value) => _ = content.insert(name, value),
                 None if schema.required.iter().any(|needed| needed == name) => {
-                    return Err(Refusal::new(format!(
+                    return Err(HandlerError::new(format!(
                         "the server asks for `{name}`, which --answers does not have"
                     )));
                 }
@@ -117,16 +117,16 @@ impl Scripted {
     }
 }
 
-impl Answers for Scripted {
-    fn abilities(&self) -> Abilities {
+impl ClientHandler for Scripted {
+    fn abilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let answered = self.answer(&request);
         Box::pin(ready(answered.inspect_err(|refusal| _ = self.refused.0.set(refusal.to_string()))))
     }

@@ -9,7 +9,7 @@ use switchboard::protocol::{
     ElicitAction, ElicitParams, ElicitResult, FormField, FormParams, OrderedMap, UrlParams,
 };
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
+use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, Raw, RequestingServer};
 
 use crate::ask::keyboard::Keyboard;
 use crate::ask::scripted::DECLARED;
@@ -43,13 +43,17 @@ impl AtTerminal {
         self
     }
 
-    async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {
+    async fn ask(
+        &self,
+        request: ElicitParams,
+        asker: &RequestingServer,
+    ) -> Result<ElicitResult, HandlerError> {
         let _turn = self.turn.lock().await;
         let who = sanitize::name(&asker.to_string());
         let answered = match &request {
             ElicitParams::Form(form) => self.form(form, &who).await,
             ElicitParams::Url(url) => self.url(url, &who).await,
-            _ => return Err(Refusal::new("this kind of question is not supported")),
+            _ => return Err(HandlerError::new("this kind of question is not supported")),
         };
         Ok(answered.unwrap_or_else(|Gone| {
             self.screen.say("");
@@ -211,8 +215,8 @@ impl AtTerminal {
     }
 }
 
-impl Answers for AtTerminal {
-    fn abilities(&self) -> Abilities {
+impl ClientHandler for AtTerminal {
+    fn abilities(&self) -> HandlerCapabilities {
         DECLARED
     }
 
@@ -223,8 +227,8 @@ impl Answers for AtTerminal {
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(self.ask(request, asker))
     }
 }

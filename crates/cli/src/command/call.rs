@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard::protocol::{ElicitParams, OrderedMap, UrlParams};
 use switchboard::session::client::is_web_address;
-use switchboard::{CallError, CallToolResult, Change, Changes, ErrorCode, Raw, RpcError};
+use switchboard::{CallError, CallToolResult, Change, ChangeStream, ErrorCode, Raw, RpcError};
 
 use crate::args::CallArgs;
 use crate::arguments::{Pair, Schema, fill};
@@ -117,7 +117,7 @@ pub(crate) async fn visit(
     people: Option<&AtTerminal>,
     who: &str,
     pages: &[UrlParams],
-    mut changes: Changes,
+    mut changes: ChangeStream,
 ) -> Result<(), Failure> {
     if let Some(page) = pages.iter().find(|page| !is_web_address(&page.url)) {
         let said = format!(

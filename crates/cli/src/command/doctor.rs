@@ -94,8 +94,8 @@ async fn by_program(report: &mut Report, command: Stdio, patience: Duration) -> 
     let (moments, junk) = (Moments::default(), Arc::<OnceLock<String>>::default());
     let (seen, kept) = (moments.clone(), Arc::clone(&junk));
     let tap = Tap::new(move |way, frame| match way {
-        switchboard::Way::Out => seen.see(),
-        switchboard::Way::In => note_junk(frame, &kept),
+        switchboard::Direction::Out => seen.see(),
+        switchboard::Direction::In => note_junk(frame, &kept),
     });
     meet(report, Arc::new(command.tap(tap)), &Way::Program { moments, junk }, patience).await
 }

@@ -1,6 +1,6 @@
 //! `switchboard info`: who a server is, what it speaks, what it offers.
 
-use switchboard::Terms;
+use switchboard::SessionInfo;
 use switchboard::protocol::{OrderedMap, ServerCapabilities, Settings};
 
 use crate::command::tools::encode;
@@ -32,7 +32,7 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     connected.paper.print(&describe(terms, &connected.paper))
 }
 
-fn describe(terms: &Terms, paper: &Paper) -> String {
+fn describe(terms: &SessionInfo, paper: &Paper) -> String {
     let mut text = String::new();
     match &terms.server {
         Some(server) => {

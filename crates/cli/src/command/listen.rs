@@ -1,6 +1,6 @@
 //! `switchboard listen`: what a server tells of changes, a line each, as it comes.
 
-use switchboard::{CallError, Change, ListenFilter, State, Terms, json};
+use switchboard::{CallError, Change, ListenFilter, SessionInfo, State, json};
 
 use crate::args::ListenArgs;
 use crate::command::tools::encode;
@@ -52,7 +52,7 @@ pub(crate) async fn run(connected: &Connected, args: &ListenArgs) -> Result<(), 
 }
 
 /// What was asked for; everything the server offers, when nothing was.
-fn filter(args: &ListenArgs, terms: &Terms) -> ListenFilter {
+fn filter(args: &ListenArgs, terms: &SessionInfo) -> ListenFilter {
     let mut filter = ListenFilter::new();
     filter.resource_subscriptions.clone_from(&args.uris);
     filter.tools_list_changed = args.tools;

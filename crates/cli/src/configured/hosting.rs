@@ -9,7 +9,7 @@ use switchboard::host::{
     Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State,
     Transport, Why,
 };
-use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, Offer, Tap};
+use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
@@ -448,7 +448,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     let pinned = pins.as_ref().map(|file| file.pins().clone()).unwrap_or_default();
     let mut builder = Host::builder();
     if let Some(revision) = options.revision {
-        builder = builder.with_offer(Offer::Only(revision));
+        builder = builder.with_offer(RevisionPolicy::Only(revision));
     }
     let host = builder
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))

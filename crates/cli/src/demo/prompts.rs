@@ -4,7 +4,7 @@ use switchboard::protocol::{
     CompleteParams, CompleteResult, Completion, GetPromptParams, ListPromptsResult, OrderedMap,
     PromptArgument, PromptMessage, Reference, Role,
 };
-use switchboard::session::answering::Reply;
+use switchboard::session::server::Reply;
 use switchboard::{GetPromptResult, Prompt, RpcError};
 
 use crate::demo::resources::{CITIES, TEMPLATE};

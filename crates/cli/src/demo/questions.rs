@@ -6,8 +6,8 @@ use switchboard::protocol::{
     BooleanField, ChoiceField, ChoiceOption, ElicitAction, ElicitParams, ElicitResult, FormField, FormSchema,
     MultiChoiceField, NumberField, TextField,
 };
-use switchboard::session::answering::Reply;
-use switchboard::{AskError, CallToolResult, Content, Cx, RpcError};
+use switchboard::session::server::Reply;
+use switchboard::{AskError, CallToolResult, Content, RequestContext, RpcError};
 
 #[derive(Deserialize)]
 struct Order {
@@ -26,7 +26,7 @@ fn one() -> u32 {
     1
 }
 
-pub(crate) async fn order_pizza(cx: Cx) -> Reply {
+pub(crate) async fn order_pizza(cx: RequestContext) -> Reply {
     let question = ElicitParams::form("How would you like your pizza?", form());
     let answer = match cx.elicit("order", question).await {
         Ok(answer) => answer,
@@ -70,7 +70,7 @@ fn form() -> FormSchema {
         )
 }
 
-pub(crate) async fn link_account(cx: Cx) -> Reply {
+pub(crate) async fn link_account(cx: RequestContext) -> Reply {
     let question =
         ElicitParams::url("Log in to link your account.", "https://login.example.com/start?step=1");
     match cx.elicit("login", question).await {

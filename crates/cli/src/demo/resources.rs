@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use switchboard::protocol::{ListResourceTemplatesResult, ListResourcesResult, PageParams, ResourceContents};
-use switchboard::session::answering::Reply;
+use switchboard::session::server::Reply;
 use switchboard::{ErrorCode, ReadResourceResult, Resource, ResourceTemplate, RpcError};
 
 /// Small, so that clients must turn pages.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
 use switchboard::{
-    Cx, Handled, Handler, Implementation, Publisher, RpcError, Server, ServerCapabilities, ServerRequest,
-    serve_stdio,
+    Handler, HandlerOutcome, Implementation, Publisher, RequestContext, RpcError, Server, ServerCapabilities,
+    ServerRequest, serve_stdio,
 };
 use tokio::sync::Notify;
 
@@ -47,17 +47,17 @@ struct Demo {
 }
 
 impl Handler for Demo {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
-            ServerRequest::ListTools(_) => Handled::now(tools::list(&self.state)),
+            ServerRequest::ListTools(_) => HandlerOutcome::now(tools::list(&self.state)),
             ServerRequest::CallTool(params) => tools::call(Arc::clone(&self.state), params, cx),
-            ServerRequest::ListResources(page) => Handled::Now(resources::list(&page)),
-            ServerRequest::ListResourceTemplates(_) => Handled::now(resources::templates()),
-            ServerRequest::ReadResource(params) => Handled::Now(resources::read(&params.uri)),
-            ServerRequest::ListPrompts(_) => Handled::now(prompts::list()),
-            ServerRequest::GetPrompt(params) => Handled::Now(prompts::get(params)),
-            ServerRequest::Complete(params) => Handled::Now(prompts::complete(&params)),
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            ServerRequest::ListResources(page) => HandlerOutcome::Now(resources::list(&page)),
+            ServerRequest::ListResourceTemplates(_) => HandlerOutcome::now(resources::templates()),
+            ServerRequest::ReadResource(params) => HandlerOutcome::Now(resources::read(&params.uri)),
+            ServerRequest::ListPrompts(_) => HandlerOutcome::now(prompts::list()),
+            ServerRequest::GetPrompt(params) => HandlerOutcome::Now(prompts::get(params)),
+            ServerRequest::Complete(params) => HandlerOutcome::Now(prompts::complete(&params)),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 

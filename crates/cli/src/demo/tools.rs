@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use switchboard::protocol::{ListToolsResult, Resource};
-use switchboard::session::answering::Reply;
+use switchboard::session::server::Reply;
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Level, Raw, RpcError, Tool, ToolAnnotations, json,
+    CallToolParams, CallToolResult, Content, HandlerOutcome, Level, Raw, RequestContext, RpcError, Tool,
+    ToolAnnotations, json,
 };
 
 use crate::demo::questions;
@@ -91,7 +92,7 @@ fn reads_only() -> ToolAnnotations {
     ToolAnnotations::new().with_read_only_hint(true).with_open_world_hint(false)
 }
 
-pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: Cx) -> Handled {
+pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: RequestContext) -> HandlerOutcome {
     let CallToolParams { name, arguments, .. } = params;
     let arguments = arguments.unwrap_or_else(Raw::empty_object);
     cx.log(Level::Info, Some("demo"), format!("{name} was called"));
@@ -101,25 +102,25 @@ pub(crate) fn call(state: Arc<State>, params: CallToolParams, cx: Cx) -> Handled
         "weather" => answer(&name, &arguments, weather),
         "tag" => answer(&name, &arguments, tag),
         "fail" => answer(&name, &arguments, fail),
-        "postcard" => Handled::now(postcard()),
+        "postcard" => HandlerOutcome::now(postcard()),
         "countdown" => match read::<Countdown>(&name, &arguments) {
-            Ok(arguments) => Handled::later(countdown(arguments, cx)),
-            Err(told) => Handled::now(CallToolResult::error(told)),
+            Ok(arguments) => HandlerOutcome::later(countdown(arguments, cx)),
+            Err(told) => HandlerOutcome::now(CallToolResult::error(told)),
         },
-        "order_pizza" => Handled::later(questions::order_pizza(cx)),
-        "link_account" => Handled::later(questions::link_account(cx)),
+        "order_pizza" => HandlerOutcome::later(questions::order_pizza(cx)),
+        "link_account" => HandlerOutcome::later(questions::link_account(cx)),
         "toggle_surprise" => {
             let told =
                 if state.toggle_surprise() { "The surprise is there." } else { "The surprise is gone." };
-            Handled::now(CallToolResult::new([Content::text(told)]))
+            HandlerOutcome::now(CallToolResult::new([Content::text(told)]))
         }
-        "surprise" if state.has_surprise() => Handled::now(CallToolResult::new([Content::text("🎉")])),
-        _ => Handled::error(RpcError::invalid_params(format!("Unknown tool: {name}"))),
+        "surprise" if state.has_surprise() => HandlerOutcome::now(CallToolResult::new([Content::text("🎉")])),
+        _ => HandlerOutcome::error(RpcError::invalid_params(format!("Unknown tool: {name}"))),
     }
 }
 
-fn answer<A: DeserializeOwned>(name: &str, arguments: &Raw, tool: fn(A) -> CallToolResult) -> Handled {
-    Handled::now(match read(name, arguments) {
+fn answer<A: DeserializeOwned>(name: &str, arguments: &Raw, tool: fn(A) -> CallToolResult) -> HandlerOutcome {
+    HandlerOutcome::now(match read(name, arguments) {
         Ok(arguments) => tool(arguments),
         Err(told) => CallToolResult::error(told),
     })
@@ -238,7 +239,7 @@ struct Countdown {
 }
 
 /// Dropped where it waits when the client cancels.
-async fn countdown(Countdown { from, interval_ms }: Countdown, cx: Cx) -> Reply {
+async fn countdown(Countdown { from, interval_ms }: Countdown, cx: RequestContext) -> Reply {
     let step = Duration::from_millis(interval_ms.unwrap_or(500));
     if !(1..=1000).contains(&from) || step > Duration::from_secs(60) {
         let told = "`from` must be from 1 to 1000, `interval_ms` from 0 to 60000.";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use switchboard_session::client::Answers;
+use switchboard_session::client::ClientHandler;
 use tokio::sync::watch;
 
 /// One run of an agent. Cheap to clone; all clones are the same run.
@@ -17,7 +17,7 @@ pub struct Run {
 struct Inner {
     id: u64,
     is_cancelled: watch::Sender<bool>,
-    answers: Option<Arc<dyn Answers>>,
+    answers: Option<Arc<dyn ClientHandler>>,
 }
 
 impl Run {
@@ -27,11 +27,11 @@ impl Run {
     }
 
     /// A run that answers what servers ask while its calls run on them.
-    pub fn answering(answers: impl Answers) -> Self {
+    pub fn answering(answers: impl ClientHandler) -> Self {
         Self::made(Some(Arc::new(answers)))
     }
 
-    fn made(answers: Option<Arc<dyn Answers>>) -> Self {
+    fn made(answers: Option<Arc<dyn ClientHandler>>) -> Self {
         let inner = Inner { id: next_id(), is_cancelled: watch::Sender::new(false), answers };
         Self { inner: Arc::new(inner) }
     }
@@ -57,7 +57,7 @@ impl Run {
         self.inner.id
     }
 
-    pub(crate) fn answers(&self) -> Option<&Arc<dyn Answers>> {
+    pub(crate) fn answers(&self) -> Option<&Arc<dyn ClientHandler>> {
         self.inner.answers.as_ref()
     }
 }

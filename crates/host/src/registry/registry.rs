@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
-use switchboard_session::client::Listing;
+use switchboard_session::client;
 
 use crate::call::OwnTool;
 use crate::event::{Announcer, Event, ToolsChanged};
@@ -80,7 +80,7 @@ impl Registry {
 
     /// Sets which servers there are, in order. What stays keeps its tools; a new one may bring what it has listed, so
     /// that no catalogue has it without its tools.
-    pub(crate) fn place(&self, slots: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &Listing<Tool>)>) {
+    pub(crate) fn place(&self, slots: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &client::List<Tool>)>) {
         let mut state = self.state.lock();
         let mut old: HashMap<u64, Arc<Part>> = state.parts.drain(..).map(|part| (part.id, part)).collect();
         let own = old.remove(&OWN).expect("the application's own part is never taken out");

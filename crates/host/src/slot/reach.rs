@@ -7,8 +7,8 @@ use std::sync::Arc;
 use http::HeaderValue;
 use parking_lot::{Mutex, RwLock};
 use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
-use switchboard_session::answering::Server;
-use switchboard_session::link::{Dial, InProcess, Link, LinkError, Rung};
+use switchboard_session::link::{Dial, Link, LinkError, Rung};
+use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::{ChildHandle, Stdio};
 

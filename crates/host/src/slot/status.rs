@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
-use switchboard_session::Terms;
+use switchboard_session::SessionInfo;
 use switchboard_session::link::Challenge;
 use tokio::time::Instant;
 
@@ -28,11 +28,11 @@ pub enum Status {
         attempt: u32,
     },
     /// Open.
-    Ready(Arc<Terms>),
+    Ready(Arc<SessionInfo>),
     /// Open, and something is wrong: its lists may be old, or it did not answer just now.
     Degraded {
         /// What was agreed on.
-        terms: Arc<Terms>,
+        terms: Arc<SessionInfo>,
         /// What is wrong.
         failure: Failure,
     },
@@ -84,7 +84,7 @@ impl Status {
     }
 
     /// What was agreed on, while the session is open.
-    pub fn terms(&self) -> Option<&Arc<Terms>> {
+    pub fn terms(&self) -> Option<&Arc<SessionInfo>> {
         match self {
             Self::Ready(terms) | Self::Degraded { terms, .. } => Some(terms),
             _ => None,

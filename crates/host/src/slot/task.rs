@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use switchboard_protocol::{ListenFilter, Root, ServerCapabilities, Tool};
-use switchboard_session::client::{Change, Changes, Limits, Listening, Listing, State};
+use switchboard_session::client::{Change, ChangeStream, Limits, List, State, Subscription};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::{CallError, Client, ClientSession, Phase, Terms, Verdict};
+use switchboard_session::{CallError, Client, ClientSession, EraHint, SessionInfo, TimeoutKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -58,7 +58,7 @@ struct Keeper {
     around: Arc<Surroundings>,
     wanted: watch::Receiver<Wanted>,
     /// What an earlier session found out about the server.
-    verdict: Option<Verdict>,
+    verdict: Option<EraHint>,
     /// Since when it is away while its tools are still listed.
     away: Option<Instant>,
     /// How often it was opened.
@@ -68,14 +68,14 @@ struct Keeper {
 /// A session that has just been opened.
 struct Opened {
     session: ClientSession,
-    changes: Changes,
+    changes: ChangeStream,
     /// Held for what its drop does: a modern server tells only who listens.
-    listening: Option<Listening>,
+    listening: Option<Subscription>,
     tools: Listed,
 }
 
 /// What asking for the tools came to.
-type Listed = Result<Arc<Listing<Tool>>, CallError>;
+type Listed = Result<Arc<List<Tool>>, CallError>;
 
 /// Why a wait is over.
 #[derive(PartialEq, Eq)]
@@ -192,7 +192,7 @@ impl Keeper {
     async fn hear(
         &mut self,
         session: &ClientSession,
-        mut changes: Changes,
+        mut changes: ChangeStream,
         health: &mut Health,
         retry: &mut Retry,
     ) -> Option<Failure> {
@@ -289,7 +289,7 @@ impl Keeper {
 
 /// How an open session is doing.
 struct Health {
-    terms: Arc<Terms>,
+    terms: Arc<SessionInfo>,
     round: u64,
     refresh: Refresh,
     /// Why its list is old.
@@ -336,10 +336,11 @@ async fn leave(session: &ClientSession, around: &Surroundings) {
 async fn open(
     slot: Arc<Slot>,
     around: Arc<Surroundings>,
-    verdict: Option<Verdict>,
+    verdict: Option<EraHint>,
 ) -> Result<Opened, Failure> {
     let spec = &slot.spec;
-    let late = || CallError::TimedOut { phase: Phase::Startup, after: spec.startup_timeout, hint: None };
+    let late =
+        || CallError::TimedOut { phase: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
         let dial = around.ways.dial(&slot.name, spec, &slot.sight).await?;
         let mut limits = around.limits.clone();
@@ -394,7 +395,7 @@ fn last(text: &str, most: usize) -> &str {
 }
 
 /// Listens to the changes that the server says it tells.
-async fn listen(session: &ClientSession) -> Option<Listening> {
+async fn listen(session: &ClientSession) -> Option<Subscription> {
     let filter = filter(&session.terms().ok()?.capabilities);
     if filter.is_empty() {
         return None;
@@ -428,7 +429,7 @@ async fn lost(state: &mut watch::Receiver<State>) -> Failure {
 }
 
 async fn probe(session: &ClientSession) -> Result<(), CallError> {
-    let late = CallError::TimedOut { phase: Phase::Idle, after: PROBE, hint: None };
+    let late = CallError::TimedOut { phase: TimeoutKind::Idle, after: PROBE, hint: None };
     tokio::time::timeout(PROBE, session.ping()).await.unwrap_or(Err(late))
 }
 

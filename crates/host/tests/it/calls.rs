@@ -9,8 +9,8 @@ use switchboard_host::{
     Validation,
 };
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Root, Tool};
-use switchboard_session::Offer;
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::RevisionPolicy;
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 
 use crate::stage::{LATE, child, host_of, host_with, reopened, until};
@@ -234,8 +234,12 @@ async fn a_structured_result_that_does_not_fit_is_told() {
 /// Answers with its name.
 struct Called(&'static str);
 
-impl Answers for Called {
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+impl ClientHandler for Called {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async {
             let content: OrderedMap<Raw> =
                 [("name".to_owned(), Raw::encode(self.0).unwrap())].into_iter().collect();
@@ -245,8 +249,8 @@ impl Answers for Called {
 }
 
 async fn a_server_that_asks_is_answered_by_the_caller() {
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
-        let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
+        let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
         let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
         for name in ["Ada", "Bob"] {
             let run = Run::answering(Called(name));
@@ -258,8 +262,8 @@ async fn a_server_that_asks_is_answered_by_the_caller() {
 }
 
 async fn a_server_that_asks_a_caller_without_answers_is_refused() {
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
-        let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
+        let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
         let host = host_with(builder, &[("toy", &Toy::full().served("toy", offer))]).await;
         let refused = host.execute("mcp__toy__ask", ()).await;
         assert!(refused.is_error && refused.text().contains("answers no questions"), "{}", refused.text());
@@ -280,8 +284,8 @@ async fn a_server_that_asks_a_caller_without_answers_is_refused() {
 }
 
 async fn callers_that_are_asked_at_once_each_answer_their_own() {
-    let builder = Host::builder().with_abilities(Abilities::none().with_forms());
-    let host = host_with(builder, &[("toy", &Toy::full().served("toy", Offer::ModernOnly))]).await;
+    let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
+    let host = host_with(builder, &[("toy", &Toy::full().served("toy", RevisionPolicy::ModernOnly))]).await;
     let names = ["Ada", "Bob", "Eve", "Mallory"];
     let calls = names.map(|name| {
         let call = host.call_tool("toy", "ask", ()).within(&Run::answering(Called(name)));
@@ -295,7 +299,7 @@ async fn callers_that_are_asked_at_once_each_answer_their_own() {
 }
 
 async fn servers_are_told_the_roots_and_their_changes() {
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let roots = |name: &str| vec![Root::new(format!("file:///{name}"))];
         let builder = Host::builder().with_roots(roots("first"));
         let host = host_with(builder, &[("toy", &Toy::new(&["roots"]).served("toy", offer))]).await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use switchboard_host::profile::Profile;
 use switchboard_host::{Event, Host, OnDrift, OwnTool, Pins, Run, Status, Why, Withheld};
 use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
-use switchboard_session::Offer;
+use switchboard_session::RevisionPolicy;
 use switchboard_session::link::BoxFuture;
 
 use crate::stage::{add_failing, child, heard, host_of, host_with, in_process, names, until};
@@ -33,7 +33,7 @@ crate::trials![
 ];
 
 async fn a_changed_list_changes_the_catalogue_in_both_eras() {
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let toy = Toy::new(&["a", "b"]);
         let server = toy.served("toy", offer);
         let host = host_of(&[("toy", &server)]).await;
@@ -96,7 +96,7 @@ async fn the_last_good_list_stays_when_a_new_one_fails() {
 
 async fn a_flood_of_changes_costs_few_lists() {
     let toy = Toy::new(&["a"]);
-    let server = toy.served("toy", Offer::LegacyOnly);
+    let server = toy.served("toy", RevisionPolicy::LegacyOnly);
     let host = host_of(&[("toy", &server)]).await;
     let before = toy.lists.load(Ordering::SeqCst);
     let mut events = host.events();

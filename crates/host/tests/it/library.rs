@@ -8,7 +8,7 @@ use switchboard_host::config::ServerConfig;
 use switchboard_host::permission::{Policy, Rules};
 use switchboard_host::{AmbiguousNames, Host, HostError, ServerSpec, Status, Word};
 use switchboard_http::{Bearer, Secret};
-use switchboard_session::link::InProcess;
+use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 

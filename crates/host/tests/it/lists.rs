@@ -9,8 +9,8 @@ use switchboard_host::Host;
 use switchboard_protocol::{
     Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities, Tool,
 };
-use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::RevisionPolicy;
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use crate::stage::{host_of, names};
 
@@ -32,9 +32,9 @@ struct Pages<F> {
 type Page = Result<(Vec<&'static str>, Option<String>), RpcError>;
 
 impl<F: Fn(Option<&str>, usize) -> Page + Send + Sync + 'static> Handler for Pages<F> {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         let ServerRequest::ListTools(params) = request else {
-            return Handled::error(RpcError::method_not_found(request.method()));
+            return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
         let before = self.asked.fetch_add(1, Ordering::SeqCst);
         match (self.page)(params.cursor.as_deref(), before) {
@@ -43,9 +43,9 @@ impl<F: Fn(Option<&str>, usize) -> Page + Send + Sync + 'static> Handler for Pag
                     names.iter().map(|name| Tool::new(*name, json!({"type": "object"}))).collect();
                 let mut page = ListToolsResult::new(tools);
                 page.next_cursor = next;
-                Handled::now(page)
+                HandlerOutcome::now(page)
             }
-            Err(error) => Handled::error(error),
+            Err(error) => HandlerOutcome::error(error),
         }
     }
 }
@@ -113,13 +113,13 @@ struct PingPong {
 }
 
 impl Handler for PingPong {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::ListTools(_) = request else {
-            return Handled::error(RpcError::method_not_found(request.method()));
+            return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
         self.lists.fetch_add(1, Ordering::SeqCst);
         cx.notify("notifications/tools/list_changed", None);
-        Handled::now(ListToolsResult::new([Tool::new("a", json!({"type": "object"}))]))
+        HandlerOutcome::now(ListToolsResult::new([Tool::new("a", json!({"type": "object"}))]))
     }
 }
 
@@ -127,7 +127,7 @@ async fn f149_a_server_that_tells_of_a_change_with_every_list_is_not_followed_fo
     let handler = Arc::new(PingPong { lists: AtomicUsize::new(0) });
     let offers = ServerCapabilities::new().with_tools(ListCapability::new().with_list_changed(true));
     let server = Server::builder(Implementation::new("pong", "1"), offers)
-        .offer(Offer::LegacyOnly)
+        .offer(RevisionPolicy::LegacyOnly)
         .build(Arc::clone(&handler));
     let host = host_of(&[("pong", &server)]).await;
     let began = std::time::Instant::now();

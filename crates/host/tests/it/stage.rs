@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use libtest_mimic::Trial;
 use switchboard_host::{Event, Events, Host, HostBuilder, HostError, ServerSpec, Status};
-use switchboard_session::answering::Server;
+use switchboard_session::server::Server;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 

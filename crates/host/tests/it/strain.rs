@@ -11,7 +11,7 @@ use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, ListToolsResult, RpcError, ServerCapabilities,
     Tool,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use crate::stage::{LATE, child, child_with, host_of, in_process};
 use crate::toy::{PART, Toy};
@@ -98,21 +98,21 @@ pub(crate) fn play() {
 struct Blocks(Arc<AtomicBool>);
 
 impl Handler for Blocks {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
-                Handled::now(ListToolsResult::new([Tool::new("block", json!({"type": "object"}))]))
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("block", json!({"type": "object"}))]))
             }
             ServerRequest::CallTool(_) => {
                 let done = Arc::clone(&self.0);
-                Handled::blocking(move || {
+                HandlerOutcome::blocking(move || {
                     while !done.load(Ordering::Relaxed) {
                         std::thread::sleep(Duration::from_millis(5));
                     }
                     Ok(CallToolResult::new([Content::text("done")]).into())
                 })
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

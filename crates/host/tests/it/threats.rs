@@ -9,10 +9,10 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitAction, ElicitParams, ElicitResult, FormSchema, Implementation,
     ListCapability, ListToolsResult, OrderedMap, RpcError, ServerCapabilities, ServerResult, Tool,
 };
-use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::RevisionPolicy;
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use crate::stage::{host_with, http, sh};
 use crate::toy::Toy;
@@ -45,7 +45,7 @@ async fn t09_a_server_has_three_descriptors_and_no_terminal() {
 }
 
 async fn t14_neighbours_on_one_server_never_see_each_others_answers() {
-    for offer in [Offer::LegacyOnly, Offer::ModernOnly] {
+    for offer in [RevisionPolicy::LegacyOnly, RevisionPolicy::ModernOnly] {
         let web = Web::open(&Toy::full().served("toy", offer)).await;
         let mut calls = Vec::new();
         let mut hosts = Vec::new();
@@ -76,14 +76,14 @@ struct Asks {
 }
 
 impl Handler for Asks {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
-                Handled::now(ListToolsResult::new([Tool::new("ask", json!({"type": "object"}))]))
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("ask", json!({"type": "object"}))]))
             }
             ServerRequest::CallTool(_) => {
                 let address = self.address.clone();
-                Handled::later(async move {
+                HandlerOutcome::later(async move {
                     let Some(address) = address else {
                         // A new key each time is a new question each time.
                         for question in 0.. {
@@ -97,14 +97,16 @@ impl Handler for Asks {
                     Ok(ServerResult::from(CallToolResult::new([Content::text(text)])))
                 })
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
 
 fn asks(address: Option<String>) -> Arc<Server> {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
-    Server::builder(Implementation::new("asks", "1"), offers).offer(Offer::ModernOnly).build(Asks { address })
+    Server::builder(Implementation::new("asks", "1"), offers)
+        .offer(RevisionPolicy::ModernOnly)
+        .build(Asks { address })
 }
 
 /// Writes down what it is asked, and declines or accepts.
@@ -114,16 +116,16 @@ struct Clerk {
     asked: Arc<AtomicUsize>,
 }
 
-impl Answers for Clerk {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_urls()
+impl ClientHandler for Clerk {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms().with_urls()
     }
 
     fn elicit<'a>(
         &'a self,
         params: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             match params {
@@ -140,7 +142,7 @@ impl Answers for Clerk {
 async fn t43_an_address_a_server_asks_about_is_shown_and_not_visited() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/login?code=secret", listener.local_addr().unwrap());
-    let builder = Host::builder().with_abilities(Abilities::none().with_urls());
+    let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_urls());
     let host = host_with(builder, &[("asks", &asks(Some(address.clone())))]).await;
     let clerk = Clerk::default();
     let said = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap();
@@ -152,7 +154,7 @@ async fn t43_an_address_a_server_asks_about_is_shown_and_not_visited() {
 }
 
 async fn t43_questions_without_end_are_ended() {
-    let builder = Host::builder().with_abilities(Abilities::none().with_forms());
+    let builder = Host::builder().with_abilities(HandlerCapabilities::none().with_forms());
     let host = host_with(builder, &[("asks", &asks(None))]).await;
     let clerk = Clerk::default();
     let error = host.call_tool("asks", "ask", ()).within(&Run::answering(clerk.clone())).await.unwrap_err();

@@ -12,8 +12,8 @@ use switchboard_protocol::{
     ResourceContents, ResourceTemplate, ResourcesCapability, Role, RpcError, ServerCapabilities,
     ServerResult, Settings, TextField, Tool, ToolAnnotations,
 };
-use switchboard_session::Offer;
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::RevisionPolicy;
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 use switchboard_transport::stdio::own_stdio;
 
 /// Which part this program plays.
@@ -54,10 +54,10 @@ impl Toy {
     }
 
     pub(crate) fn server(self: &Arc<Self>, name: &str) -> Arc<Server> {
-        self.served(name, Offer::Any)
+        self.served(name, RevisionPolicy::Any)
     }
 
-    pub(crate) fn served(self: &Arc<Self>, name: &str, offer: Offer) -> Arc<Server> {
+    pub(crate) fn served(self: &Arc<Self>, name: &str, offer: RevisionPolicy) -> Arc<Server> {
         let list = || ListCapability::new().with_list_changed(true);
         let mut offers = ServerCapabilities::new().with_tools(list()).with_prompts(list());
         offers.completions = Some(Settings::new());
@@ -97,40 +97,46 @@ pub(crate) fn tool(name: &str) -> Tool {
 }
 
 impl Handler for Toy {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
                 self.lists.fetch_add(1, Ordering::SeqCst);
                 if *self.is_broken.lock() {
-                    return Handled::error(RpcError::internal("the list is broken"));
+                    return HandlerOutcome::error(RpcError::internal("the list is broken"));
                 }
-                Handled::now(ListToolsResult::new(self.tools.lock().clone()))
+                HandlerOutcome::now(ListToolsResult::new(self.tools.lock().clone()))
             }
-            ServerRequest::ListResources(_) => Handled::now(ListResourcesResult::new(self.resources.clone())),
+            ServerRequest::ListResources(_) => {
+                HandlerOutcome::now(ListResourcesResult::new(self.resources.clone()))
+            }
             ServerRequest::ReadResource(params) => {
                 match self.resources.iter().find(|resource| resource.uri == params.uri) {
-                    Some(found) => Handled::now(ReadResourceResult::new([ResourceContents::text(
+                    Some(found) => HandlerOutcome::now(ReadResourceResult::new([ResourceContents::text(
                         found.uri.clone(),
                         format!("contents of {}", found.name),
                     )])),
-                    None => Handled::error(RpcError::invalid_params(format!("no resource {}", params.uri))),
+                    None => {
+                        HandlerOutcome::error(RpcError::invalid_params(format!("no resource {}", params.uri)))
+                    }
                 }
             }
-            ServerRequest::ListPrompts(_) => Handled::now(ListPromptsResult::new([Prompt::new("greet")])),
+            ServerRequest::ListPrompts(_) => {
+                HandlerOutcome::now(ListPromptsResult::new([Prompt::new("greet")]))
+            }
             ServerRequest::GetPrompt(params) => {
                 let name = params.arguments.as_ref().and_then(|arguments| arguments.get("name").cloned());
                 let text = format!("Greet {}.", name.unwrap_or_default());
-                Handled::now(GetPromptResult::new([PromptMessage::new(Role::User, Content::text(text))]))
-            }
-            ServerRequest::ListResourceTemplates(_) => {
-                Handled::now(ListResourceTemplatesResult::new([ResourceTemplate::new(
-                    "toy://{name}",
-                    "toys",
+                HandlerOutcome::now(GetPromptResult::new([PromptMessage::new(
+                    Role::User,
+                    Content::text(text),
                 )]))
             }
+            ServerRequest::ListResourceTemplates(_) => HandlerOutcome::now(ListResourceTemplatesResult::new(
+                [ResourceTemplate::new("toy://{name}", "toys")],
+            )),
             ServerRequest::Complete(params) => {
                 let value = format!("{}da", params.argument.value);
-                Handled::now(CompleteResult::new(Completion::new([value])))
+                HandlerOutcome::now(CompleteResult::new(Completion::new([value])))
             }
             ServerRequest::CallTool(call) => {
                 self.calls.fetch_add(1, Ordering::SeqCst);
@@ -138,18 +144,18 @@ impl Handler for Toy {
                 *self.last_meta.lock() = meta.map(|meta| meta.as_str().to_owned());
                 call_tool(call, cx)
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
 
-fn call_tool(call: CallToolParams, cx: Cx) -> Handled {
-    let say = |text: String| Handled::now(CallToolResult::new([Content::text(text)]));
+fn call_tool(call: CallToolParams, cx: RequestContext) -> HandlerOutcome {
+    let say = |text: String| HandlerOutcome::now(CallToolResult::new([Content::text(text)]));
     match call.name.as_str() {
-        "fail" => Handled::now(CallToolResult::error("the disk is full")),
-        "boom" => Handled::error(RpcError::internal("something broke inside")),
-        "picky" => Handled::error(RpcError::invalid_params("path must be absolute")),
-        "forever" => Handled::later(async { std::future::pending().await }),
+        "fail" => HandlerOutcome::now(CallToolResult::error("the disk is full")),
+        "boom" => HandlerOutcome::error(RpcError::internal("something broke inside")),
+        "picky" => HandlerOutcome::error(RpcError::invalid_params("path must be absolute")),
+        "forever" => HandlerOutcome::later(async { std::future::pending().await }),
         "large" => say("x".repeat(200_000)),
         "pid" => say(std::process::id().to_string()),
         "die" => std::process::exit(7),
@@ -160,16 +166,18 @@ fn call_tool(call: CallToolParams, cx: Cx) -> Handled {
                 Err(_) => say("alive".to_owned()),
             }
         }
-        "roots" => Handled::later(async move {
+        "roots" => HandlerOutcome::later(async move {
             let roots = cx.roots("roots").await?;
             let uris: Vec<String> = roots.into_iter().map(|root| root.uri).collect();
             Ok(ServerResult::from(CallToolResult::new([Content::text(uris.join(" "))])))
         }),
         "structured" => {
             let structured = call.arguments.clone().unwrap_or_else(Raw::empty_object);
-            Handled::now(CallToolResult::new([Content::text("data")]).with_structured_content(structured))
+            HandlerOutcome::now(
+                CallToolResult::new([Content::text("data")]).with_structured_content(structured),
+            )
         }
-        "ask" => Handled::later(async move {
+        "ask" => HandlerOutcome::later(async move {
             let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
             let answer = cx.elicit("name", ElicitParams::form("Who are you?", form)).await?;
             let text = Raw::encode(&answer).unwrap().as_str().to_owned();
@@ -196,7 +204,7 @@ pub(crate) fn play(part: &str) {
         }
         other => panic!("no such part: {other}"),
     };
-    let offer = if part == "legacy" { Offer::LegacyOnly } else { Offer::Any };
+    let offer = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::Any };
     let server = toy.served("toy", offer);
     runtime.block_on(async { server.serve(own_stdio().unwrap()).await });
     if part == "locked" {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use switchboard_session::answering::Server;
+use switchboard_session::server::Server;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, LegacySse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use switchboard_design::{Error, ItemKind};
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 
 use super::Core;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use switchboard_design::ResourceUri;
 use switchboard_protocol::Raw;
-use switchboard_session::answering::Publisher;
+use switchboard_session::server::Publisher;
 use tokio::sync::Notify;
 
 use crate::publish::{Hears, News};

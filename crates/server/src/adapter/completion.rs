@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use switchboard_design::{Asked, CompletionOf, Design, Error, ItemKind, ParamDef, ParamKind};
 use switchboard_protocol::{CompleteParams, CompleteResult, Completion, Raw, Reference};
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::logging::{About, Logged};
@@ -28,13 +28,17 @@ fn choices(param: &ParamDef) -> Vec<&str> {
 }
 
 impl Core {
-    pub(crate) fn complete(self: &Arc<Self>, params: CompleteParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn complete(
+        self: &Arc<Self>,
+        params: CompleteParams,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         let log = Logged::begin(&self.options, About::just("completion/complete").of(&cx), None);
         let answered = |reply: Reply, log: Option<Logged>| {
             if let Some(log) = log {
                 log.end(&reply);
             }
-            Handled::Now(reply)
+            HandlerOutcome::Now(reply)
         };
         let (of, known) = match self.completes(&params.reference, &cx) {
             Ok(found) => found,
@@ -65,7 +69,11 @@ impl Core {
     }
 
     /// Whose argument is completed, and what arguments there are.
-    fn completes(&self, of: &Reference, cx: &answering::Cx) -> Result<(CompletionOf, &[ParamDef]), Error> {
+    fn completes(
+        &self,
+        of: &Reference,
+        cx: &server::RequestContext,
+    ) -> Result<(CompletionOf, &[ParamDef]), Error> {
         match of {
             Reference::Prompt { name, .. } => {
                 let prompt = self.find_prompt(name, cx)?;

@@ -2,13 +2,13 @@
 
 use switchboard_design::{Answer, ArgumentErrors, Asked, Error, ErrorPolicy, ErrorRules};
 use switchboard_protocol::{ErrorCode, RpcError};
-use switchboard_session::answering::{self, Reply};
+use switchboard_session::server::{self, Reply};
 
 use super::Core;
 
 impl Core {
     /// What the caller is told of an error of the service, which the author may have mapped.
-    pub(crate) fn fail(&self, error: Error, asked: Asked, cx: &answering::Cx) -> Reply {
+    pub(crate) fn fail(&self, error: Error, asked: Asked, cx: &server::RequestContext) -> Reply {
         let error = match &self.options.mapper {
             Some(mapper) => mapper(error),
             None => error,
@@ -17,7 +17,7 @@ impl Core {
     }
 
     /// What the caller is told of an error of ours.
-    pub(crate) fn refuse(&self, error: &Error, asked: Asked, cx: &answering::Cx) -> Reply {
+    pub(crate) fn refuse(&self, error: &Error, asked: Asked, cx: &server::RequestContext) -> Reply {
         let rules = self.rules(cx);
         if let Error::Internal(source) = error {
             tracing::error!(error = %source, "a method failed");
@@ -35,7 +35,7 @@ impl Core {
         }
     }
 
-    fn rules(&self, cx: &answering::Cx) -> ErrorRules {
+    fn rules(&self, cx: &server::RequestContext) -> ErrorRules {
         let by_revision =
             || if cx.tells_misfits_in_results() { ArgumentErrors::Result } else { ArgumentErrors::Code };
         self.options.rules.with_arguments(self.options.argument_errors.unwrap_or_else(by_revision))

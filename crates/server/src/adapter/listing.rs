@@ -10,7 +10,7 @@ use switchboard_protocol::{
     CacheScope, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PageParams, Prompt, Resource, ResourceTemplate, RpcError, ServerResult, Tool,
 };
-use switchboard_session::answering::{self, Handled, Kept};
+use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
 use super::access::Access;
@@ -106,7 +106,7 @@ pub(crate) struct List<T> {
 
 /// The pages of a list: the cursor of each but the first, and what it says.
 struct Pages {
-    pages: Vec<(Option<String>, Kept)>,
+    pages: Vec<(Option<String>, CachedResult)>,
 }
 
 /// So many views of a list are kept; beyond these they are written anew.
@@ -151,17 +151,17 @@ impl Pages {
         // What is not the same for all callers must not be shared among them.
         let scope = differs.then_some(CacheScope::Private);
         if items.len() <= size {
-            return Self { pages: vec![(None, Kept::new(T::page(items, None, scope)))] };
+            return Self { pages: vec![(None, CachedResult::new(T::page(items, None, scope)))] };
         }
         let cursors: Vec<String> = items.chunks(size).map(|page| cursor(method, page)).collect();
         let page = |(at, page): (usize, &[T])| {
             let cursor = (at > 0).then(|| cursors[at].clone());
-            (cursor, Kept::new(T::page(page.to_vec(), cursors.get(at + 1).cloned(), scope)))
+            (cursor, CachedResult::new(T::page(page.to_vec(), cursors.get(at + 1).cloned(), scope)))
         };
         Self { pages: items.chunks(size).enumerate().map(page).collect() }
     }
 
-    fn page(&self, cursor: Option<&str>) -> Option<&Kept> {
+    fn page(&self, cursor: Option<&str>) -> Option<&CachedResult> {
         self.pages.iter().find(|(own, _)| own.as_deref() == cursor).map(|(_, kept)| kept)
     }
 }
@@ -197,7 +197,12 @@ impl Hasher for Fnv {
 
 impl Core {
     /// Answers with a page of a list.
-    pub(crate) fn list<T: Listed>(&self, list: &List<T>, params: &PageParams, cx: &answering::Cx) -> Handled {
+    pub(crate) fn list<T: Listed>(
+        &self,
+        list: &List<T>,
+        params: &PageParams,
+        cx: &server::RequestContext,
+    ) -> HandlerOutcome {
         let log = Logged::begin(&self.options, About::just(list.method).of(cx), None);
         let pages = if list.scopes.is_empty() {
             Arc::clone(&list.everybody)
@@ -205,15 +210,15 @@ impl Core {
             list.pages(self.access(cx.caller()))
         };
         let handled = match pages.page(params.cursor.as_deref()) {
-            Some(page) => Handled::kept(page),
-            None => Handled::error(RpcError::invalid_params(
+            Some(page) => HandlerOutcome::cached(page),
+            None => HandlerOutcome::error(RpcError::invalid_params(
                 "Invalid cursor: it is none of this list; begin again without one",
             )),
         };
         if let Some(log) = log {
             match &handled {
-                Handled::Kept(kept) => log.end(&Ok(kept.result().clone())),
-                Handled::Now(reply) => log.end(reply),
+                HandlerOutcome::Cached(cached) => log.end(&Ok(cached.result().clone())),
+                HandlerOutcome::Now(reply) => log.end(reply),
                 _ => {}
             }
         }

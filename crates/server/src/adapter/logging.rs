@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use switchboard_protocol::{ErrorCode, Implementation, Raw};
-use switchboard_session::answering::{self, AnsweredRequest, Caller, Reply};
+use switchboard_session::server::{self, AnsweredRequest, Caller, Reply};
 
 use crate::options::{Logger, Options};
 
@@ -51,7 +51,7 @@ pub(crate) struct About<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) uri: Option<&'a str>,
     caller: Option<&'a Caller>,
-    cx: Option<&'a answering::Cx>,
+    cx: Option<&'a server::RequestContext>,
 }
 
 impl<'a> About<'a> {
@@ -70,7 +70,7 @@ impl<'a> About<'a> {
     }
 
     /// The same, of this request.
-    pub(crate) fn of(mut self, cx: &'a answering::Cx) -> Self {
+    pub(crate) fn of(mut self, cx: &'a server::RequestContext) -> Self {
         (self.caller, self.cx) = (cx.caller(), Some(cx));
         self
     }
@@ -122,7 +122,7 @@ impl Logged {
             name: about.name.map(str::to_owned),
             uri: about.uri.map(str::to_owned),
             caller: about.caller.cloned(),
-            client: about.cx.and_then(answering::Cx::client),
+            client: about.cx.and_then(server::RequestContext::client),
             duration: None,
             code: None,
             payload: payload.filter(|_| options.log_payloads).cloned(),

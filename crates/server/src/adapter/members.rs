@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Asked, Error, ResourceUri};
 use switchboard_protocol::{CacheScope, ListResourcesResult, PageParams, Resource, RpcError};
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::logging::{About, Logged};
@@ -21,7 +21,11 @@ const PAGE: usize = 1_000;
 
 impl Core {
     /// Answers with a page of the resources: those of the design, and the members that methods list.
-    pub(crate) fn list_resources(self: &Arc<Self>, params: PageParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn list_resources(
+        self: &Arc<Self>,
+        params: PageParams,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         if self.design.resources.iter().all(|resource| resource.list.is_none()) {
             return self.list(&self.lists.resources, &params, &cx);
         }
@@ -39,7 +43,7 @@ impl Core {
         .handled()
     }
 
-    async fn gather_resources(&self, cx: answering::Cx) -> Result<Vec<Resource>, Error> {
+    async fn gather_resources(&self, cx: server::RequestContext) -> Result<Vec<Resource>, Error> {
         let access = self.access(cx.caller());
         let mut resources = self.lists.resources.seen_by(access);
         for (place, def) in self.design.resources.iter().enumerate() {

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{
-    self, AnsweredRequest, Caller, Handled, Handler, Publisher, ServerRequest,
+use switchboard_session::server::{
+    self, AnsweredRequest, Caller, Handler, HandlerOutcome, Publisher, ServerRequest,
 };
 
 use self::board::Board;
@@ -132,7 +132,7 @@ impl Adapter {
 }
 
 impl Handler for Adapter {
-    fn handle(&self, request: ServerRequest, cx: answering::Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: server::RequestContext) -> HandlerOutcome {
         let core = &self.core;
         match request {
             ServerRequest::CallTool(params) => core.call_tool(params, cx),
@@ -146,7 +146,7 @@ impl Handler for Adapter {
             ServerRequest::Other { method, params } => core.other(&method, params, cx),
             other => match &core.tasks {
                 Some(tasks) => tasks.answer(other, cx),
-                None => Handled::error(RpcError::method_not_found(other.method())),
+                None => HandlerOutcome::error(RpcError::method_not_found(other.method())),
             },
         }
     }

@@ -8,7 +8,7 @@ use switchboard_design::{
     Asked, Design, Error, InvalidParams, Issue, ItemKind, PromptBody, PromptDef, coerce,
 };
 use switchboard_protocol::{Content, GetPromptParams, GetPromptResult, OrderedMap, PromptMessage, Raw};
-use switchboard_session::answering::{self, Handled, Kept};
+use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
 use super::arguments::with_repair;
@@ -20,7 +20,7 @@ use crate::{Call, Cx, UnknownArguments};
 pub(crate) struct Prompts {
     by_name: HashMap<String, usize, foldhash::fast::RandomState>,
     /// By their place in the design: what a static one says.
-    fixed: Vec<Option<Kept>>,
+    fixed: Vec<Option<CachedResult>>,
 }
 
 impl Prompts {
@@ -31,16 +31,20 @@ impl Prompts {
     }
 }
 
-fn fixed(prompt: &PromptDef) -> Option<Kept> {
+fn fixed(prompt: &PromptDef) -> Option<CachedResult> {
     let PromptBody::Static { messages } = &prompt.body else { return None };
     let messages = messages.iter();
     let messages: Vec<PromptMessage> =
         messages.map(|said| PromptMessage::new(said.role, Content::text(said.text.clone()))).collect();
-    Some(Kept::new(GetPromptResult::new(messages).with_description(prompt.description.clone())))
+    Some(CachedResult::new(GetPromptResult::new(messages).with_description(prompt.description.clone())))
 }
 
 impl Core {
-    pub(crate) fn get_prompt(self: &Arc<Self>, params: GetPromptParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn get_prompt(
+        self: &Arc<Self>,
+        params: GetPromptParams,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         let GetPromptParams { name, arguments, meta, .. } = params;
         let given = arguments.unwrap_or_default();
         let payload = || Raw::encode(&given).ok();
@@ -59,14 +63,14 @@ impl Core {
                 if let Some(log) = log {
                     log.end(&reply);
                 }
-                return Handled::Now(reply);
+                return HandlerOutcome::Now(reply);
             }
         };
         if let Some(kept) = &self.prompts.fixed[prompt] {
             if let Some(log) = log {
                 log.end(&Ok(kept.result().clone()));
             }
-            return Handled::kept(kept);
+            return HandlerOutcome::cached(kept);
         }
         let span = tracing::debug_span!("prompts/get", prompt = name);
         let (own, again) = (cx.clone(), args.clone());
@@ -87,7 +91,7 @@ impl Core {
     }
 
     /// The place of a prompt that the caller may use.
-    pub(crate) fn find_prompt(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
+    pub(crate) fn find_prompt(&self, name: &str, cx: &server::RequestContext) -> Result<usize, Error> {
         let unknown = || Error::unknown(ItemKind::Prompt, name.to_owned());
         let prompt = *self.prompts.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.prompts[prompt].scopes, ItemKind::Prompt, name)?;

@@ -12,7 +12,7 @@ use switchboard_protocol::{
     CacheScope, Content, ErrorCode, Raw, ReadResourceParams, ReadResourceResult, ResourceBody,
     ResourceContents, RpcError,
 };
-use switchboard_session::answering::{self, Caller, Handled, Reply};
+use switchboard_session::server::{self, Caller, HandlerOutcome, Reply};
 
 use super::Core;
 use super::arguments::with_repair;
@@ -58,7 +58,11 @@ impl Resources {
 }
 
 impl Core {
-    pub(crate) fn read_resource(self: &Arc<Self>, params: ReadResourceParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn read_resource(
+        self: &Arc<Self>,
+        params: ReadResourceParams,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         let ReadResourceParams { uri, meta, .. } = params;
         let log = Logged::begin(&self.options, About::read(&uri).of(&cx), None);
         let (resource, args) = match self.find_resource(&uri, &cx).and_then(|found| {
@@ -74,7 +78,7 @@ impl Core {
                 if let Some(log) = log {
                     log.end(&reply);
                 }
-                return Handled::Now(reply);
+                return HandlerOutcome::Now(reply);
             }
         };
         let span = tracing::debug_span!("resources/read", resource = self.design.resources[resource].name);
@@ -97,7 +101,7 @@ impl Core {
     pub(crate) fn find_resource(
         &self,
         text: &str,
-        cx: &answering::Cx,
+        cx: &server::RequestContext,
     ) -> Result<(usize, ResourceUri), Error> {
         let (resource, uri) = self.permitted(text)?;
         self.admit(cx.caller(), &self.design.resources[resource].scopes, ItemKind::Resource, text)?;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use switchboard_design::Error;
-use switchboard_session::answering::{Handled, Reply};
+use switchboard_session::server::{HandlerOutcome, Reply};
 
 use super::logging::Logged;
 use crate::Working;
@@ -38,11 +38,11 @@ where
     }
 
     /// Begins, and may be done at once.
-    pub(crate) fn handled(self) -> Handled {
+    pub(crate) fn handled(self) -> HandlerOutcome {
         let mut running = self;
         match Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(reply) => Handled::Now(reply),
-            Poll::Pending => Handled::Later(Box::pin(running)),
+            Poll::Ready(reply) => HandlerOutcome::Now(reply),
+            Poll::Pending => HandlerOutcome::Later(Box::pin(running)),
         }
     }
 }

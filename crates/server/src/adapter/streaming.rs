@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use switchboard_design::Error;
 use switchboard_protocol::{CallToolResult, Content, Meta, Raw};
-use switchboard_session::answering;
+use switchboard_session::server;
 
 use crate::events::held_text;
 use crate::wire::{STREAM_EXTENSION, STREAM_NOTE, StreamNote};
@@ -18,7 +18,7 @@ use crate::{EventSink, StreamLimits};
 
 /// Returns the sink for the items of one call, and the buffer that the result takes its items from.
 pub(crate) fn sink(
-    cx: &answering::Cx,
+    cx: &server::RequestContext,
     meta: Option<&Meta>,
     limits: StreamLimits,
 ) -> (EventSink, Arc<StreamBuffer>) {

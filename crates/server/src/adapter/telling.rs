@@ -7,7 +7,7 @@ use serde_json::Value;
 use switchboard_design::schema::misfits;
 use switchboard_design::{Asked, Error, InvalidParams};
 use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::logging::{About, Logged};
@@ -18,7 +18,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 impl Core {
     /// A request that no revision knows.
-    pub(crate) fn other(self: &Arc<Self>, method: &str, params: Option<Raw>, cx: answering::Cx) -> Handled {
+    pub(crate) fn other(
+        self: &Arc<Self>,
+        method: &str,
+        params: Option<Raw>,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         if self.streams_events(method) {
             return self.stream_events(cx);
         }
@@ -31,14 +36,14 @@ impl Core {
             if let Some(log) = log {
                 log.end(&reply);
             }
-            return Handled::Now(reply);
+            return HandlerOutcome::Now(reply);
         }
         if method == EVENTS_METHOD {
             // A listener would wait forever.
             let reason = "this server publishes no events";
-            return Handled::error(RpcError::new(ErrorCode::METHOD_NOT_FOUND, reason));
+            return HandlerOutcome::error(RpcError::new(ErrorCode::METHOD_NOT_FOUND, reason));
         }
-        Handled::error(RpcError::method_not_found(method))
+        HandlerOutcome::error(RpcError::method_not_found(method))
     }
 
     /// Whether a method is the stream of events, and something can publish any.
@@ -90,10 +95,10 @@ impl Core {
     }
 
     /// Tells of every event until the client has heard enough.
-    fn stream_events(&self, cx: answering::Cx) -> Handled {
+    fn stream_events(&self, cx: server::RequestContext) -> HandlerOutcome {
         let log = Logged::begin(&self.options, About::just(EVENTS_METHOD).of(&cx), None);
         let listening = self.board.listen();
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             // It has no end of its own: cancelling it, or the end of the connection, drops it.
             let _log = log;
             let mut seq = 0;

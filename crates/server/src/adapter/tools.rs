@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Asked, Design, Error, ItemKind, OutputDef, OutputRule, schema};
 use switchboard_protocol::{CallToolParams, CallToolResult, Raw, RpcError, ServerResult};
-use switchboard_session::answering::{self, Handled, Reply};
+use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::arguments::Arguments;
@@ -73,7 +73,11 @@ fn data(output: &OutputDef, rule: OutputRule) -> Data {
 }
 
 impl Core {
-    pub(crate) fn call_tool(self: &Arc<Self>, params: CallToolParams, cx: answering::Cx) -> Handled {
+    pub(crate) fn call_tool(
+        self: &Arc<Self>,
+        params: CallToolParams,
+        cx: server::RequestContext,
+    ) -> HandlerOutcome {
         let CallToolParams { name, arguments, task, meta, .. } = params;
         let log = Logged::begin(&self.options, About::named("tools/call", &name).of(&cx), arguments.as_ref());
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
@@ -83,7 +87,7 @@ impl Core {
             if let Some(log) = log {
                 log.end(&reply);
             }
-            return Handled::Now(reply);
+            return HandlerOutcome::Now(reply);
         }
         let found = self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.admit_arguments(tool, args)?)));
         let (tool, args) = match found {
@@ -97,7 +101,7 @@ impl Core {
                 if let Some(log) = log {
                     log.end(&reply);
                 }
-                return Handled::Now(reply);
+                return HandlerOutcome::Now(reply);
             }
         };
         let span = tracing::debug_span!("tools/call", tool = name);
@@ -110,7 +114,7 @@ impl Core {
             if let Some(log) = log {
                 log.end(&reply);
             }
-            return Handled::Now(reply);
+            return HandlerOutcome::Now(reply);
         }
         // What outlives its request has the time that its task has.
         let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
@@ -137,7 +141,7 @@ impl Core {
     }
 
     /// The place of a tool that the caller may use.
-    pub(crate) fn find_tool(&self, name: &str, cx: &answering::Cx) -> Result<usize, Error> {
+    pub(crate) fn find_tool(&self, name: &str, cx: &server::RequestContext) -> Result<usize, Error> {
         let unknown = || Error::unknown(ItemKind::Tool, name.to_owned());
         let tool = *self.tools.by_name.get(name).ok_or_else(unknown)?;
         self.admit(cx.caller(), &self.design.tools[tool].scopes, ItemKind::Tool, name)?;
@@ -181,7 +185,7 @@ impl Core {
         tool: usize,
         outcome: Result<CallToolResult, Error>,
         args: &Raw,
-        cx: &answering::Cx,
+        cx: &server::RequestContext,
     ) -> Reply {
         match outcome {
             Ok(result) => Ok(result.into()),

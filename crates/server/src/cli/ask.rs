@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use switchboard_protocol::{
     ElicitAction, ElicitParams, ElicitResult, FormField, FormParams, OrderedMap, Raw,
 };
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 use tokio::sync::{Mutex, mpsc};
 
@@ -30,7 +30,11 @@ struct Gone;
 type Lines = mpsc::UnboundedReceiver<String>;
 
 impl AtTerminal {
-    async fn ask(&self, request: ElicitParams, asker: &Asker) -> Result<ElicitResult, Refusal> {
+    async fn ask(
+        &self,
+        request: ElicitParams,
+        asker: &RequestingServer,
+    ) -> Result<ElicitResult, HandlerError> {
         let mut lines = self.lines.get_or_init(|| Mutex::new(keyboard())).lock().await;
         let who = sanitize::name(&asker.to_string());
         let answered = match &request {
@@ -50,7 +54,7 @@ impl AtTerminal {
                     .await
                     .map(|yes| ElicitResult::new(action(yes)))
             }
-            _ => return Err(Refusal::new("this kind of question is not known here")),
+            _ => return Err(HandlerError::new("this kind of question is not known here")),
         };
         Ok(answered.unwrap_or_else(|Gone| {
             say("");
@@ -185,16 +189,16 @@ fn put(text: &str) {
     _ = err.flush();
 }
 
-impl Answers for AtTerminal {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_urls()
+impl ClientHandler for AtTerminal {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms().with_urls()
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(self.ask(request, asker))
     }
 }

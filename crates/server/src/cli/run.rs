@@ -368,7 +368,7 @@ fn event_line(event: &Raw) -> Value {
     }
 }
 
-async fn next(listening: &mut Option<switchboard_session::client::Listening>) -> Option<Change> {
+async fn next(listening: &mut Option<switchboard_session::client::Subscription>) -> Option<Change> {
     match listening {
         Some(listening) => listening.next().await,
         None => std::future::pending().await,

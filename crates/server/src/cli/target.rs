@@ -6,10 +6,9 @@ use std::sync::Arc;
 use http::header::{HeaderName, HeaderValue};
 use switchboard_design::Design;
 use switchboard_http::{Address, HttpClient, HttpOptions, PlainHttp};
-use switchboard_session::answering::Server;
 use switchboard_session::client::{ClientSession, Limits};
-use switchboard_session::link::InProcess;
-use switchboard_session::{CallError, Offer};
+use switchboard_session::server::{InProcess, Server};
+use switchboard_session::{CallError, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
@@ -58,7 +57,7 @@ impl Target {
     pub(super) async fn open(self, options: &Options) -> Result<ClientSession, CallError> {
         let mut client = crate::client::client().with_limits(limits(options)).with_tasks();
         if let Some(revision) = options.revision {
-            client = client.with_offer(Offer::Only(revision));
+            client = client.with_offer(RevisionPolicy::Only(revision));
         }
         if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
             client = client.with_answers(AtTerminal::default());

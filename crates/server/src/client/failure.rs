@@ -105,7 +105,7 @@ fn lacking(error: &RpcError) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use switchboard_protocol::DecodeError;
-    use switchboard_session::Phase;
+    use switchboard_session::TimeoutKind;
 
     use super::*;
 
@@ -113,8 +113,11 @@ mod tests {
     fn only_what_the_server_says_of_arguments_may_be_repaired() {
         let told =
             |error| failed(error, Called::Other("resources/read"), |_| panic!("not a matter of arguments"));
-        let timed_out =
-            CallError::TimedOut { phase: Phase::Idle, after: std::time::Duration::from_secs(1), hint: None };
+        let timed_out = CallError::TimedOut {
+            phase: TimeoutKind::Idle,
+            after: std::time::Duration::from_secs(1),
+            hint: None,
+        };
         assert!(matches!(told(timed_out), Error::Timeout));
         assert!(matches!(told(CallError::Cancelled), Error::Cancelled));
         let protocol =

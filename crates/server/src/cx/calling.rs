@@ -11,8 +11,8 @@ use switchboard_protocol::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Meta, ProgressParams, Raw,
     RequestId,
 };
-use switchboard_session::answering::Extensions;
-use switchboard_session::client::{Abilities, Answers, Asker};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, RequestingServer};
+use switchboard_session::server::Extensions;
 
 use super::{Cx, Side};
 
@@ -25,7 +25,7 @@ pub struct CallOptions {
     /// What else travels in `_meta`.
     pub meta: Option<Meta>,
     /// Who answers what the server asks within this call.
-    pub answers: Option<Arc<dyn Answers>>,
+    pub answers: Option<Arc<dyn ClientHandler>>,
     /// Who is told of progress.
     pub progress: Option<Arc<dyn Fn(ProgressParams) + Send + Sync>>,
     /// Answers that are known before, by the key of their question.
@@ -56,7 +56,7 @@ impl CallOptions {
 
     /// Who answers what the server asks within this call.
     #[must_use]
-    pub fn answers(mut self, answers: Arc<dyn Answers>) -> Self {
+    pub fn answers(mut self, answers: Arc<dyn ClientHandler>) -> Self {
         self.answers = Some(answers);
         self
     }
@@ -89,7 +89,7 @@ impl CallOptions {
         }
     }
 
-    pub(super) fn abilities(&self) -> Abilities {
+    pub(super) fn abilities(&self) -> HandlerCapabilities {
         let mut abilities = self.answers.as_ref().map(|answers| answers.abilities()).unwrap_or_default();
         abilities.forms |= !self.canned.is_empty();
         abilities
@@ -103,8 +103,8 @@ impl CallOptions {
             if matches!(request, ElicitParams::Url(_)) { "elicitation.url" } else { "elicitation" };
         let answers = self.answers.as_ref().ok_or_else(|| super::nobody(capability, key))?;
         let refused =
-            |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
-        answers.elicit(request, &Asker::new(None)).await.map_err(refused)
+            |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
+        answers.elicit(request, &RequestingServer::new(None)).await.map_err(refused)
     }
 
     pub(super) async fn sample(
@@ -117,7 +117,7 @@ impl CallOptions {
         }
         let answers = self.answers.as_ref().ok_or_else(|| super::nobody("sampling", key))?;
         let refused =
-            |refusal: switchboard_session::client::Refusal| Error::tool("refused", refusal.to_string());
-        answers.sample(request, &Asker::new(None)).await.map_err(refused)
+            |refusal: switchboard_session::client::HandlerError| Error::tool("refused", refusal.to_string());
+        answers.sample(request, &RequestingServer::new(None)).await.map_err(refused)
     }
 }

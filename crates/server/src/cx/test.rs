@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchboard_protocol::ProgressParams;
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 
 use super::{CallOptions, Cx};
 

@@ -16,7 +16,7 @@ use switchboard_design::{
     Route, UriPolicy,
 };
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::answering::Publisher;
+use switchboard_session::server::Publisher;
 
 use super::method::Method;
 use crate::adapter::DEFAULT_CAPACITY;

@@ -15,8 +15,8 @@ use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
 use switchboard_protocol::surface::{self, Side};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
-use switchboard_session::answering::Extensions;
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::Extensions;
 use switchboard_transport::http::server::{
     AcceptPolicy, Endpoint, Entry, HttpOptions, HttpService, Posted, ReplyBody, event,
 };

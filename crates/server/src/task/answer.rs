@@ -7,7 +7,7 @@ use switchboard_protocol::{
     CallToolResult, EmptyResult, InputRequest, LegacyTask, ListTasksResult, Meta, OrderedMap, PageParams,
     Raw, RpcError, TaskStatus, UpdateTaskParams,
 };
-use switchboard_session::answering::{AskError, Cx, Handled, Reply, ServerRequest, TaskWays};
+use switchboard_session::server::{AskError, HandlerOutcome, Reply, RequestContext, ServerRequest, TaskWays};
 
 use super::job::{Job, Taken};
 use super::{TaskRecord, Tasks};
@@ -32,30 +32,30 @@ impl Found {
 
 impl Tasks {
     /// Answers a request about tasks. Which of them a revision has, the session has seen to.
-    pub fn answer(&self, request: ServerRequest, cx: Cx) -> Handled {
+    pub fn answer(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let tasks = self.clone();
         match request {
-            ServerRequest::GetTask(params) => {
-                Handled::later(
-                    async move { Ok(tasks.find(&params.task_id, &cx).await?.record().task.into()) },
-                )
-            }
+            ServerRequest::GetTask(params) => HandlerOutcome::later(async move {
+                Ok(tasks.find(&params.task_id, &cx).await?.record().task.into())
+            }),
             ServerRequest::TaskResult(params) => {
-                Handled::later(async move { tasks.result(&params.task_id, &cx).await })
+                HandlerOutcome::later(async move { tasks.result(&params.task_id, &cx).await })
             }
             ServerRequest::CancelTask(params) => {
-                Handled::later(async move { tasks.cancel(&params.task_id, &cx).await })
+                HandlerOutcome::later(async move { tasks.cancel(&params.task_id, &cx).await })
             }
-            ServerRequest::ListTasks(page) => Handled::later(async move { tasks.list(page, &cx).await }),
+            ServerRequest::ListTasks(page) => {
+                HandlerOutcome::later(async move { tasks.list(page, &cx).await })
+            }
             ServerRequest::UpdateTask(params) => {
-                Handled::later(async move { tasks.update(params, &cx).await })
+                HandlerOutcome::later(async move { tasks.update(params, &cx).await })
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 
     /// A task of whoever asks. One of another is as if it were not there.
-    async fn find(&self, id: &str, cx: &Cx) -> Result<Found, RpcError> {
+    async fn find(&self, id: &str, cx: &RequestContext) -> Result<Found, RpcError> {
         let owner = cx.owner();
         let found = match self.running(id) {
             Some(job) => Some(Found::Here(job)),
@@ -70,7 +70,7 @@ impl Tasks {
             .ok_or_else(|| RpcError::invalid_params(format!("Unknown task: {id}")))
     }
 
-    async fn cancel(&self, id: &str, cx: &Cx) -> Reply {
+    async fn cancel(&self, id: &str, cx: &RequestContext) -> Reply {
         let found = self.find(id, cx).await?;
         let was_over = match &found {
             Found::Here(job) => job.cancel(),
@@ -86,7 +86,7 @@ impl Tasks {
         }
     }
 
-    async fn update(&self, params: UpdateTaskParams, cx: &Cx) -> Reply {
+    async fn update(&self, params: UpdateTaskParams, cx: &RequestContext) -> Reply {
         if let Found::Here(job) = self.find(&params.task_id, cx).await? {
             for (key, answer) in params.input_responses.iter() {
                 job.answer(key, Ok(answer.clone()));
@@ -95,7 +95,7 @@ impl Tasks {
         Ok(EmptyResult::default().into())
     }
 
-    async fn list(&self, page: PageParams, cx: &Cx) -> Reply {
+    async fn list(&self, page: PageParams, cx: &RequestContext) -> Reply {
         let owner = cx.owner();
         let store = &self.inner.store;
         let listed = store.list(owner.as_deref(), page.cursor.as_deref(), PAGE + 1).await;
@@ -115,7 +115,7 @@ impl Tasks {
     }
 
     /// What a task came to, when it does (2025-11-25). What it asks meanwhile is asked here.
-    async fn result(&self, id: &str, cx: &Cx) -> Reply {
+    async fn result(&self, id: &str, cx: &RequestContext) -> Reply {
         let record = match self.find(id, cx).await? {
             Found::Here(job) => follow(&job, id, cx).await?,
             Found::Kept(record) => *record,
@@ -136,7 +136,7 @@ impl Tasks {
 }
 
 /// Follows a job to its end, and puts its questions to the client meanwhile.
-async fn follow(job: &Arc<Job>, id: &str, cx: &Cx) -> Result<TaskRecord, RpcError> {
+async fn follow(job: &Arc<Job>, id: &str, cx: &RequestContext) -> Result<TaskRecord, RpcError> {
     let mut changes = job.changes();
     loop {
         let record = job.record();
@@ -152,7 +152,7 @@ async fn follow(job: &Arc<Job>, id: &str, cx: &Cx) -> Result<TaskRecord, RpcErro
 }
 
 /// Puts a question to the client. When it cannot be reached, the question stays open for the next who follows the task.
-async fn put(question: Taken, id: &str, cx: &Cx) -> Result<(), RpcError> {
+async fn put(question: Taken, id: &str, cx: &RequestContext) -> Result<(), RpcError> {
     let params = with_task(&question.request, id)?;
     match cx.request(question.request.method(), &params).await {
         Err(error @ (AskError::Gone | AskError::TimedOut)) => Err(RpcError::internal(error.to_string())),

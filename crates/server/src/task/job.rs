@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     DetailedTask, InputRequest, InputRequests, Raw, RpcError, ServerResult, Task, TaskStatus,
 };
-use switchboard_session::answering::{AskError, Asks, Caller, Cx, Reply};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{AskError, Asks, Caller, Reply, RequestContext};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -22,7 +22,7 @@ pub(super) struct Job {
     /// Whom it is counted against.
     client: Option<String>,
     /// The request it came of.
-    pub(super) cx: Cx,
+    pub(super) cx: RequestContext,
     pub(super) until: Instant,
     // Held for a look or a change, never across an await.
     state: Mutex<State>,
@@ -51,7 +51,7 @@ struct Question {
 const MOST_QUESTIONS: usize = 1000;
 
 impl Job {
-    pub(super) fn new(id: String, cx: Cx, ttl: Duration, poll_interval: Duration) -> Self {
+    pub(super) fn new(id: String, cx: RequestContext, ttl: Duration, poll_interval: Duration) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let task =
             Task::new(id, clock::now()).with_ttl_ms(millis(ttl)).with_poll_interval_ms(millis(poll_interval));
@@ -200,7 +200,7 @@ impl Job {
 }
 
 /// Whom a request is counted against: its caller, or else the address it came from.
-fn client(cx: &Cx) -> Option<String> {
+fn client(cx: &RequestContext) -> Option<String> {
     #[cfg(any(feature = "http", feature = "rpc"))]
     if cx.caller().is_none() {
         use switchboard_transport::http::server::ClientAddress;
@@ -212,7 +212,7 @@ fn client(cx: &Cx) -> Option<String> {
 type Answered = Result<Raw, AskError>;
 
 /// The text of what a call came to, as its revision has it.
-fn written(mut result: ServerResult, cx: &Cx) -> Result<Raw, RpcError> {
+fn written(mut result: ServerResult, cx: &RequestContext) -> Result<Raw, RpcError> {
     result.lower(cx.revision());
     Raw::encode(&result).map_err(|error| RpcError::internal(error.to_string()))
 }

@@ -13,8 +13,8 @@ use switchboard_protocol::{
     CreateTaskResult, LegacyTaskState, Raw, RpcError, ServerCapabilities, Settings, TaskParams, TaskRequests,
     TasksCapability,
 };
-use switchboard_session::answering::{Cx, Handled, Publisher, Reply, TaskWays};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{HandlerOutcome, Publisher, Reply, RequestContext, TaskWays};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -82,7 +82,7 @@ impl Tasks {
     }
 
     /// What becomes of a call of a tool with this rule; `wanted` is what the call says of tasks.
-    pub fn fate(&self, cx: &Cx, rule: TaskRule, wanted: Option<&TaskParams>) -> Fate {
+    pub fn fate(&self, cx: &RequestContext, rule: TaskRule, wanted: Option<&TaskParams>) -> Fate {
         let refused = |reason: &str| {
             let mut error = RpcError::method_not_found("tools/call");
             error.message = reason.to_owned();
@@ -112,19 +112,29 @@ impl Tasks {
     }
 
     /// Runs the work of a call as a task, and answers the call with that.
-    pub fn start(&self, cx: Cx, wanted: Option<&TaskParams>, work: BoxFuture<'static, Reply>) -> Handled {
+    pub fn start(
+        &self,
+        cx: RequestContext,
+        wanted: Option<&TaskParams>,
+        work: BoxFuture<'static, Reply>,
+    ) -> HandlerOutcome {
         // In the extension the server alone decides.
         let wanted = wanted.filter(|_| cx.task_ways() == Some(TaskWays::Core));
-        Handled::Later(self.begin(cx, wanted.and_then(|wanted| wanted.ttl), work))
+        HandlerOutcome::Later(self.begin(cx, wanted.and_then(|wanted| wanted.ttl), work))
     }
 
-    /// Runs the work of a call, which becomes a task when it wishes to ([`Cx::outlive`]).
-    pub fn watch(&self, cx: Cx, work: BoxFuture<'static, Reply>) -> Handled {
-        cx.allow_to_outlive();
-        Handled::Later(Box::pin(Watched { tasks: self.clone(), cx, stage: Stage::Asked(work) }))
+    /// Runs the work of a call, which becomes a task when it wishes to ([`RequestContext::detach`]).
+    pub fn watch(&self, cx: RequestContext, work: BoxFuture<'static, Reply>) -> HandlerOutcome {
+        cx.allow_detach();
+        HandlerOutcome::Later(Box::pin(Watched { tasks: self.clone(), cx, stage: Stage::Asked(work) }))
     }
 
-    fn begin(&self, cx: Cx, ttl: Option<u64>, work: BoxFuture<'static, Reply>) -> BoxFuture<'static, Reply> {
+    fn begin(
+        &self,
+        cx: RequestContext,
+        ttl: Option<u64>,
+        work: BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
         let Inner { limits, .. } = &*self.inner;
         let (id, ttl) = (random_id(), limits.keep(ttl));
         let job = Arc::new(Job::new(id.clone(), cx, ttl, limits.poll_interval));
@@ -166,7 +176,7 @@ impl Tasks {
         if running.values().filter(|other| other.job.owner == job.owner).count() >= limits.running_for_one {
             return too_many("for this caller");
         }
-        job.cx.detach(Arc::new(Questions(Arc::downgrade(job))));
+        job.cx.detach_with(Arc::new(Questions(Arc::downgrade(job))));
         let (told, kept) = oneshot::channel();
         let store = Arc::clone(&self.inner.store);
         let tasks = Arc::downgrade(&self.inner);
@@ -292,7 +302,7 @@ impl Future for Guarded {
 /// A call that becomes a task when it wishes to.
 struct Watched {
     tasks: Tasks,
-    cx: Cx,
+    cx: RequestContext,
     stage: Stage,
 }
 
@@ -315,7 +325,7 @@ impl Future for Watched {
                         self.stage = Stage::Over;
                         return Poll::Ready(reply);
                     }
-                    if self.cx.poll_outlive_wish(cx).is_pending() {
+                    if self.cx.poll_detach_request(cx).is_pending() {
                         return Poll::Pending;
                     }
                     let Stage::Asked(work) = std::mem::replace(&mut self.stage, Stage::Over) else {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult};
-use switchboard_session::answering::{Answered, Caller};
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Answered, Caller};
 use switchboard_session::{Client, StateKeys};
 
 use crate::stage::{
@@ -21,12 +21,16 @@ struct Agrees {
     asked: Arc<AtomicUsize>,
 }
 
-impl Answers for Agrees {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Agrees {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let number = self.asked.fetch_add(1, Ordering::SeqCst);
         let result = if number < self.yes {
             serde_json::from_value(json!({"action": "accept", "content": {"ok": true}})).unwrap()

@@ -488,8 +488,9 @@ impl Texts for Svc {
 #[tokio::test]
 async fn a_typed_client_calls_a_service() {
     let server = TextsServer::builder(Svc).build().unwrap();
-    let session =
-        switchboard_session::Client::new().connect(switchboard_session::link::InProcess::new(&server)).await;
+    let session = switchboard_session::Client::new()
+        .connect(switchboard_session::server::InProcess::new(&server))
+        .await;
     let api = TextsClient::new(session.unwrap()).with_fallback(Arc::new(Svc));
     assert_eq!(api.count("two words".into(), None).await.unwrap(), Counted { words: 2 });
     assert_eq!(api.reset(true).await.unwrap(), 7);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_server::EventsHandle;
 use switchboard_server::wire::{EVENT_NOTE, EVENTS_EXTENSION, EVENTS_METHOD};
-use switchboard_session::answering::{Answered, Server};
+use switchboard_session::server::{Answered, Server};
 use switchboard_session::{CallError, Client, ClientSession};
 use tokio::sync::mpsc;
 

@@ -98,9 +98,8 @@ async fn a_list_that_differs_between_callers_is_not_shared() {
 
 #[tokio::test]
 async fn what_is_offered_follows_the_design_and_the_options() {
-    let offers = |server: &switchboard_session::answering::Server| {
-        serde_json::to_value(server.capabilities()).unwrap()
-    };
+    let offers =
+        |server: &switchboard_session::server::Server| serde_json::to_value(server.capabilities()).unwrap();
     let plain = offers(&Shop::builder().build().unwrap());
     assert_eq!(plain["resources"], json!({"subscribe": true}));
     assert_eq!((&plain["tools"], &plain["completions"]), (&json!({}), &json!({})));

@@ -14,9 +14,9 @@ use switchboard_protocol::{CallToolResult, ErrorCode, FormSchema, Raw, Revision,
 use switchboard_server::{
     Call, Changes, Contents, Cx, Dispatch, Error, Event, Form, Prompt, Result, ServiceBuilder, Working, rt,
 };
-use switchboard_session::answering::{Answered, Back, Caller, Extensions, Server};
-use switchboard_session::link::{Exchange, InProcess, LinkError, Once, pair};
-use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::link::{Exchange, LinkError, Once, pair};
+use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
+use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -435,14 +435,14 @@ pub(crate) async fn session(server: &Arc<Server>, at: At) -> ClientSession {
 }
 
 pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> ClientSession {
-    let client = client.clone().with_offer(Offer::Only(at.revision));
+    let client = client.clone().with_offer(RevisionPolicy::Only(at.revision));
     match at.way {
         Way::Process => client.connect(InProcess::new(server)).await.unwrap(),
         Way::Pipe => {
             let (near, far) = pair();
             let server = Arc::clone(server);
             tokio::spawn(async move { server.serve(far).await });
-            client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
         }
         Way::Http => {
             let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
@@ -492,7 +492,7 @@ pub(crate) struct Keeps {
     pub(crate) notes: parking_lot::Mutex<Vec<(String, Value)>>,
 }
 
-impl Back for Keeps {
+impl ReplyChannel for Keeps {
     fn is_behind(&self) -> bool {
         self.behind.load(Ordering::SeqCst)
     }
@@ -504,6 +504,10 @@ impl Back for Keeps {
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.extensions.get()
     }
 
     fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {
@@ -548,5 +552,5 @@ pub(crate) fn begin_text(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, 
         panic!("{frame} is no request")
     };
     let says = server.look(&request);
-    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn Back>)
+    server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn ReplyChannel>)
 }

@@ -7,11 +7,11 @@ use switchboard_protocol::{
     Settings,
 };
 
+use crate::client::ClientHandler;
 use crate::client::session::ClientSession;
-use crate::client::{Answers, Limits};
-use crate::era::{Offer, Opening, Verdict};
-use crate::error::CallError;
+use crate::era::{EraHint, Opening, RevisionPolicy};
 use crate::link::Dial;
+use crate::request::{CallError, Limits};
 
 /// The id of the extension for tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -29,11 +29,11 @@ pub struct Client {
 #[derive(Clone)]
 struct Brings {
     who: Implementation,
-    offer: Offer,
-    known: Option<Verdict>,
+    offer: RevisionPolicy,
+    known: Option<EraHint>,
     capabilities: Option<ClientCapabilities>,
     extensions: Settings,
-    answers: Arc<dyn Answers>,
+    answers: Arc<dyn ClientHandler>,
     roots: Option<Vec<Root>>,
     limits: Limits,
 }
@@ -43,7 +43,7 @@ impl Client {
     pub fn new() -> Self {
         let brings = Brings {
             who: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
-            offer: Offer::Any,
+            offer: RevisionPolicy::Any,
             known: None,
             capabilities: None,
             extensions: Settings::new(),
@@ -76,21 +76,21 @@ impl Client {
 
     /// Which revisions are spoken: all of them unless set.
     #[must_use]
-    pub fn with_offer(mut self, offer: Offer) -> Self {
+    pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
         self.brings().offer = offer;
         self
     }
 
     /// What is known of the server from an earlier session, so that no probe is needed.
     #[must_use]
-    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+    pub fn with_verdict(mut self, verdict: EraHint) -> Self {
         self.brings().known = Some(verdict);
         self
     }
 
     /// Who answers what servers ask. What it can answer is declared to them.
     #[must_use]
-    pub fn with_answers(mut self, answers: impl Answers) -> Self {
+    pub fn with_answers(mut self, answers: impl ClientHandler) -> Self {
         self.brings().answers = Arc::new(answers);
         self
     }

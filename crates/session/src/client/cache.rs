@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::{CacheHints, FromRaw, Raw};
 use tokio::time::Instant;
 
-use crate::client::Limits;
+use crate::request::Limits;
 
 /// The answers kept.
 #[derive(Debug, Default)]

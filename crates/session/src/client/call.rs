@@ -12,12 +12,12 @@ use switchboard_protocol::{
 };
 use tokio::time::Instant;
 
-use crate::client::Answers;
+use crate::client::ClientHandler;
 use crate::client::clock::{Bounds, Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, Round, Settled, TaskTicket, is_extension_note};
-use crate::error::CallError;
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
+use crate::request::CallError;
 
 /// Is told of progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
@@ -44,7 +44,7 @@ pub(crate) struct Call<'a> {
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
     /// Who answers what the server asks within this call; without one, whoever answers for the session.
-    pub(crate) answers: Option<Arc<dyn Answers>>,
+    pub(crate) answers: Option<Arc<dyn ClientHandler>>,
 }
 
 impl<'a> Call<'a> {
@@ -91,7 +91,7 @@ pub(crate) struct Finished {
 }
 
 /// What a result may ask for before there is another.
-enum Seldom<'a> {
+enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),
 }
@@ -124,7 +124,7 @@ impl Live {
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
             // Boxed, and nothing of it held beside the box: what happens seldom must not make every call larger.
-            let seldom: Seldom<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
+            let seldom: FollowUp<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
                 Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
                 Settled::Ask(asked) => {
                     rounds += 1;
@@ -132,13 +132,13 @@ impl Live {
                         return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
                     }
                     let answers = call.answers.as_ref().unwrap_or(&self.answers);
-                    Seldom::Round(self.round(asked, rounds, &**answers))
+                    FollowUp::Round(self.round(asked, rounds, &**answers))
                 }
-                Settled::Task(ticket) => Seldom::Task(ticket),
+                Settled::Task(ticket) => FollowUp::Task(ticket),
             };
             match seldom {
-                Seldom::Round(answered) => round = Some(answered.await?),
-                Seldom::Task(ticket) => {
+                FollowUp::Round(answered) => round = Some(answered.await?),
+                FollowUp::Task(ticket) => {
                     let result = self.follow(ticket, &mut watch).await?;
                     return Ok(Finished { result, took_input: true });
                 }
@@ -228,7 +228,7 @@ impl Live {
         &'a self,
         asked: InputRequired,
         rounds: usize,
-        answers: &'a dyn Answers,
+        answers: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Round, CallError>> {
         Box::pin(async move {
             let responses = match asked.input_requests {
@@ -248,7 +248,7 @@ impl Live {
     pub(crate) async fn inputs(
         &self,
         requests: OrderedMap<InputRequest>,
-        answers: &dyn Answers,
+        answers: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         let mut inputs: Vec<_> = requests
             .into_iter()

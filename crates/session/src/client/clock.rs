@@ -5,7 +5,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::error::Phase;
+use crate::request::TimeoutKind;
 
 /// The clock of one session. It stops while anybody is being asked anything for this session.
 #[derive(Debug, Default)]
@@ -88,7 +88,7 @@ pub(crate) enum Reading {
     /// Look again then.
     Until(Instant),
     /// The time is up.
-    Expired(Phase, Duration),
+    Expired(TimeoutKind, Duration),
 }
 
 impl<'a> Watch<'a> {
@@ -124,10 +124,10 @@ impl<'a> Watch<'a> {
         };
         let (idle, total) = (ran(self.last_word), ran(self.started));
         if total >= self.bounds.total {
-            return Reading::Expired(Phase::Total, self.bounds.total);
+            return Reading::Expired(TimeoutKind::Total, self.bounds.total);
         }
         if idle >= self.bounds.idle {
-            return Reading::Expired(Phase::Idle, self.bounds.idle);
+            return Reading::Expired(TimeoutKind::Idle, self.bounds.idle);
         }
         // While the clock stands still it is looked at now and then; it cannot run out.
         let left = if now.is_stopped {
@@ -152,7 +152,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn expired(watch: &Watch<'_>) -> Option<Phase> {
+    fn expired(watch: &Watch<'_>) -> Option<TimeoutKind> {
         match watch.read() {
             Reading::Expired(phase, _) => Some(phase),
             Reading::Until(_) => None,
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(expired(&watch), None);
         }
         tokio::time::advance(SECOND).await;
-        assert_eq!(expired(&watch), Some(Phase::Total));
+        assert_eq!(expired(&watch), Some(TimeoutKind::Total));
     }
 
     #[tokio::test(start_paused = true)]
@@ -183,6 +183,6 @@ mod tests {
         drop(asking);
         assert_eq!(watch.read(), Reading::Until(Instant::now() + SECOND));
         tokio::time::advance(SECOND).await;
-        assert_eq!(expired(&watch), Some(Phase::Idle));
+        assert_eq!(expired(&watch), Some(TimeoutKind::Idle));
     }
 }

@@ -10,9 +10,9 @@ use switchboard_protocol::{DecodeError, ErrorCode, Page, Raw, RpcError};
 
 use crate::client::cache;
 use crate::client::call::Call;
-use crate::client::lists::{Cut, Holding, List};
+use crate::client::lists::{Cut, Holding, ListMethod};
 use crate::client::live::Live;
-use crate::error::{CallError, Phase};
+use crate::request::{CallError, TimeoutKind};
 
 /// A list that is being filled.
 pub(super) trait Filling: Send {
@@ -36,7 +36,7 @@ pub(super) trait Filling: Send {
 /// list.
 pub(super) async fn gather(
     live: &Live,
-    what: &List,
+    what: &ListMethod,
     turn: &tokio::sync::Mutex<()>,
     filling: &mut dyn Filling,
 ) -> Result<(), CallError> {
@@ -45,12 +45,12 @@ pub(super) async fn gather(
         let _turn = turn.lock().await;
         if filling.is_filled() { Ok(()) } else { fetch(live, what, filling).await }
     });
-    let late = |_| CallError::TimedOut { phase: Phase::List, after: within, hint: live.link.hint() };
+    let late = |_| CallError::TimedOut { phase: TimeoutKind::List, after: within, hint: live.link.hint() };
     gathered.await.map_err(late)?
 }
 
 /// Fetches all pages; starts over once when a cursor is no longer good.
-async fn fetch(live: &Live, what: &List, filling: &mut dyn Filling) -> Result<(), CallError> {
+async fn fetch(live: &Live, what: &ListMethod, filling: &mut dyn Filling) -> Result<(), CallError> {
     for _ in 0..2 {
         filling.start();
         match pages(live, what, filling).await {
@@ -71,7 +71,11 @@ enum Stumble {
 }
 
 /// How long the list is good, once all its pages are in.
-async fn pages(live: &Live, what: &List, filling: &mut dyn Filling) -> Result<Option<Duration>, Stumble> {
+async fn pages(
+    live: &Live,
+    what: &ListMethod,
+    filling: &mut dyn Filling,
+) -> Result<Option<Duration>, Stumble> {
     let limits = live.limits();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -100,7 +104,7 @@ async fn pages(live: &Live, what: &List, filling: &mut dyn Filling) -> Result<Op
     Ok(lifetime)
 }
 
-async fn one_page(live: &Live, what: &List, cursor: Option<&str>) -> Result<Raw, Stumble> {
+async fn one_page(live: &Live, what: &ListMethod, cursor: Option<&str>) -> Result<Raw, Stumble> {
     let params = match cursor.map(Raw::encode).transpose() {
         Ok(None) => "{}".to_owned(),
         Ok(Some(cursor)) => format!(r#"{{"cursor":{}}}"#, cursor.as_str()),

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 use crate::client::gather::{Filling, gather};
 use crate::client::live::Live;
-use crate::error::CallError;
 use crate::link::Link;
+use crate::request::CallError;
 
 /// What stands in a list: it has a name that is unique in it.
 pub trait Entry: FromRaw + Send + Sync + 'static {
@@ -52,7 +52,7 @@ impl Entry for Tool {
     }
 
     fn vet(&self, link: &dyn Link) -> Result<(), String> {
-        link.vet(self)
+        link.check_schema(&self.input_schema)
     }
 }
 
@@ -61,7 +61,7 @@ entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 /// A whole list. Reads like a slice.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Listing<T> {
+pub struct List<T> {
     entries: Vec<T>,
     /// Where the entries stand, by the hash of their names: a call looks its tool up, however many there are.
     places: HashMap<u64, Place, foldhash::fast::FixedState>,
@@ -109,7 +109,7 @@ impl fmt::Display for Cut {
 
 impl Error for Cut {}
 
-impl<T> Deref for Listing<T> {
+impl<T> Deref for List<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -117,7 +117,7 @@ impl<T> Deref for Listing<T> {
     }
 }
 
-impl<T: Entry> Listing<T> {
+impl<T: Entry> List<T> {
     /// The entry of this name (for resources: of this URI).
     pub fn by_name(&self, name: &str) -> Option<&T> {
         match self.places.get(&self.hasher.hash_one(name)) {
@@ -151,7 +151,7 @@ impl<T: Entry> Listing<T> {
     }
 }
 
-impl<'a, T> IntoIterator for &'a Listing<T> {
+impl<'a, T> IntoIterator for &'a List<T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
@@ -180,7 +180,7 @@ struct ShelfState<T> {
 
 #[derive(Debug)]
 struct Fetched<T> {
-    listing: Arc<Listing<T>>,
+    listing: Arc<List<T>>,
     /// When its fetch began.
     began: Instant,
 }
@@ -230,12 +230,12 @@ impl<T: Entry> Shelf<T> {
     }
 
     /// The last list there was.
-    pub(crate) fn last(&self) -> Option<Arc<Listing<T>>> {
+    pub(crate) fn last(&self) -> Option<Arc<List<T>>> {
         self.state.lock().last.as_ref().map(|fetched| Arc::clone(&fetched.listing))
     }
 
     /// The list, if it is good, or if its fetch began after `asked`.
-    fn fresh(&self, freshness: Freshness, asked: Instant) -> Option<Arc<Listing<T>>> {
+    fn fresh(&self, freshness: Freshness, asked: Instant) -> Option<Arc<List<T>>> {
         let state = self.state.lock();
         let fetched = state.last.as_ref()?;
         let is_good = freshness == Freshness::Kept
@@ -251,9 +251,9 @@ impl<T: Entry> Shelf<T> {
     pub(crate) async fn get(
         &self,
         live: &Live,
-        what: &List,
+        what: &ListMethod,
         freshness: Freshness,
-    ) -> Result<Arc<Listing<T>>, CallError> {
+    ) -> Result<Arc<List<T>>, CallError> {
         let asked = Instant::now();
         if let Some(listing) = self.fresh(freshness, asked) {
             return Ok(listing);
@@ -265,7 +265,7 @@ impl<T: Entry> Shelf<T> {
             freshness,
             began: asked,
             epoch: 0,
-            under_way: Listing::empty(),
+            under_way: List::empty(),
             done: None,
         };
         gather(live, what, &self.fetching, &mut fetch).await?;
@@ -283,8 +283,8 @@ struct Fetch<'a, T> {
     began: Instant,
     /// The epoch of the list when the fetch began.
     epoch: u64,
-    under_way: Listing<T>,
-    done: Option<Arc<Listing<T>>>,
+    under_way: List<T>,
+    done: Option<Arc<List<T>>>,
 }
 
 impl<T: Entry> Filling for Fetch<'_, T> {
@@ -295,7 +295,7 @@ impl<T: Entry> Filling for Fetch<'_, T> {
     }
 
     fn start(&mut self) {
-        self.under_way = Listing::empty();
+        self.under_way = List::empty();
     }
 
     fn add(&mut self, page: &Raw) -> Result<Page<()>, DecodeError> {
@@ -329,7 +329,7 @@ impl<T: Entry> Filling for Fetch<'_, T> {
     }
 
     fn finish(&mut self, lifetime: Option<Duration>, holding: Holding) {
-        let listing = Arc::new(std::mem::replace(&mut self.under_way, Listing::empty()));
+        let listing = Arc::new(std::mem::replace(&mut self.under_way, List::empty()));
         let mut state = self.shelf.state.lock();
         state.last = Some(Fetched { listing: Arc::clone(&listing), began: self.began });
         state.good = match (lifetime, holding) {
@@ -349,7 +349,7 @@ fn unusable(index: usize, name: &str, reason: String) -> Rejected {
 
 /// One of the four lists.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct List {
+pub(crate) struct ListMethod {
     pub(crate) method: &'static str,
     pub(crate) field: &'static str,
     pub(crate) kind: ListKind,
@@ -363,9 +363,11 @@ pub(crate) enum ListKind {
     Resources,
 }
 
-pub(crate) const TOOLS: List = List { method: "tools/list", field: "tools", kind: ListKind::Tools };
-pub(crate) const PROMPTS: List = List { method: "prompts/list", field: "prompts", kind: ListKind::Prompts };
-pub(crate) const RESOURCES: List =
-    List { method: "resources/list", field: "resources", kind: ListKind::Resources };
-pub(crate) const TEMPLATES: List =
-    List { method: "resources/templates/list", field: "resourceTemplates", kind: ListKind::Resources };
+pub(crate) const TOOLS: ListMethod =
+    ListMethod { method: "tools/list", field: "tools", kind: ListKind::Tools };
+pub(crate) const PROMPTS: ListMethod =
+    ListMethod { method: "prompts/list", field: "prompts", kind: ListKind::Prompts };
+pub(crate) const RESOURCES: ListMethod =
+    ListMethod { method: "resources/list", field: "resources", kind: ListKind::Resources };
+pub(crate) const TEMPLATES: ListMethod =
+    ListMethod { method: "resources/templates/list", field: "resourceTemplates", kind: ListKind::Resources };

@@ -7,32 +7,31 @@ use std::sync::atomic::AtomicI64;
 use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 
+use crate::client::State;
 use crate::client::alarm::Alarms;
-use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
-use crate::client::changes::Hub;
+use crate::client::change_stream::Hub;
 use crate::client::clock::Clock;
-use crate::client::lists::{Entry, Freshness, Holding, List, ListKind, Listing, Shelf};
+use crate::client::handler::ClientHandler;
+use crate::client::lists::{Entry, Freshness, Holding, List, ListKind, ListMethod, Shelf};
 use crate::client::state::Standing;
 use crate::client::subscribe::HeardLists;
 use crate::client::upcalls::Answering;
-use crate::client::{Limits, State};
-use crate::era::{ClientDialect, Hearing, Opening, Terms};
-use crate::error::CallError;
-use crate::link::Link;
-use crate::peer::Counters;
+use crate::era::{ClientDialect, Hearing, Opening, SessionInfo};
+use crate::link::{Counters, Link};
+use crate::request::{CallError, Limits};
 
 /// An open session.
 pub(crate) struct Live {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Terms,
+    pub(crate) terms: SessionInfo,
     pub(crate) ids: AtomicI64,
     pub(super) opening: Arc<Opening>,
     pub(crate) clock: Clock,
     pub(crate) alarms: Alarms,
-    pub(crate) answers: Arc<dyn Answers>,
+    pub(crate) answers: Arc<dyn ClientHandler>,
     pub(crate) answering: Answering,
     pub(crate) roots: Mutex<Vec<Root>>,
     pub(crate) tools: Shelf<Tool>,
@@ -56,11 +55,11 @@ impl Live {
     pub(super) async fn list<T: Entry>(
         &self,
         shelf: &Shelf<T>,
-        what: &List,
+        what: &ListMethod,
         freshness: Freshness,
-    ) -> Result<Arc<Listing<T>>, CallError> {
+    ) -> Result<Arc<List<T>>, CallError> {
         if !self.offers_list(what.kind) {
-            return Ok(Arc::new(Listing::empty()));
+            return Ok(Arc::new(List::empty()));
         }
         shelf.get(self, what, freshness).await
     }
@@ -83,7 +82,7 @@ impl Live {
     }
 
     /// How a list without a lifetime is kept: as long as somebody would tell of a change.
-    pub(crate) fn holding(&self, what: &List) -> Holding {
+    pub(crate) fn holding(&self, what: &ListMethod) -> Holding {
         let heard = *self.heard_lists.lock();
         let streams = match what.kind {
             ListKind::Tools => heard.tools,

@@ -1,16 +1,15 @@
-//! The client's side of a session: typed verbs, answers to what the server asks, news from it.
+//! The client's side of a session: typed requests, the handler of what the server asks, and the server's changes.
 
 mod alarm;
-mod answers;
 mod builder;
 mod cache;
 mod call;
-mod changes;
+mod change_stream;
 mod clock;
 mod gather;
+mod handler;
 mod lists;
 mod live;
-mod options;
 mod raw_call;
 mod session;
 mod spawn;
@@ -20,11 +19,11 @@ mod task;
 mod tool_call;
 mod upcalls;
 
-pub use answers::{Abilities, Answers, Asker, Refusal};
+pub use crate::request::Limits;
 pub use builder::Client;
-pub use changes::{Change, Changes, Listening};
-pub use lists::{Cut, Entry, Listing};
-pub use options::Limits;
+pub use change_stream::{Change, ChangeStream, Subscription};
+pub use handler::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+pub use lists::{Cut, Entry, List};
 pub use raw_call::RawCall;
 pub use session::ClientSession;
 pub use state::State;

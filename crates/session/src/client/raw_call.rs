@@ -7,8 +7,8 @@ use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
 
 use crate::client::call::{Call, OnNote};
 use crate::client::session::ClientSession;
-use crate::error::CallError;
 use crate::link::BoxFuture;
+use crate::request::CallError;
 
 /// Any request. Awaiting it makes it; dropping it while it runs cancels it.
 pub struct RawCall {

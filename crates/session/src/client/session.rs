@@ -17,22 +17,21 @@ use tokio::task::AbortHandle;
 
 use crate::client::State;
 use crate::client::alarm::Alarms;
-use crate::client::answers::Answers;
 use crate::client::cache::Cache;
 use crate::client::call::Call;
-use crate::client::changes::{Changes, Hub, Listening};
+use crate::client::change_stream::{ChangeStream, Hub, Subscription};
 use crate::client::clock::Clock;
-use crate::client::lists::{Freshness, Listing, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
+use crate::client::handler::ClientHandler;
+use crate::client::lists::{Freshness, List, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
 use crate::client::live::Live;
 use crate::client::raw_call::RawCall;
 use crate::client::spawn::spawn;
 use crate::client::state::Standing;
 use crate::client::tool_call::CallTool;
 use crate::client::upcalls::{self, Answering};
-use crate::era::{self, Opened, Opening, Terms, Verdict};
-use crate::error::CallError;
-use crate::link::{BoxFuture, Dial, Ended, Link, Post};
-use crate::peer::Counts;
+use crate::era::{self, EraHint, Opened, Opening, SessionInfo};
+use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, Post};
+use crate::request::CallError;
 
 /// A session with one server. Cheap to clone; the last clone to be dropped ends it.
 #[derive(Clone)]
@@ -43,7 +42,7 @@ pub struct ClientSession {
 struct Inner {
     dial: Arc<dyn Dial>,
     opening: Arc<Opening>,
-    answers: Arc<dyn Answers>,
+    answers: Arc<dyn ClientHandler>,
     live: OnceLock<Arc<Live>>,
     state: Arc<Standing>,
     /// Held while the session is being opened.
@@ -59,7 +58,7 @@ enum NotOpen {
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn Answers>) -> Self {
+    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn ClientHandler>) -> Self {
         let inner = Inner {
             dial,
             opening,
@@ -105,7 +104,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When it is not open.
-    pub fn terms(&self) -> Result<&Terms, CallError> {
+    pub fn terms(&self) -> Result<&SessionInfo, CallError> {
         Ok(&self.live()?.terms)
     }
 
@@ -113,7 +112,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn verdict(&self) -> Result<Verdict, CallError> {
+    pub fn verdict(&self) -> Result<EraHint, CallError> {
         Ok(self.live()?.dialect.verdict())
     }
 
@@ -144,7 +143,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the server or the connection fails.
-    pub async fn list_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+    pub async fn list_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
         self.tools(Freshness::Kept).await
     }
 
@@ -152,7 +151,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_tools(&self) -> Result<Arc<Listing<Tool>>, CallError> {
+    pub async fn refresh_tools(&self) -> Result<Arc<List<Tool>>, CallError> {
         self.tools(Freshness::Refreshed).await
     }
 
@@ -160,7 +159,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+    pub async fn list_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
         self.resources(Freshness::Kept).await
     }
 
@@ -168,7 +167,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_resources(&self) -> Result<Arc<Listing<Resource>>, CallError> {
+    pub async fn refresh_resources(&self) -> Result<Arc<List<Resource>>, CallError> {
         self.resources(Freshness::Refreshed).await
     }
 
@@ -176,7 +175,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+    pub async fn list_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
         self.resource_templates(Freshness::Kept).await
     }
 
@@ -184,7 +183,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_resource_templates(&self) -> Result<Arc<Listing<ResourceTemplate>>, CallError> {
+    pub async fn refresh_resource_templates(&self) -> Result<Arc<List<ResourceTemplate>>, CallError> {
         self.resource_templates(Freshness::Refreshed).await
     }
 
@@ -192,7 +191,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn list_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+    pub async fn list_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
         self.prompts(Freshness::Kept).await
     }
 
@@ -200,7 +199,7 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::list_tools`].
-    pub async fn refresh_prompts(&self) -> Result<Arc<Listing<Prompt>>, CallError> {
+    pub async fn refresh_prompts(&self) -> Result<Arc<List<Prompt>>, CallError> {
         self.prompts(Freshness::Refreshed).await
     }
 
@@ -330,15 +329,15 @@ impl ClientSession {
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn changes(&self) -> Result<Changes, CallError> {
-        Ok(Changes { lane: self.live()?.changes.subscribe() })
+    pub fn changes(&self) -> Result<ChangeStream, CallError> {
+        Ok(ChangeStream { lane: self.live()?.changes.subscribe() })
     }
 
     /// Listens for changes of lists and resources. Drop what it returns to stop.
     ///
     /// # Errors
     /// When the server does not offer it, or the connection fails.
-    pub async fn listen(&self, filter: ListenFilter) -> Result<Listening, CallError> {
+    pub async fn listen(&self, filter: ListenFilter) -> Result<Subscription, CallError> {
         self.live()?.listen(filter).await
     }
 
@@ -346,23 +345,23 @@ impl ClientSession {
     ///
     /// # Errors
     /// As [`Self::listen`].
-    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Listening, CallError> {
+    pub async fn subscribe(&self, uri: impl Into<String>) -> Result<Subscription, CallError> {
         let mut filter = ListenFilter::new();
         filter.resource_subscriptions.push(uri.into());
         self.listen(filter).await
     }
 
     /// Ends the session in order, and says how the server ended. Calls under way end as closed.
-    pub async fn close(&self) -> Ended {
+    pub async fn close(&self) -> CloseOutcome {
         self.close_within(self.inner.opening.limits.close).await
     }
 
     /// Ends the session within this time.
-    pub async fn close_within(&self, within: Duration) -> Ended {
+    pub async fn close_within(&self, within: Duration) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close(within).await,
-            None => Ended::Left,
+            None => CloseOutcome::Left,
         };
         self.inner.stop();
         ended
@@ -370,11 +369,11 @@ impl ClientSession {
 
     /// As [`Self::close`], for a program that is about to end: the supervisor of a server process stops it in order and is
     /// not waited for. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
-    pub async fn close_detached(&self) -> Ended {
+    pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
             Some(live) => live.link.close_detached(self.inner.opening.limits.close).await,
-            None => Ended::Left,
+            None => CloseOutcome::Left,
         };
         self.inner.stop();
         ended
@@ -461,7 +460,7 @@ impl Drop for Inner {
 macro_rules! listed {
     ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {
-            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<Listing<$entry>>, CallError>> {
+            $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<List<$entry>>, CallError>> {
                 Box::pin(async move {
                     let live = self.live()?;
                     live.list(&live.$field, &$what, freshness).await

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::error::CallError;
+use crate::request::CallError;
 
 /// How a session is.
 #[derive(Debug, Clone)]

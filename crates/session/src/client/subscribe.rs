@@ -8,12 +8,12 @@ use switchboard_protocol::{Acknowledged, FromRaw, ListenFilter, ListenParams, Ra
 use tokio::sync::broadcast;
 
 use crate::client::call::Call;
-use crate::client::changes::{Change, Changes, Hold, LANE, Listening};
+use crate::client::change_stream::{Change, ChangeStream, Hold, LANE, Subscription};
 use crate::client::live::Live;
 use crate::client::spawn::spawn;
 use crate::era::{Extras, Hearing};
-use crate::error::{CallError, Phase};
 use crate::link::{Ask, Event, Exchange, Life, Note};
+use crate::request::{CallError, TimeoutKind};
 
 /// Subscriptions that are taken back when this is dropped.
 #[derive(Debug)]
@@ -24,16 +24,16 @@ pub(crate) struct Subscribed {
 
 impl Live {
     /// Begins to listen.
-    pub(crate) async fn listen(self: &Arc<Self>, filter: ListenFilter) -> Result<Listening, CallError> {
+    pub(crate) async fn listen(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         if !filter.resource_subscriptions.is_empty() && !self.offers_subscriptions() {
             return Err(CallError::Unsupported { what: "resource subscriptions" });
         }
         match self.dialect.hearing() {
             Hearing::Standing => {
                 // Taken before anything is subscribed to, so that no change is missed.
-                let changes = Changes { lane: self.changes.subscribe() };
+                let changes = ChangeStream { lane: self.changes.subscribe() };
                 let hold = Hold::Resources(self.subscribe(&filter.resource_subscriptions).await?);
-                Ok(Listening { changes, accepted: filter, hold })
+                Ok(Subscription { changes, accepted: filter, hold })
             }
             Hearing::OnRequest => self.open_stream(filter).await,
         }
@@ -56,14 +56,14 @@ impl Live {
     }
 
     /// Opens a listen stream, and hears it in a task of its own.
-    async fn open_stream(self: &Arc<Self>, filter: ListenFilter) -> Result<Listening, CallError> {
+    async fn open_stream(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         let (exchange, accepted) = self.listen_once(&filter).await?;
         self.listened(&accepted, Tally::Up);
         // Made before the task, so that the count goes down even if the task never runs.
         let heard = Heard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
         let (sender, lane) = broadcast::channel(LANE);
         let task = spawn(Box::pin(hear_stream(heard, exchange, sender)));
-        Ok(Listening { changes: Changes { lane }, accepted, hold: Hold::Exchange(task) })
+        Ok(Subscription { changes: ChangeStream { lane }, accepted, hold: Hold::Exchange(task) })
     }
 
     /// Opens a listen stream and waits for its acknowledgement.
@@ -83,7 +83,7 @@ impl Live {
         let within: Duration = self.limits().read;
         let acknowledged =
             tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
-                CallError::TimedOut { phase: Phase::Idle, after: within, hint: self.link.hint() }
+                CallError::TimedOut { phase: TimeoutKind::Idle, after: within, hint: self.link.hint() }
             })??;
         Ok((exchange, acknowledged.notifications))
     }

@@ -9,12 +9,12 @@ use switchboard_protocol::{
 };
 
 use crate::client::call::Call;
-use crate::client::changes::Change;
+use crate::client::change_stream::Change;
 use crate::client::clock::{Reading, Watch};
 use crate::client::live::Live;
 use crate::era::{Extras, TaskTicket, TaskWays};
-use crate::error::CallError;
 use crate::link::{Ask, BoxFuture, Life, LinkError};
+use crate::request::CallError;
 
 /// How often a task is asked after when the server does not say.
 const POLL: Duration = Duration::from_secs(1);

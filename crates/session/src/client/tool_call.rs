@@ -10,12 +10,12 @@ use switchboard_protocol::{
     Tool,
 };
 
-use crate::client::Answers;
+use crate::client::ClientHandler;
 use crate::client::call::{Call, OnNote, OnProgress};
 use crate::client::live::Live;
 use crate::client::session::{ClientSession, decode};
-use crate::error::CallError;
 use crate::link::BoxFuture;
+use crate::request::CallError;
 
 /// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
 pub struct CallTool {
@@ -28,7 +28,7 @@ pub struct CallTool {
     on_progress: Option<OnProgress>,
     on_note: Option<OnNote>,
     task: Option<TaskParams>,
-    answers: Option<Arc<dyn Answers>>,
+    answers: Option<Arc<dyn ClientHandler>>,
 }
 
 impl CallTool {
@@ -88,7 +88,7 @@ impl CallTool {
     /// Who answers what the server asks within this call. A server of the legacy era does not say which call its
     /// questions belong to; they reach whoever answers for the session.
     #[must_use]
-    pub fn answers(mut self, answers: Arc<dyn Answers>) -> Self {
+    pub fn answers(mut self, answers: Arc<dyn ClientHandler>) -> Self {
         self.answers = Some(answers);
         self
     }

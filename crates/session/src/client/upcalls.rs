@@ -10,13 +10,13 @@ use switchboard_protocol::{
 };
 use tokio::task::AbortHandle;
 
-use crate::client::answers::{Answers, Asker, Report};
-use crate::client::changes::Change;
+use crate::client::change_stream::Change;
+use crate::client::handler::{ClientHandler, Report, RequestingServer};
 use crate::client::live::Live;
 use crate::client::spawn::spawn;
 use crate::era::Stash;
-use crate::error::CallError;
 use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
+use crate::request::CallError;
 
 /// Questions of the server that are being answered, so that it can take them back.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ impl Live {
         &'a self,
         request: InputRequest,
         token: Option<RequestId>,
-        answers: &'a dyn Answers,
+        answers: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
         Box::pin(self.answered(request, token, answers))
     }
@@ -122,19 +122,19 @@ impl Live {
         &self,
         request: InputRequest,
         token: Option<RequestId>,
-        answers: &dyn Answers,
+        answers: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         // What was declared is what may be asked, whoever answers.
         let abilities = self.answers.abilities();
         let report =
             |token| Report { token, link: Arc::downgrade(&self.link), revision: self.terms.revision };
-        let asker = Asker {
+        let asker = RequestingServer {
             // Of the session's answers: they belong to one server, those of a call need not.
             name: self.answers.server_name().map(str::to_owned),
             server: self.terms.server.clone(),
             report: token.map(report),
         };
-        let refused = |refusal: crate::client::Refusal| CallError::InputRefused(refusal.to_string());
+        let refused = |refusal: crate::client::HandlerError| CallError::InputRefused(refusal.to_string());
         match request {
             InputRequest::Roots(_) => {
                 let roots = self.roots.lock().clone();

@@ -2,9 +2,8 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::era::TaskWays;
-use crate::era::{Verdict, legacy, modern};
-use crate::error::CallError;
+use crate::era::{EraHint, TaskWays, legacy, modern};
+use crate::request::CallError;
 
 /// How this session speaks.
 #[derive(Debug)]
@@ -94,10 +93,10 @@ impl ClientDialect {
     }
 
     /// What this session says about its server.
-    pub(crate) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> EraHint {
         match self {
-            Self::Legacy(_) => Verdict::Legacy,
-            Self::Modern(_) => Verdict::Modern,
+            Self::Legacy(_) => EraHint::Legacy,
+            Self::Modern(_) => EraHint::Modern,
         }
     }
 

@@ -13,18 +13,17 @@ use std::task::{Poll, ready};
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
-use crate::client::Limits;
 use crate::era::legacy::{self, Shaken};
 use crate::era::modern::{self, Probed};
-use crate::era::{ClientDialect, Offer, Terms, Verdict};
-use crate::error::{CallError, Phase};
+use crate::era::{ClientDialect, EraHint, RevisionPolicy, SessionInfo};
 use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
+use crate::request::{CallError, Limits, TimeoutKind};
 
 /// What a client brings to the opening.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
-    pub(crate) offer: Offer,
-    pub(crate) known: Option<Verdict>,
+    pub(crate) offer: RevisionPolicy,
+    pub(crate) known: Option<EraHint>,
     pub(crate) who: Implementation,
     /// What is declared to a server of the legacy era.
     pub(crate) legacy_capabilities: ClientCapabilities,
@@ -40,7 +39,7 @@ pub(crate) struct Opening {
 pub(crate) struct Opened {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Box<Terms>,
+    pub(crate) terms: Box<SessionInfo>,
     pub(crate) inbound: Option<Inbound>,
     pub(crate) stash: Stash,
 }
@@ -140,7 +139,7 @@ async fn climb_in_time(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> R
         tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
     climbed.unwrap_or_else(|_| {
         let hint = climbing.0.lock().as_ref().and_then(|link| link.hint());
-        Err(CallError::TimedOut { phase: Phase::Startup, after: within, hint })
+        Err(CallError::TimedOut { phase: TimeoutKind::Startup, after: within, hint })
     })
 }
 
@@ -151,16 +150,16 @@ struct Climbing(Mutex<Option<Arc<dyn Link>>>);
 async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
     let Ladder { opening, .. } = ladder;
     let modern = opening.offer.modern();
-    if modern.is_empty() || (opening.known == Some(Verdict::Legacy) && !opening.offer.legacy().is_empty()) {
+    if modern.is_empty() || (opening.known == Some(EraHint::Legacy) && !opening.offer.legacy().is_empty()) {
         let attempt = ladder.dial(Rung::Legacy, None).await?;
-        return Box::pin(ladder.legacy(attempt, Hearsay::default(), SwitchBack::Allowed)).await;
+        return Box::pin(ladder.legacy(attempt, ProbeLeftovers::default(), SwitchBack::Allowed)).await;
     }
     ladder.modern(modern[0]).await
 }
 
 /// What a probe has left for the handshake after it.
 #[derive(Default)]
-struct Hearsay {
+struct ProbeLeftovers {
     /// The probe itself, which may still be answered.
     probe: Option<Exchange>,
     /// The revisions the server named; the newest that both speak is asked for first.
@@ -218,15 +217,15 @@ impl Ladder<'_> {
                     (Probed::Legacy(Vec::new()), None)
                 }
                 Ok(Err(error)) => return Box::pin(self.fell(Some(attempt), error)).await,
-                Err(_) if self.may_fall_back() && self.dial.may_die_of_the_probe() => {
+                Err(_) if self.may_fall_back() && self.dial.probe_may_kill_server() => {
                     // It may still answer: listen for both, and take whichever comes first.
-                    let heard = Hearsay { probe: Some(probe), stash, ..Hearsay::default() };
+                    let heard = ProbeLeftovers { probe: Some(probe), stash, ..ProbeLeftovers::default() };
                     // Slow to start, it may die of the probe that was waiting for it.
                     return self.legacy_or_again(attempt, heard).await;
                 }
                 Err(_) => {
                     let (after, hint) = (self.opening.limits.probe, attempt.link.hint());
-                    return Err(CallError::TimedOut { phase: Phase::Startup, after, hint });
+                    return Err(CallError::TimedOut { phase: TimeoutKind::Startup, after, hint });
                 }
             };
             match judged {
@@ -236,7 +235,7 @@ impl Ladder<'_> {
                 Probed::Refused(error) => return Err(CallError::Remote(error)),
                 Probed::Legacy(theirs) if !self.may_fall_back() => {
                     // One that is known to be modern and only says no is out of order, not of another era.
-                    let known = self.opening.known == Some(Verdict::Modern) && theirs.is_empty();
+                    let known = self.opening.known == Some(EraHint::Modern) && theirs.is_empty();
                     return Err(match refused {
                         Some(error) if known => CallError::Remote(error),
                         refused => self.no_common(theirs, refused),
@@ -247,7 +246,7 @@ impl Ladder<'_> {
                     let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
                     // What was started on another link is not answered on this one.
                     let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
-                    let heard = Hearsay { named, stash, ..Hearsay::default() };
+                    let heard = ProbeLeftovers { named, stash, ..ProbeLeftovers::default() };
                     // It said what it made of the probe, and may die of it all the same.
                     return self.legacy_or_again(attempt, heard).await;
                 }
@@ -259,7 +258,7 @@ impl Ladder<'_> {
     /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
     ///
     /// Boxed, as every step that not all servers take: many connects at once should not hold room for all of them.
-    async fn legacy_or_again(&self, attempt: Attempt, heard: Hearsay) -> Result<Opened, CallError> {
+    async fn legacy_or_again(&self, attempt: Attempt, heard: ProbeLeftovers) -> Result<Opened, CallError> {
         match Box::pin(self.legacy(attempt, heard, SwitchBack::Allowed)).await {
             Err(CallError::Link(error)) => Box::pin(self.fell(None, error)).await,
             other => other,
@@ -267,20 +266,20 @@ impl Ladder<'_> {
     }
 
     fn may_fall_back(&self) -> bool {
-        self.opening.known != Some(Verdict::Modern) && !self.opening.offer.legacy().is_empty()
+        self.opening.known != Some(EraHint::Modern) && !self.opening.offer.legacy().is_empty()
     }
 
     /// The link broke under the probe: a legacy server may have died of it.
     async fn fell(&self, attempt: Option<Attempt>, error: LinkError) -> Result<Opened, CallError> {
         // A refusal without words of the protocol is how an old server answers what it does not know.
         let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
-            && self.dial.may_die_of_the_probe();
+            && self.dial.probe_may_kill_server();
         if !(died || error.is_refused()) || !self.may_fall_back() {
             return Err(error.into());
         }
         tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
         match self.dial(Rung::Legacy, attempt).await {
-            Ok(again) => self.legacy(again, Hearsay::default(), SwitchBack::Done).await,
+            Ok(again) => self.legacy(again, ProbeLeftovers::default(), SwitchBack::Done).await,
             // There is no second link to be had: what broke the first is the reason.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
@@ -292,7 +291,12 @@ impl Ladder<'_> {
         modern::discover(&*attempt.link, self.next_id(), revision, who, modern_capabilities)
     }
 
-    fn opened_modern(&self, attempt: Attempt, terms: Box<Terms>, stash: Stash) -> Result<Opened, CallError> {
+    fn opened_modern(
+        &self,
+        attempt: Attempt,
+        terms: Box<SessionInfo>,
+        stash: Stash,
+    ) -> Result<Opened, CallError> {
         let Opening { who, modern_capabilities, .. } = self.opening;
         let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
         let Attempt { link, inbound } = attempt;
@@ -304,7 +308,7 @@ impl Ladder<'_> {
     async fn legacy(
         &self,
         attempt: Attempt,
-        heard: Hearsay,
+        heard: ProbeLeftovers,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
         match self.shake(attempt, heard, switch_back).await {
@@ -315,7 +319,7 @@ impl Ladder<'_> {
                     Err(CallError::Link(older)) if older.is_refused() => return Err(refused.into()),
                     other => other?,
                 };
-                Box::pin(self.shake(attempt, Hearsay::default(), SwitchBack::Done)).await
+                Box::pin(self.shake(attempt, ProbeLeftovers::default(), SwitchBack::Done)).await
             }
             other => other,
         }
@@ -324,10 +328,10 @@ impl Ladder<'_> {
     async fn shake(
         &self,
         mut attempt: Attempt,
-        heard: Hearsay,
+        heard: ProbeLeftovers,
         switch_back: SwitchBack,
     ) -> Result<Opened, CallError> {
-        let Hearsay { mut probe, named, mut stash } = heard;
+        let ProbeLeftovers { mut probe, named, mut stash } = heard;
         let offer = self.opening.offer.legacy();
         let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
         let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
@@ -387,12 +391,12 @@ impl Ladder<'_> {
 }
 
 enum First {
-    Probe(Box<Terms>),
+    Probe(Box<SessionInfo>),
     Shaken(Shaken),
 }
 
 /// Which of the two was sooner.
-enum Sooner {
+enum ProbeRace {
     Late(Result<Result<Raw, RpcError>, LinkError>),
     Shaken(Result<Shaken, CallError>),
 }
@@ -407,12 +411,12 @@ async fn first_of(
     // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
     let mut late = std::pin::pin!(probe.done());
     let sooner = poll_fn(|cx| match late.as_mut().poll(cx) {
-        Poll::Ready(late) => Poll::Ready(Sooner::Late(late)),
-        Poll::Pending => shaking.as_mut().poll(cx).map(Sooner::Shaken),
+        Poll::Ready(late) => Poll::Ready(ProbeRace::Late(late)),
+        Poll::Pending => shaking.as_mut().poll(cx).map(ProbeRace::Shaken),
     });
     let late = match sooner.await {
-        Sooner::Late(late) => late,
-        Sooner::Shaken(shaken) => return shaken.map(First::Shaken),
+        ProbeRace::Late(late) => late,
+        ProbeRace::Shaken(shaken) => return shaken.map(First::Shaken),
     };
     if let Ok(outcome) = late
         && let Probed::Modern(terms) = modern::judge(outcome, offer)

@@ -3,7 +3,6 @@
 //! Outside this folder no code compares a revision or asks for the era. What differs in *shape* between revisions is
 //! in the protocol crate's `lower`; what differs in *behaviour* is here.
 
-mod belongs;
 #[cfg(feature = "server")]
 mod classify;
 #[cfg(feature = "client")]
@@ -15,16 +14,20 @@ mod modern;
 #[cfg(any(feature = "client", feature = "server"))]
 mod names;
 #[cfg(feature = "server")]
+mod news;
+mod note_rules;
+#[cfg(feature = "server")]
 mod opening;
 #[cfg(feature = "server")]
+mod server_profile;
+#[cfg(feature = "server")]
 pub(crate) mod serving;
+mod session_info;
+#[cfg(feature = "server")]
+mod subscribed;
 #[cfg(any(feature = "client", feature = "server"))]
 mod task_ways;
-mod terms;
 
-#[cfg(any(feature = "client", feature = "server"))]
-pub(crate) use belongs::is_extension_note;
-pub(crate) use belongs::{Whose, belongs};
 #[cfg(feature = "server")]
 pub(crate) use classify::{Classified, LastStated, Look, look};
 #[cfg(feature = "client")]
@@ -40,7 +43,17 @@ pub(crate) use modern::UsedStates;
 #[cfg(any(feature = "client", feature = "server"))]
 pub(crate) use names::{has_batches, is_modern_name, may_ask};
 #[cfg(feature = "server")]
+pub(crate) use news::News;
+#[cfg(feature = "server")]
+pub(crate) use note_rules::NOTE_RULES;
+#[cfg(any(feature = "client", feature = "server"))]
+pub(crate) use note_rules::is_extension_note;
+#[cfg(feature = "server")]
 pub use opening::{OpeningPolicy, VersionPolicy};
+#[cfg(feature = "server")]
+pub(crate) use server_profile::ServerProfile;
+pub use session_info::{EraHint, Listed, RevisionPolicy, SessionInfo};
+#[cfg(feature = "server")]
+pub(crate) use subscribed::{Subscribed, SubscriptionObserver};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use task_ways::TaskWays;
-pub use terms::{Listed, Offer, Terms, Verdict};

@@ -2,7 +2,7 @@
 
 use switchboard_protocol::{ErrorCode, Revision, RpcError, UnknownRevision};
 
-use crate::answering::Server;
+use crate::era::ServerProfile;
 
 /// What a server makes of the first words of a session. The default is the specification's.
 ///
@@ -93,8 +93,8 @@ impl OpeningPolicy {
     ///
     /// # Errors
     /// What the client is told when there is none.
-    pub(crate) fn agree(&self, server: &Server, named: &str) -> Result<Revision, RpcError> {
-        let offer = server.offer().legacy();
+    pub(crate) fn agree(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
+        let offer = server.offer.legacy();
         match self.version {
             VersionPolicy::Negotiate => {
                 let wanted = offer.iter().copied().find(|revision| revision.as_str() == named);

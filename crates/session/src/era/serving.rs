@@ -1,4 +1,4 @@
-//! The server's dialect: on which footing a request stands, and what that changes, one match for each verb.
+//! The server's dialect: the era of a request, and what that changes, one match for each operation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,16 +10,16 @@ use switchboard_protocol::{
 
 use switchboard_protocol::surface::{self, Declared, Direction};
 
-use crate::answering::{AskError, Back, Caller, News, Reply, Server};
 use crate::era::classify::Stated;
 use crate::era::legacy::{self, Session};
 use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, is_extension_note};
+use crate::era::{Classified, Look, News, ServerProfile, is_extension_note};
 use crate::link::BoxFuture;
+use crate::request::{AskError, Caller, Reply, ReplyChannel};
 
-/// On which footing a request stands.
+/// The era of a request, with what it brings.
 #[derive(Debug, Clone)]
-pub(crate) enum Footing {
+pub(crate) enum RequestEra {
     /// In the session of its pipe.
     Legacy(Arc<Session>),
     /// Alone.
@@ -36,9 +36,9 @@ pub(crate) struct Alone {
 /// What admitting a request gives.
 pub(crate) enum Admission {
     /// Go on.
-    Footing(Footing, Option<RequestId>),
+    Admitted(RequestEra, Option<RequestId>),
     /// The answer is here already.
-    Answered(Result<ServerResult, RpcError>, Footing),
+    Answered(Result<ServerResult, RpcError>, RequestEra),
 }
 
 pub use crate::era::TaskWays;
@@ -47,7 +47,7 @@ pub use crate::era::legacy::Session as ServerSession;
 
 /// Admits a request: by its session, or by what it says of itself.
 pub(crate) fn admit(
-    server: &Server,
+    server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
@@ -58,38 +58,38 @@ pub(crate) fn admit(
         Classified::Modern(stated) => {
             let stated = stated?;
             let revision = modern::admit(server, &stated)?;
-            Ok(Admission::Footing(Footing::Modern(Alone { revision, stated }), look.progress))
+            Ok(Admission::Admitted(RequestEra::Modern(Alone { revision, stated }), look.progress))
         }
     }
 }
 
 fn admit_legacy(
-    server: &Server,
+    server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
     progress: Option<RequestId>,
 ) -> Result<Admission, RpcError> {
-    let footing = Footing::Legacy(Arc::clone(session));
+    let era = RequestEra::Legacy(Arc::clone(session));
     match method {
         "initialize" => {
             let result = legacy::initialize(server, session, params)?;
-            Ok(Admission::Answered(Ok(result.into()), footing))
+            Ok(Admission::Answered(Ok(result.into()), era))
         }
-        "ping" if !server.offer().legacy().is_empty() => {
-            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), footing))
+        "ping" if !server.offer.legacy().is_empty() => {
+            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), era))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Footing(footing, progress)),
+        _ if session.agreed().is_some() => Ok(Admission::Admitted(era, progress)),
         // A server of the modern era alone misses what every request must say of itself.
-        _ if server.offer().legacy().is_empty() => {
+        _ if server.offer.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
         "server/discover" => Err(unsupported_version(server, "")),
-        _ => Err(server.opening().early()),
+        _ => Err(server.opening.early()),
     }
 }
 
-impl Footing {
+impl RequestEra {
     pub(crate) fn revision(&self) -> Revision {
         match self {
             Self::Legacy(session) => {
@@ -143,7 +143,7 @@ impl Footing {
     /// Asks the client, and gives its answer as text.
     pub(crate) async fn ask(
         &self,
-        back: &dyn Back,
+        back: &dyn ReplyChannel,
         questions: &Questions,
         key: &str,
         mut request: InputRequest,
@@ -204,7 +204,12 @@ impl Footing {
     }
 
     /// Makes a request of the client by its name.
-    pub(crate) async fn request(&self, back: &dyn Back, method: &str, params: &Raw) -> Result<Raw, AskError> {
+    pub(crate) async fn request(
+        &self,
+        back: &dyn ReplyChannel,
+        method: &str,
+        params: &Raw,
+    ) -> Result<Raw, AskError> {
         let Self::Legacy(_) = self else { return Err(AskError::Unavailable) };
         if let Some(row) = surface::find_in(method, self.revision()) {
             let needs = match row.needs {
@@ -265,7 +270,7 @@ impl Footing {
     ///
     /// # Errors
     /// When the state it hands back was changed, is for something else, is too old, or was used before.
-    pub(crate) fn resumed(&self, server: &Server, round: Resume<'_>) -> Result<Questions, RpcError> {
+    pub(crate) fn resumed(&self, server: &ServerProfile, round: Resume<'_>) -> Result<Questions, RpcError> {
         let Resume { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
             return Ok(Questions::default());
@@ -273,8 +278,8 @@ impl Footing {
         let carried = match state {
             Some(state) => {
                 let principal = caller.map(Caller::principal);
-                let bound = Bound::new(&server.info().name, principal, method, params)?;
-                Some(modern::open(server.state_keys(), server.used_states(), &bound, state)?)
+                let bound = Bound::new(&server.info.name, principal, method, params)?;
+                Some(modern::open(&server.state_keys, &server.used_states, &bound, state)?)
             }
             None => None,
         };
@@ -284,7 +289,7 @@ impl Footing {
     /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
     pub(crate) fn run(
         &self,
-        server: &Arc<Server>,
+        server: &Arc<ServerProfile>,
         (method, params, principal): (&str, Raw, Option<String>),
         handler: BoxFuture<'static, Reply>,
         owner: impl AsRef<Questions> + Send + Unpin + 'static,
@@ -296,7 +301,7 @@ impl Footing {
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
                     let run = driver.await;
-                    let bound = || Bound::new(&server.info().name, principal, &method, &params);
+                    let bound = || Bound::new(&server.info.name, principal, &method, &params);
                     modern::finish(&server, bound, run)
                 })
             }
@@ -304,7 +309,7 @@ impl Footing {
     }
 
     /// Completes a reply for the wire: lowered for old revisions, decorated for new ones.
-    pub(crate) fn seal(&self, server: &Server, reply: Reply) -> Result<Raw, RpcError> {
+    pub(crate) fn seal(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
         let revision = self.revision();
         let mut result = reply.map_err(|mut error| {
             lower_error(&mut error, revision);
@@ -317,7 +322,7 @@ impl Footing {
                     .map_err(|error| RpcError::internal(error.to_string()))
             }
             Self::Modern(_) => {
-                hint(&mut result, server.hints());
+                hint(&mut result, server.hints);
                 result.lower(revision);
                 modern::decorate(server, result)
             }
@@ -388,7 +393,7 @@ fn undeclared(
 }
 
 /// Asks the client with a request of our own.
-async fn ask_now(back: &dyn Back, request: &InputRequest) -> Result<Raw, AskError> {
+async fn ask_now(back: &dyn ReplyChannel, request: &InputRequest) -> Result<Raw, AskError> {
     #[derive(serde::Deserialize)]
     struct Outer {
         params: Option<Raw>,
@@ -401,8 +406,8 @@ async fn ask_now(back: &dyn Back, request: &InputRequest) -> Result<Raw, AskErro
 }
 
 /// The notification that tells of news, and whether this session wants it.
-pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
-    let offered = server.capabilities();
+pub(crate) fn tells(session: &Session, server: &ServerProfile, news: &News) -> bool {
+    let offered = &server.capabilities;
     let changes = |list: Option<bool>| list == Some(true);
     session.agreed().is_some()
         && match news {
@@ -418,18 +423,18 @@ pub(crate) fn tells(session: &Session, server: &Server, news: &News) -> bool {
 }
 
 /// What a server that speaks modern revisions says of itself.
-pub(crate) fn discover(server: &Server) -> switchboard_protocol::DiscoverResult {
-    let versions: Vec<String> = server.offer().all().iter().map(|revision| revision.to_string()).collect();
-    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities().clone());
-    result.instructions = server.instructions().map(str::to_owned);
-    let hints = server.hints();
+pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
+    let versions: Vec<String> = server.offer.all().iter().map(|revision| revision.to_string()).collect();
+    let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
+    result.instructions = server.instructions.as_deref().map(str::to_owned);
+    let hints = server.hints;
     (result.ttl_ms, result.cache_scope) = (hints.ttl_ms, hints.cache_scope);
     result
 }
 
 /// The error for a version that is not served: it names those that are, and the one that was asked for.
-pub(crate) fn unsupported_version(server: &Server, requested: &str) -> RpcError {
-    let supported: Vec<_> = server.offer().all().iter().map(|revision| revision.as_str()).collect();
+pub(crate) fn unsupported_version(server: &ServerProfile, requested: &str) -> RpcError {
+    let supported: Vec<_> = server.offer.all().iter().map(|revision| revision.as_str()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
     let message =
         format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));

@@ -24,7 +24,7 @@ pub enum Rung {
 pub trait Dial: Send + Sync + 'static {
     /// Whether a server may die of a message it does not know, so that a lost link says something about its era. Where
     /// many clients share a server, a lost link is an outage and says nothing.
-    fn may_die_of_the_probe(&self) -> bool {
+    fn probe_may_kill_server(&self) -> bool {
         true
     }
 
@@ -43,8 +43,8 @@ pub trait Dial: Send + Sync + 'static {
 }
 
 impl<D: Dial + ?Sized> Dial for Arc<D> {
-    fn may_die_of_the_probe(&self) -> bool {
-        (**self).may_die_of_the_probe()
+    fn probe_may_kill_server(&self) -> bool {
+        (**self).probe_may_kill_server()
     }
 
     fn has_oldest(&self) -> bool {

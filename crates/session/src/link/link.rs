@@ -12,10 +12,9 @@ use std::time::Duration;
 
 use bytestring::ByteString;
 use parking_lot::Mutex;
-use switchboard_protocol::{Raw, RequestId, RpcError, Tool};
+use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::LinkError;
-use crate::peer::Pending;
+use crate::link::{LinkError, Pending};
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -36,11 +35,11 @@ pub trait Link: Send + Sync + 'static {
     fn inbound(&self) -> Option<Inbound>;
 
     /// Leaves in the binding's way and says how it ended.
-    fn close(&self, within: Duration) -> BoxFuture<'_, Ended>;
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
 
     /// As [`Self::close`], for a program that is about to end: where a supervisor guards the server process, that stops it
     /// in order and is not waited for.
-    fn close_detached(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close_detached(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.close(within)
     }
 
@@ -54,12 +53,12 @@ pub trait Link: Send + Sync + 'static {
         None
     }
 
-    /// Whether a tool can be called over this binding; a reason when not.
+    /// Checks whether this binding can carry requests whose arguments have this JSON Schema.
     ///
     /// # Errors
     /// Says what the binding cannot carry.
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        let _ = tool;
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        let _ = schema;
         Ok(())
     }
 
@@ -69,7 +68,7 @@ pub trait Link: Send + Sync + 'static {
     }
 
     /// What went by that nobody asked for.
-    fn counters(&self) -> Option<Arc<crate::peer::Counters>> {
+    fn counters(&self) -> Option<Arc<crate::link::Counters>> {
         None
     }
 }
@@ -94,9 +93,9 @@ pub struct Ask<'a> {
 pub struct Mirror<'a> {
     /// The revision of this request, where it says it for itself.
     pub revision: Option<&'static str>,
-    /// What the request is about: the tool, the prompt, the resource, the task.
+    /// What the request is about, where it names one thing.
     pub name: Option<&'a str>,
-    /// The input schema of the tool that is called, where it is known, and the arguments of the call.
+    /// The JSON Schema of the arguments, where it is known, and the arguments themselves.
     pub marked: Option<(&'a Raw, &'a Raw)>,
 }
 
@@ -240,7 +239,7 @@ impl fmt::Debug for Exchange {
 /// How a link ended when it was left.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum CloseOutcome {
     /// The peer was told, or there was nobody to tell.
     Left,
     /// The server process ended.
@@ -263,16 +262,16 @@ pub struct Agreement {
     pub revision: &'static str,
 }
 
-/// What may be wrong with a peer that does not answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What may be wrong with a peer that does not answer. Ordered: of two hints the greater says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Hint {
+    /// It writes lines that are not JSON at all.
+    Chatters,
     /// It writes its JSON over several lines.
     PrettyPrints,
     /// It writes UTF-16.
     Utf16,
-    /// It writes lines that are not JSON at all.
-    Chatters,
 }
 
 impl fmt::Display for Hint {

@@ -1,33 +1,34 @@
-//! What a binding offers: exchanges. A pipe is one way to hold them.
+//! What a transport offers: exchanges. Knows no multiplexing, no era and no tool.
 //!
 //! ```text
 //!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
 //!                             ▲
-//!                Peer turns a Pipe{outlet, inlet} into one
+//!                a Pipe{outlet, inlet} is made one by the mux
 //! ```
 
+mod counters;
 mod dial;
-#[cfg(feature = "server")]
-mod direct;
 mod error;
 #[expect(clippy::module_inception, reason = "the trait this folder is named for")]
 mod link;
 mod memory;
 mod outbox;
+mod pending;
 mod pipe;
 mod queue;
 
+pub use counters::{Counters, Counts};
 pub use dial::{Dial, Once, Rung};
-#[cfg(feature = "server")]
-pub use direct::InProcess;
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
 pub(crate) use link::Lane;
 pub use link::{
-    Agreement, Ask, BoxFuture, Ended, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward, Life,
-    Link, Mirror, Note, Post, Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward,
+    Life, Link, Mirror, Note, Post, Upcall,
 };
 pub use memory::pair;
 pub(crate) use outbox::{Claim, Flush, Outbox, Room, Ticket};
-pub use pipe::{Frame, Inlet, Keeper, Outlet, Pipe, Tap, Way};
+pub(crate) use pending::ExchangeTable;
+pub use pending::Pending;
+pub use pipe::{Direction, Frame, Inlet, Outlet, Pipe, PipeGuard, Tap};
 pub(crate) use queue::Part;
 pub use queue::Queue;

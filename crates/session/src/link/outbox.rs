@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::link::{LinkError, Outlet, Part, Queue, Tap, Way};
+use crate::link::{Direction, LinkError, Outlet, Part, Queue, Tap};
 
 /// How full the box may get.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +135,7 @@ impl Outbox {
         drop(state);
         // Only what is really put: a frame that was refused never leaves.
         if let Some(tap) = &self.tap {
-            tap.see(Way::Out, &parts.iter().flat_map(Part::as_bytes).copied().collect::<Vec<_>>());
+            tap.see(Direction::Out, &parts.iter().flat_map(Part::as_bytes).copied().collect::<Vec<_>>());
         }
         match flush {
             Flush::Now => self.flush_now(),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use switchboard_protocol::jsonrpc::Salvaged;
 
-use crate::link::{BoxFuture, Ended, LinkError, Queue};
+use crate::link::{BoxFuture, CloseOutcome, LinkError, Queue};
 
 /// Where frames leave. Only one task ever waits on it, so it keeps at most one waker.
 pub trait Outlet: Send + 'static {
@@ -47,9 +47,9 @@ pub enum Frame {
 
 /// What keeps the far side alive, and ends it: the child process of a stdio pipe. Dropping it ends the far side
 /// without waiting and without a runtime.
-pub trait Keeper: Send + Sync + 'static {
+pub trait PipeGuard: Send + Sync + 'static {
     /// Ends the far side in order, after the outlet was closed, and says how that went.
-    fn leave(&self, within: Duration) -> BoxFuture<'_, Ended>;
+    fn leave(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
 
     /// Leaves ending the far side to a supervisor that outlives us, after the outlet was closed. Returns false where
     /// there is none: then [`Self::leave`] has to be waited for. After true, dropping this ends nothing.
@@ -62,20 +62,20 @@ pub trait Keeper: Send + Sync + 'static {
 pub struct Pipe {
     pub(crate) outlet: Box<dyn Outlet>,
     pub(crate) inlet: Box<dyn Inlet>,
-    pub(crate) keeper: Option<Box<dyn Keeper>>,
+    pub(crate) guard: Option<Box<dyn PipeGuard>>,
     pub(crate) tap: Option<Tap>,
 }
 
 impl Pipe {
     /// A pipe of these ends.
     pub fn new(outlet: impl Outlet, inlet: impl Inlet) -> Self {
-        Self { outlet: Box::new(outlet), inlet: Box::new(inlet), keeper: None, tap: None }
+        Self { outlet: Box::new(outlet), inlet: Box::new(inlet), guard: None, tap: None }
     }
 
     /// With something that ends the far side when the pipe is left or dropped.
     #[must_use]
-    pub fn with_keeper(mut self, keeper: impl Keeper) -> Self {
-        self.keeper = Some(Box::new(keeper));
+    pub fn with_guard(mut self, guard: impl PipeGuard) -> Self {
+        self.guard = Some(Box::new(guard));
         self
     }
 
@@ -89,13 +89,13 @@ impl Pipe {
 
 impl fmt::Debug for Pipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pipe").field("has_keeper", &self.keeper.is_some()).finish_non_exhaustive()
+        f.debug_struct("Pipe").field("has_guard", &self.guard.is_some()).finish_non_exhaustive()
     }
 }
 
 /// Which way a frame goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From us.
     Out,
     /// To us.
@@ -106,7 +106,7 @@ pub enum Way {
 #[derive(Clone)]
 pub struct Tap(Arc<See>);
 
-type See = dyn Fn(Way, &[u8]) + Send + Sync;
+type See = dyn Fn(Direction, &[u8]) + Send + Sync;
 
 /// Two taps are equal if they are clones of each other.
 impl PartialEq for Tap {
@@ -117,12 +117,12 @@ impl PartialEq for Tap {
 
 impl Tap {
     /// A tap that calls this.
-    pub fn new(see: impl Fn(Way, &[u8]) + Send + Sync + 'static) -> Self {
+    pub fn new(see: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(see))
     }
 
-    pub(crate) fn see(&self, way: Way, frame: &[u8]) {
-        (self.0)(way, frame);
+    pub(crate) fn see(&self, direction: Direction, frame: &[u8]) {
+        (self.0)(direction, frame);
     }
 }
 

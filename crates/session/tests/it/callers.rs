@@ -7,11 +7,12 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, Raw,
     RpcError, ServerCapabilities, TextField,
 };
-use switchboard_session::answering::{
-    Answered, Back, Caller, Cx, Extensions, Handled, Handler, Server, ServerRequest,
+use switchboard_session::link::{Exchange, Once, pair};
+use switchboard_session::server::{
+    Answered, Caller, Extensions, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
+    ServerRequest,
 };
-use switchboard_session::link::{Exchange, InProcess, Once, pair};
-use switchboard_session::{Client, Offer, Peer, PeerLimits};
+use switchboard_session::{Client, ConnectionLimits, MuxLink, RevisionPolicy};
 
 /// A tool that says who calls it, and one that asks first.
 struct Knows;
@@ -19,11 +20,11 @@ struct Knows;
 struct Tenant(&'static str);
 
 impl Handler for Knows {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
-            return Handled::error(RpcError::method_not_found("?"));
+            return HandlerOutcome::error(RpcError::method_not_found("?"));
         };
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             if call.name.as_str() == "ask" {
                 let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
                 cx.elicit("name", ElicitParams::form("Who are you?", form)).await?;
@@ -40,7 +41,7 @@ fn server() -> Arc<Server> {
     Server::builder(Implementation::new("knows", "1.0.0"), offers).build(Knows)
 }
 
-const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
 async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
@@ -53,7 +54,8 @@ async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
         let (near, far) = pair();
         let serving = Arc::clone(&server);
         tokio::spawn(async move { serving.serve_as(far, Caller::new("bob")).await });
-        let session = client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap();
+        let session =
+            client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap();
         assert_eq!(session.call_tool("who", ()).await.unwrap().text(), "bob of nowhere");
 
         let session = client.connect(InProcess::new(&server)).await.unwrap();
@@ -64,11 +66,15 @@ async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
 /// The way back of one caller's requests.
 struct Of(Extensions);
 
-impl Back for Of {
+impl ReplyChannel for Of {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.0.get()
     }
 
     fn extension(&self, of: std::any::TypeId) -> Option<&(dyn std::any::Any + Send + Sync)> {

@@ -6,9 +6,11 @@ use parking_lot::Mutex;
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, Raw, RpcError, ServerCapabilities,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-use switchboard_session::link::{InProcess, Once, pair};
-use switchboard_session::{Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::link::{Once, pair};
+use switchboard_session::server::{
+    Handler, HandlerOutcome, InProcess, RequestContext, Server, ServerRequest,
+};
+use switchboard_session::{Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 
 const EVENT: &str = "notifications/com.example/event";
 
@@ -16,11 +18,11 @@ const EVENT: &str = "notifications/com.example/event";
 struct Counts;
 
 impl Handler for Counts {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
             let note = Raw::from(serde_json::json!({ "requestId": cx.request_id() }));
             cx.notify(EVENT, Some(&note));
-            return Handled::error(RpcError::method_not_found(if cx.may_notify(EVENT) {
+            return HandlerOutcome::error(RpcError::method_not_found(if cx.may_notify(EVENT) {
                 "told"
             } else {
                 ""
@@ -30,7 +32,7 @@ impl Handler for Counts {
             .as_u64()
             .and_then(|most| u32::try_from(most).ok())
             .unwrap();
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             for number in 1..=most {
                 let note = serde_json::json!({ "requestId": cx.request_id(), "number": number });
                 cx.notify(EVENT, Some(&Raw::from(note)));
@@ -47,7 +49,7 @@ fn server() -> Arc<Server> {
     Server::builder(Implementation::new("counts", "1.0.0"), offers).build(Counts)
 }
 
-fn client(offer: Offer) -> Client {
+fn client(offer: RevisionPolicy) -> Client {
     Client::new().with_offer(offer).with_extension("com.example/counting", Raw::empty_object())
 }
 
@@ -55,7 +57,7 @@ async fn piped(client: &Client) -> ClientSession {
     let (near, far) = pair();
     let server = server();
     tokio::spawn(async move { server.serve(far).await });
-    client.connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+    client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// What a call to count so far heard, and its result.
@@ -73,7 +75,7 @@ async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
     (Arc::try_unwrap(heard).unwrap().into_inner(), result.text().to_string())
 }
 
-const BOTH: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
 async fn a_call_hears_what_an_extension_says_about_it_in_order_before_its_result() {

@@ -8,23 +8,24 @@ use switchboard_protocol::{
     CallToolResult, Content, ErrorCode, Implementation, ListCapability, Raw, Revision, RpcError,
     ServerCapabilities,
 };
-use switchboard_session::answering::{
-    Answered, Back, Cx, Handled, Handler, Server, ServerBuilder, ServerRequest, ServerSession,
+use switchboard_session::link::Exchange;
+use switchboard_session::server::{
+    Answered, Caller, Handler, HandlerOutcome, InProcess, ReplyChannel, RequestContext, Server,
+    ServerBuilder, ServerRequest, ServerSession,
 };
-use switchboard_session::link::{Exchange, InProcess};
-use switchboard_session::{Client, Offer, OpeningPolicy, VersionPolicy};
+use switchboard_session::{Client, OpeningPolicy, RevisionPolicy, VersionPolicy};
 
 /// Says what the revision of the request changes.
 struct Verbs;
 
 impl Handler for Verbs {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(_) = request else {
-            return Handled::error(RpcError::method_not_found(request.method()));
+            return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
         let verbs = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
         let said = verbs.map(|verb| if verb { "yes" } else { "no" }).join(" ");
-        Handled::now(CallToolResult::new([Content::text(said)]))
+        HandlerOutcome::now(CallToolResult::new([Content::text(said)]))
     }
 }
 
@@ -35,10 +36,14 @@ fn builder() -> ServerBuilder {
 
 struct Nowhere;
 
-impl Back for Nowhere {
+impl ReplyChannel for Nowhere {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
         None
     }
 }
@@ -83,7 +88,7 @@ fn unless_set_a_version_is_negotiated() {
 
 #[test]
 fn of_listed_versions_the_first_is_offered_to_who_names_none_of_them() {
-    let offer = Offer::from_names(["2026-07-28", "2025-06-18", "2025-11-25", "2025-06-18"]).unwrap();
+    let offer = RevisionPolicy::from_names(["2026-07-28", "2025-06-18", "2025-11-25", "2025-06-18"]).unwrap();
     let talk = || Talk::with(builder().offer(offer));
     assert_eq!(talk().initialize("2025-11-25").unwrap(), "2025-11-25");
     for other in ["2025-03-26", "2026-07-28", "x"] {
@@ -91,8 +96,8 @@ fn of_listed_versions_the_first_is_offered_to_who_names_none_of_them() {
     }
     let names: Vec<_> = offer.all().iter().map(|revision| revision.as_str()).collect();
     assert_eq!(names, ["2026-07-28", "2025-06-18", "2025-11-25"]);
-    assert!(Offer::from_names(["2025-06-18", "x"]).unwrap_err().to_string().contains("\"x\""));
-    assert_eq!(Offer::from_names([""; 0]).unwrap(), Offer::Any);
+    assert!(RevisionPolicy::from_names(["2025-06-18", "x"]).unwrap_err().to_string().contains("\"x\""));
+    assert_eq!(RevisionPolicy::from_names([""; 0]).unwrap(), RevisionPolicy::Any);
 }
 
 #[test]
@@ -109,7 +114,7 @@ fn an_exact_version_must_be_named() {
     assert_eq!(talk.ask("initialize", json!({})).unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert_eq!(talk.initialize("2025-06-18").unwrap(), "2025-06-18");
     // A version that the server does not speak at all lets nobody in.
-    let none = Talk::with(builder().offer(Offer::ModernOnly).opening(exact()));
+    let none = Talk::with(builder().offer(RevisionPolicy::ModernOnly).opening(exact()));
     assert_eq!(none.initialize("2025-06-18").unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert!(VersionPolicy::exact("2025").is_err());
 }
@@ -160,7 +165,7 @@ fn what_comes_too_early_is_refused_as_set_but_for_a_ping() {
 #[tokio::test]
 async fn our_client_finds_the_exact_version_by_itself() {
     let policy = OpeningPolicy::new().with_version(VersionPolicy::Exact(Revision::V2025_06_18));
-    let server = builder().offer(Offer::LegacyOnly).opening(policy).build(Verbs);
+    let server = builder().offer(RevisionPolicy::LegacyOnly).opening(policy).build(Verbs);
     let session = Client::new().connect(InProcess::new(&server)).await.unwrap();
     assert_eq!(session.terms().unwrap().revision, Revision::V2025_06_18);
 }
@@ -175,7 +180,7 @@ async fn a_handler_is_told_what_its_revision_changes() {
         (Revision::V2025_11_25, "yes yes no"),
         (Revision::V2026_07_28, "yes yes yes"),
     ] {
-        let client = Client::new().with_offer(Offer::Only(revision));
+        let client = Client::new().with_offer(RevisionPolicy::Only(revision));
         let session = client.connect(InProcess::new(&server)).await.unwrap();
         assert_eq!(session.call_tool("x", ()).await.unwrap().text(), said, "{revision}");
     }

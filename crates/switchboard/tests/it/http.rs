@@ -13,35 +13,35 @@ use switchboard::protocol::{
 use switchboard::session::link::BoxFuture;
 use switchboard::transport::http::server::LegacySse;
 use switchboard::{
-    Abilities, Answers, Asker, CallError, CallToolResult, Change, Client, Content, Cx, Handled, Handler,
-    Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation, Level, LinkError, ListenFilter,
-    Offer, Raw, ReadResourceResult, Refusal, Revision, RpcError, Server, ServerCapabilities, ServerRequest,
-    Tool, json,
+    CallError, CallToolResult, Change, Client, ClientHandler, Content, Handler, HandlerCapabilities,
+    HandlerError, HandlerOutcome, Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation,
+    Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestContext, RequestingServer, Revision,
+    RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool, json,
 };
 
 struct Fixture;
 
 impl Handler for Fixture {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
                 let schema = json!({ "type": "object" });
-                Handled::now(ListToolsResult::new([
+                HandlerOutcome::now(ListToolsResult::new([
                     Tool::new("echo", schema.clone()),
                     Tool::new("ask", schema),
                 ]))
             }
             ServerRequest::ReadResource(params) => {
-                Handled::now(ReadResourceResult::new([switchboard::protocol::ResourceContents::text(
+                HandlerOutcome::now(ReadResourceResult::new([switchboard::protocol::ResourceContents::text(
                     params.uri, "contents",
                 )]))
             }
             ServerRequest::CallTool(call) => match call.name.as_str() {
                 "echo" => {
                     let text = call.arguments.as_ref().map_or("", Raw::as_str).to_owned();
-                    Handled::now(CallToolResult::new([Content::text(text)]))
+                    HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
                 }
-                "slow" => Handled::later(async move {
+                "slow" => HandlerOutcome::later(async move {
                     for step in 1..=3_u8 {
                         tokio::time::sleep(Duration::from_millis(60)).await;
                         cx.progress(f64::from(step), Some(3.0), None);
@@ -51,29 +51,29 @@ impl Handler for Fixture {
                 }),
                 "instant" => {
                     cx.progress(1.0, Some(1.0), None);
-                    Handled::now(CallToolResult::new([Content::text("at once")]))
+                    HandlerOutcome::now(CallToolResult::new([Content::text("at once")]))
                 }
-                "nearly_instant" => Handled::later(async move {
+                "nearly_instant" => HandlerOutcome::later(async move {
                     cx.progress(1.0, Some(1.0), None);
                     Ok(CallToolResult::new([Content::text("at once")]).into())
                 }),
-                "steps" => Handled::later(async move {
+                "steps" => HandlerOutcome::later(async move {
                     for step in 1..=3 {
                         cx.notify("notifications/com.example/step", Some(&json!({ "step": step }).into()));
                     }
                     Ok(CallToolResult::new([Content::text("done")]).into())
                 }),
-                "forever" => Handled::later(async { std::future::pending().await }),
-                "begins" => Handled::later(async move {
+                "forever" => HandlerOutcome::later(async { std::future::pending().await }),
+                "begins" => HandlerOutcome::later(async move {
                     cx.progress(1.0, None, None);
                     std::future::pending().await
                 }),
-                "hang_up" => Handled::later(async move {
+                "hang_up" => HandlerOutcome::later(async move {
                     cx.hang_up(Duration::from_millis(300));
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     Ok(CallToolResult::new([Content::text("came back")]).into())
                 }),
-                "ask" => Handled::later(async move {
+                "ask" => HandlerOutcome::later(async move {
                     let schema = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
                     let answer = cx.elicit("name", ElicitParams::form("Who are you?", schema)).await?;
                     let name: Option<std::collections::HashMap<String, String>> =
@@ -81,9 +81,11 @@ impl Handler for Fixture {
                     let name = name.and_then(|mut fields| fields.remove("name")).unwrap_or_default();
                     Ok(ServerResult::from(CallToolResult::new([Content::text(format!("hello {name}"))])))
                 }),
-                other => Handled::error(RpcError::invalid_params(format!("there is no tool {other:?}"))),
+                other => {
+                    HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {other:?}")))
+                }
             },
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
@@ -110,24 +112,28 @@ fn http(url: &str) -> Http {
 
 struct Ada;
 
-impl Answers for Ada {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Ada {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let mut content = OrderedMap::new();
         content.insert("name", Raw::from(json!("Ada")));
         Box::pin(async { Ok(ElicitResult::accept(content)) })
     }
 }
 
-const OFFERS: [(Offer, Revision); 5] = [
-    (Offer::Any, Revision::V2026_07_28),
-    (Offer::LegacyOnly, Revision::V2025_11_25),
-    (Offer::Only(Revision::V2025_06_18), Revision::V2025_06_18),
-    (Offer::Only(Revision::V2025_03_26), Revision::V2025_03_26),
-    (Offer::Only(Revision::V2024_11_05), Revision::V2024_11_05),
+const OFFERS: [(RevisionPolicy, Revision); 5] = [
+    (RevisionPolicy::Any, Revision::V2026_07_28),
+    (RevisionPolicy::LegacyOnly, Revision::V2025_11_25),
+    (RevisionPolicy::Only(Revision::V2025_06_18), Revision::V2025_06_18),
+    (RevisionPolicy::Only(Revision::V2025_03_26), Revision::V2025_03_26),
+    (RevisionPolicy::Only(Revision::V2024_11_05), Revision::V2024_11_05),
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -228,8 +234,11 @@ async fn changes_are_heard_in_both_eras() {
 async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
     let server = server();
     let url = serve(&server, HttpOptions::default()).await;
-    let session =
-        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    let session = Client::new()
+        .with_offer(RevisionPolicy::LegacyOnly)
+        .connect(http(&format!("{url}/mcp")))
+        .await
+        .unwrap();
     assert_eq!(session.call_tool("hang_up", json!({})).await.unwrap().text(), "came back");
     session.close().await;
 }
@@ -301,8 +310,11 @@ async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let options = HttpOptions::default();
     let store = Arc::clone(&options.store);
     let url = serve(&server, options).await;
-    let session =
-        Client::new().with_offer(Offer::LegacyOnly).connect(http(&format!("{url}/mcp"))).await.unwrap();
+    let session = Client::new()
+        .with_offer(RevisionPolicy::LegacyOnly)
+        .connect(http(&format!("{url}/mcp")))
+        .await
+        .unwrap();
     let id = forget_all(&store).await;
     assert!(id, "there was a session to forget");
     let lost = session.call_tool("echo", json!({})).await.unwrap_err();

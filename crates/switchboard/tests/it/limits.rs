@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use switchboard::service::StreamLimits;
 use switchboard::service::task::{TaskBudget, TaskLimits};
-use switchboard::session::answering::ServerLimits;
+use switchboard::session::server::ServerLimits;
 use switchboard::transport::http::server::ByteBudget;
 use switchboard::transport::stdio::StopLadder;
-use switchboard::{HttpLimits, HttpOptions, Limits, ListenerLimits, PeerLimits};
+use switchboard::{ConnectionLimits, HttpLimits, HttpOptions, Limits, ListenerLimits};
 
 /// A row as the code has it.
 struct Row {
@@ -71,7 +71,7 @@ fn fixed(figure: &str, lines: &[(&str, &str)]) -> String {
 }
 
 fn sessions_and_connections() -> Vec<Row> {
-    let (limits, peer) = (Limits::default(), PeerLimits::default());
+    let (limits, peer) = (Limits::default(), ConnectionLimits::default());
     let client = |what, figure| Row { section: "A client session", what, figure };
     let connection = |what, figure| Row { section: "A connection", what, figure };
     vec![

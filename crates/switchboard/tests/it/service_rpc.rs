@@ -6,7 +6,7 @@
 use switchboard::prelude::*;
 use switchboard::service::client::{self, Item};
 use switchboard::service::rpc::Mounted;
-use switchboard::{Http, HttpListener, HttpOptions, Offer};
+use switchboard::{Http, HttpListener, HttpOptions, RevisionPolicy};
 
 /// Words, and what to do with them.
 #[service(name = "words", version = "1.0.0", rpc = "/rpc")]
@@ -97,7 +97,7 @@ async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
     let unfit = plain.count("a".into(), Some(0)).await.unwrap_err();
     assert!(unfit.repair().unwrap().prompt().starts_with("\nOperation: tools/call:count\n"));
 
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let there = Http::new(format!("{base}/mcp"));
         let session = client::client().with_offer(offer).connect(there).await.unwrap();
         let words = WordsClient::new(session).with_fallback(plain.clone());

@@ -9,7 +9,10 @@ use std::time::Duration;
 use switchboard::prelude::*;
 use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Client, InProcess, Offer, Refusal, Revision};
+use switchboard::{
+    Client, ClientHandler, HandlerCapabilities, HandlerError, InProcess, RequestingServer, Revision,
+    RevisionPolicy,
+};
 use tokio::sync::oneshot;
 
 #[derive(Deserialize, Form)]
@@ -76,12 +79,16 @@ impl Runs for Svc {
 
 struct Agrees;
 
-impl Answers for Agrees {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Agrees {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let answer = json!({"action": "accept", "content": {"ok": true}});
         Box::pin(async { Ok(serde_json::from_value(answer).unwrap()) })
     }
@@ -91,7 +98,7 @@ const ERAS: [Revision; 2] = [Revision::LATEST, Revision::LATEST_LEGACY];
 
 async fn connect(svc: Arc<Svc>, revision: Revision) -> RunsClient {
     let server = RunsServer::builder(svc).build().unwrap();
-    let client = Client::new().with_answers(Agrees).with_offer(Offer::Only(revision));
+    let client = Client::new().with_answers(Agrees).with_offer(RevisionPolicy::Only(revision));
     RunsClient::new(client.connect(InProcess::new(&server)).await.unwrap())
 }
 
@@ -141,7 +148,7 @@ async fn dropping_a_call_leaves_a_shielded_tool_running() {
 async fn s11_a_blocking_tool_becomes_a_task() {
     let server = RunsServer::builder(Arc::new(Svc::default())).build().unwrap();
     for (tasks, expected) in [(true, "became a task: true"), (false, "became a task: false")] {
-        let client = Client::new().with_offer(Offer::Only(Revision::LATEST));
+        let client = Client::new().with_offer(RevisionPolicy::Only(Revision::LATEST));
         let client = if tasks { client.with_tasks() } else { client };
         let session = client.connect(InProcess::new(&server)).await.unwrap();
         let call = session.call_tool("leave", ());

@@ -318,7 +318,7 @@ mod aliases {
 /// Bytes as arguments, results and resources.
 mod bytes {
     use switchboard::prelude::*;
-    use switchboard::{Client, InProcess, Offer};
+    use switchboard::{Client, InProcess, RevisionPolicy};
 
     /// Files.
     #[service(version = "1.0.0")]
@@ -357,7 +357,7 @@ mod bytes {
 
     #[tokio::test]
     async fn d5_bytes_are_base64_on_the_wire_and_bytes_on_both_sides() {
-        for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+        for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
             let server = FilesServer::builder(Disk).build().unwrap();
             let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
             let files = FilesClient::new(session.clone());
@@ -396,7 +396,7 @@ mod bytes {
 /// A resource whose members are listed.
 mod members {
     use switchboard::prelude::*;
-    use switchboard::{Client, InProcess, Offer, Resource};
+    use switchboard::{Client, InProcess, Resource, RevisionPolicy};
 
     /// Documents.
     #[service(version = "1.0.0")]
@@ -432,10 +432,10 @@ mod members {
     #[tokio::test]
     async fn v13_the_members_of_a_resource_are_listed_where_they_can_be_read() {
         for (offer, size) in [
-            (Offer::ModernOnly, 100),
-            (Offer::LegacyOnly, 100),
-            (Offer::ModernOnly, 1),
-            (Offer::LegacyOnly, 3),
+            (RevisionPolicy::ModernOnly, 100),
+            (RevisionPolicy::LegacyOnly, 100),
+            (RevisionPolicy::ModernOnly, 1),
+            (RevisionPolicy::LegacyOnly, 3),
         ] {
             let builder = DocumentsServer::builder(Shelf).deny_resources(["doc://secret"]).page_size(size);
             let server = builder.build().unwrap();

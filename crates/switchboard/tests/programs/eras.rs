@@ -9,10 +9,10 @@ use std::sync::Arc;
 use libtest_mimic::{Failed, Trial};
 use switchboard::protocol::surface::TASKS_EXTENSION;
 use switchboard::session::link::{Once, pair};
-use switchboard::session::{Peer, PeerLimits};
+use switchboard::session::{ConnectionLimits, MuxLink};
 use switchboard::{
-    CallError, CallToolResult, Client, ClientSession, Content, Cx, Handled, Handler, Implementation,
-    InProcess, Offer, Revision, RpcError, Server, ServerRequest, State, Stdio, json,
+    CallError, CallToolResult, Client, ClientSession, Content, Handler, HandlerOutcome, Implementation,
+    InProcess, RequestContext, Revision, RevisionPolicy, RpcError, Server, ServerRequest, State, Stdio, json,
 };
 
 /// Names what the child serves.
@@ -156,7 +156,7 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
             let (near, far) = pair();
             let server = server(theirs);
             tokio::spawn(async move { server.serve(far).await });
-            client.session(Once::new(Peer::start(near, PeerLimits::default())))
+            client.session(Once::new(MuxLink::start(near, ConnectionLimits::default())))
         }
         Binding::InProcess => client.session(InProcess::new(&server(theirs))),
         Binding::Stdio => {
@@ -166,24 +166,24 @@ fn session(binding: Binding, client: &Client, theirs: &str) -> ClientSession {
     }
 }
 
-fn offer(name: &str) -> Offer {
+fn offer(name: &str) -> RevisionPolicy {
     match name {
-        "legacy" => Offer::LegacyOnly,
-        "modern" => Offer::ModernOnly,
-        "dual" => Offer::Any,
-        revision => Offer::Only(revision.parse().expect("the name of a revision")),
+        "legacy" => RevisionPolicy::LegacyOnly,
+        "modern" => RevisionPolicy::ModernOnly,
+        "dual" => RevisionPolicy::Any,
+        revision => RevisionPolicy::Only(revision.parse().expect("the name of a revision")),
     }
 }
 
 struct Says;
 
 impl Handler for Says {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(_) => {
-                Handled::now(CallToolResult::new([Content::text(cx.revision().as_str())]))
+                HandlerOutcome::now(CallToolResult::new([Content::text(cx.revision().as_str())]))
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

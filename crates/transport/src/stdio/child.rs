@@ -1,7 +1,7 @@
 //! A server as a child process: started, listened to, stopped.
 //!
 //! Invariants: the end of the process, not of its output, is the end of the pipe; what it wrote before it ended is
-//! still read; when the keeper is dropped nothing of it is left running.
+//! still read; when the guard is dropped nothing of it is left running.
 
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use rustix::process::{Pid, Rlimit, prlimit};
 use switchboard_session::link::{
-    BoxFuture, Ended, Exit, Frame, Inlet, Keeper, LinkError, NotStarted, Pipe, StartFault,
+    BoxFuture, CloseOutcome, Exit, Frame, Inlet, LinkError, NotStarted, Pipe, PipeGuard, StartFault,
 };
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
@@ -53,9 +53,9 @@ const LOOK_EVERY: u32 = 32;
 /// [`LinkError::NotStarted`], saying why and where the program was looked for. A file that exists but turns out
 /// not to be executable only in the shim is the first error the pipe gives.
 pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
-    let (outlet, inlet, keeper) = start(command).map_err(|error| LinkError::NotStarted(Arc::new(error)))?;
-    let handle = ChildHandle { server: Arc::clone(&keeper.server) };
-    Ok((Pipe::new(outlet, inlet).with_keeper(keeper), handle))
+    let (outlet, inlet, guard) = start(command).map_err(|error| LinkError::NotStarted(Arc::new(error)))?;
+    let handle = ChildHandle { server: Arc::clone(&guard.server) };
+    Ok((Pipe::new(outlet, inlet).with_guard(guard), handle))
 }
 
 type Started = (LineOutlet<ChildStdin>, ChildInlet, ChildKeeper);
@@ -244,12 +244,12 @@ struct ChildKeeper {
     ladder: StopLadder,
 }
 
-impl Keeper for ChildKeeper {
-    fn leave(&self, within: Duration) -> BoxFuture<'_, Ended> {
+impl PipeGuard for ChildKeeper {
+    fn leave(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         Box::pin(async move {
             let server = &*self.server;
             match stop(&server.process, self.ladder.within(within)).await {
-                Some(status) => Ended::Exited(server.exit(status).await),
+                Some(status) => CloseOutcome::Exited(server.exit(status).await),
                 None => {
                     server.process.force();
                     let what = format!("process {}", server.process.id());
@@ -258,7 +258,7 @@ impl Keeper for ChildKeeper {
                         what,
                         "a server could not be stopped and was given up"
                     );
-                    Ended::Abandoned { what }
+                    CloseOutcome::Abandoned { what }
                 }
             }
         })

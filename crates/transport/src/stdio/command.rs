@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use switchboard_session::PeerLimits;
+use switchboard_session::ConnectionLimits;
 use switchboard_session::link::{NotStarted, Tap};
 
 use crate::stdio::ladder::StopLadder;
@@ -83,7 +83,7 @@ pub struct Stdio {
     pub(crate) ladder: StopLadder,
     pub(crate) line_limit: usize,
     pub(crate) supervision: Supervision,
-    pub(crate) connection: PeerLimits,
+    pub(crate) connection: ConnectionLimits,
     pub(crate) tap: Option<Tap>,
     /// By name, each once.
     given: Vec<(OsString, OsString)>,
@@ -122,7 +122,7 @@ impl Stdio {
             ladder: StopLadder::default(),
             line_limit: DEFAULT_LINE_LIMIT,
             supervision: Supervision::default(),
-            connection: PeerLimits::default(),
+            connection: ConnectionLimits::default(),
             tap: None,
             given: Vec::new(),
             wanted: Vec::new(),
@@ -194,7 +194,7 @@ impl Stdio {
 
     /// Sets the limits of the connection: queues, pending requests, stalls.
     #[must_use]
-    pub fn connection_limits(mut self, limits: PeerLimits) -> Self {
+    pub fn connection_limits(mut self, limits: ConnectionLimits) -> Self {
         self.connection = limits;
         self
     }

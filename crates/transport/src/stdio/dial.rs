@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_session::Peer;
+use switchboard_session::MuxLink;
 use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 
 use crate::stdio::child::{ChildHandle, spawn};
@@ -13,12 +13,12 @@ impl Stdio {
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub fn start(&self) -> Result<(Arc<Peer>, ChildHandle), LinkError> {
+    pub fn start(&self) -> Result<(Arc<MuxLink>, ChildHandle), LinkError> {
         let (mut pipe, child) = spawn(self)?;
         if let Some(tap) = &self.tap {
             pipe = pipe.with_tap(tap.clone());
         }
-        Ok((Peer::start(pipe, self.connection.clone()), child))
+        Ok((MuxLink::start(pipe, self.connection.clone()), child))
     }
 }
 

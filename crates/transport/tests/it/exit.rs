@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_session::link::{Ended, Link, LinkError};
+use switchboard_session::link::{CloseOutcome, Link, LinkError};
 
 use crate::stage::{LATE, ask, end_of, group, link, sh, token, until_alive};
 
@@ -27,7 +27,7 @@ async fn an_exit_is_seen_at_once_with_its_last_words() {
         let exit = error.exit().unwrap_or_else(|| panic!("{error}"));
         assert_eq!((exit.code, exit.signal, exit.stderr_tail.as_str()), (Some(3), None, "hint\n"));
         assert_eq!(&child.exited().await, exit);
-        assert!(matches!(link.close(4 * LATE).await, Ended::Exited(left) if left == *exit));
+        assert!(matches!(link.close(4 * LATE).await, CloseOutcome::Exited(left) if left == *exit));
     }
 }
 

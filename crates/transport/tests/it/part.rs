@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Mirror, Post};
-use switchboard_session::{Peer, PeerLimits};
+use switchboard_session::{ConnectionLimits, MuxLink};
 use switchboard_transport::stdio::{Stdio, own_stdio, spawn};
 
 use crate::stage::{ask, group, link, sh};
@@ -91,7 +91,7 @@ async fn restarts() {
     let round = async || {
         for command in [sh("exit 0"), group("exit 0"), sh("exec cat"), group("exec cat")] {
             let (pipe, child) = spawn(&command).unwrap();
-            let peer = Peer::start(pipe, PeerLimits::default());
+            let peer = MuxLink::start(pipe, ConnectionLimits::default());
             peer.close(Duration::from_secs(5)).await;
             drop(peer);
             drop(link(&command));
@@ -139,7 +139,7 @@ async fn own() {
     println!("stray");
     let sub = std::process::Command::new("sh").args(["-c", "echo stray from below; cat"]).status().unwrap();
     assert!(sub.success(), "stdin is at its end for everybody else");
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let mut inbound = peer.inbound().unwrap();
     while let Some(inward) = inbound.next().await {
         println!("stray");

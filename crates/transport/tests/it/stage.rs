@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use switchboard_session::link::{Ask, Frame, Inlet, Life, Link, LinkError, Mirror};
-use switchboard_session::{Peer, PeerLimits};
+use switchboard_session::{ConnectionLimits, MuxLink};
 use switchboard_transport::stdio::{ChildHandle, Stdio, Supervision, spawn};
 
 /// What only a hang exceeds, however busy the machine is: the bound of "at once" and "in time".
@@ -42,13 +42,13 @@ pub(crate) fn group(script: impl Into<String>) -> Stdio {
     sh(script).supervision(Supervision::GroupOnly)
 }
 
-pub(crate) fn link(command: &Stdio) -> (Arc<Peer>, ChildHandle) {
+pub(crate) fn link(command: &Stdio) -> (Arc<MuxLink>, ChildHandle) {
     let (pipe, child) = spawn(command).expect("the command starts");
-    (Peer::start(pipe, PeerLimits::default()), child)
+    (MuxLink::start(pipe, ConnectionLimits::default()), child)
 }
 
 /// Asks and waits for the answer.
-pub(crate) async fn ask(link: &Peer, id: i64) -> Result<String, LinkError> {
+pub(crate) async fn ask(link: &MuxLink, id: i64) -> Result<String, LinkError> {
     let mut exchange = link.open(Ask {
         id: id.into(),
         method: "ping",
@@ -60,7 +60,7 @@ pub(crate) async fn ask(link: &Peer, id: i64) -> Result<String, LinkError> {
 }
 
 /// How the link ends, and when.
-pub(crate) async fn end_of(link: &Peer) -> LinkError {
+pub(crate) async fn end_of(link: &MuxLink) -> LinkError {
     ask(link, 9_999).await.expect_err("nobody answers this")
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use switchboard_session::link::{Ended, Exit, Link};
+use switchboard_session::link::{CloseOutcome, Exit, Link};
 use switchboard_transport::stdio::{Stdio, StopLadder};
 use tokio::io::AsyncWriteExt;
 
@@ -41,7 +41,7 @@ fn usual() -> StopLadder {
 async fn leave(link: &impl Link) -> (Exit, Duration) {
     let start = Instant::now();
     match link.close(4 * LATE).await {
-        Ended::Exited(exit) => (exit, start.elapsed()),
+        CloseOutcome::Exited(exit) => (exit, start.elapsed()),
         other => panic!("{other:?}"),
     }
 }
@@ -275,7 +275,7 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     let (first, shim) = link(&sh(stubborn(&token)).stop_ladder(patient));
     ask(&first, 1).await.unwrap();
     until_alive(&token, 2).await;
-    assert!(matches!(first.close_detached(LONG).await, Ended::Detached));
+    assert!(matches!(first.close_detached(LONG).await, CloseOutcome::Detached));
     drop(first);
     assert_eq!(alive(&token).len(), 2, "the supervisor goes by its ladder, not by us");
     let shim = rustix::process::Pid::from_raw(shim.root_pid().cast_signed()).unwrap();
@@ -285,12 +285,12 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     let (second, _) = link(&sh(stubborn(&token)).stop_ladder(QUICK));
     ask(&second, 1).await.unwrap();
     until_alive(&token, 2).await;
-    assert!(matches!(second.close_detached(LONG).await, Ended::Detached));
+    assert!(matches!(second.close_detached(LONG).await, CloseOutcome::Detached));
     until_alive(&token, 0).await;
 }
 
 async fn c11_without_the_shim_a_detached_close_is_a_close() {
     let (link, _) = link(&group("exec cat"));
     let ended = link.close_detached(Duration::from_secs(5)).await;
-    assert!(matches!(ended, Ended::Exited(exit) if exit.code == Some(0)));
+    assert!(matches!(ended, CloseOutcome::Exited(exit) if exit.code == Some(0)));
 }

@@ -4,19 +4,19 @@ use switchboard::protocol::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, CreateMessageParams, ElicitParams, ElicitResult,
     FormField, FormSchema, MultiChoiceField, NumberField, Role, SamplingMessage, TextField,
 };
-use switchboard::{Content, Cx, Handled, Raw, Reply};
+use switchboard::{Content, HandlerOutcome, Raw, Reply, RequestContext};
 
 use super::{Call, Text, says};
 
-pub(super) fn sampling(call: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn sampling(call: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let Text { text } = call.read()?;
         says(format!("LLM response: {}", sample(&call.cx, "sample", &text).await?))
     })
 }
 
 /// Asks the model, and gives its text.
-async fn sample(cx: &Cx, key: &str, text: &str) -> Result<String, switchboard::AskError> {
+async fn sample(cx: &RequestContext, key: &str, text: &str) -> Result<String, switchboard::AskError> {
     let answer = cx.sample(key, question(text, 100)).await?;
     Ok(answer.content.iter().filter_map(Content::as_text).collect())
 }
@@ -26,8 +26,8 @@ pub(super) fn question(text: &str, max_tokens: u64) -> CreateMessageParams {
     CreateMessageParams::new([SamplingMessage::new(Role::User, [Content::text(text)])], max_tokens)
 }
 
-pub(super) fn elicitation(call: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn elicitation(call: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let Text { text } = call.read()?;
         let field = |what: &str| FormField::Text(TextField::new().with_description(what));
         let form = FormSchema::new()
@@ -39,7 +39,7 @@ pub(super) fn elicitation(call: Call) -> Handled {
     })
 }
 
-pub(super) fn defaults(Call { cx, .. }: Call) -> Handled {
+pub(super) fn defaults(Call { cx, .. }: Call) -> HandlerOutcome {
     let status = ["active", "inactive", "pending"].map(ChoiceOption::new);
     let name = TextField::new().with_description("User name").with_default("John Doe");
     let age = NumberField::new().with_description("User age").with_default(30.0);
@@ -53,10 +53,10 @@ pub(super) fn defaults(Call { cx, .. }: Call) -> Handled {
         .with_optional("status", FormField::Choice(status))
         .with_optional("verified", FormField::Boolean(verified));
     let question = "Please review and update the form fields with defaults";
-    Handled::later(completed(cx, ElicitParams::form(question, form)))
+    HandlerOutcome::later(completed(cx, ElicitParams::form(question, form)))
 }
 
-pub(super) fn choices(Call { cx, .. }: Call) -> Handled {
+pub(super) fn choices(Call { cx, .. }: Call) -> HandlerOutcome {
     let plain = || ["option1", "option2", "option3"].map(ChoiceOption::new);
     let titled = |titles: [&str; 3]| {
         let values = ["value1", "value2", "value3"];
@@ -74,10 +74,13 @@ pub(super) fn choices(Call { cx, .. }: Call) -> Handled {
         .with_optional("legacyEnum", FormField::Choice(named))
         .with_optional("untitledMulti", FormField::MultiChoice(MultiChoiceField::new(plain())))
         .with_optional("titledMulti", FormField::MultiChoice(MultiChoiceField::new(any_of)));
-    Handled::later(completed(cx, ElicitParams::form("Please select options from the enum fields", form)))
+    HandlerOutcome::later(completed(
+        cx,
+        ElicitParams::form("Please select options from the enum fields", form),
+    ))
 }
 
-async fn completed(cx: Cx, question: ElicitParams) -> Reply {
+async fn completed(cx: RequestContext, question: ElicitParams) -> Reply {
     let answer = cx.elicit("form", question).await?;
     let (action, content) = parts(&answer);
     says(format!("Elicitation completed: action={action}, content={content}"))
@@ -93,11 +96,11 @@ fn parts(answer: &ElicitResult) -> (String, String) {
 }
 
 /// The client that did not declare sampling is refused by the question itself.
-pub(super) fn missing(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move { says(sample(&cx, "model", "Say hello.").await?) })
+pub(super) fn missing(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move { says(sample(&cx, "model", "Say hello.").await?) })
 }
 
-pub(super) fn streaming(Call { cx, .. }: Call) -> Handled {
+pub(super) fn streaming(Call { cx, .. }: Call) -> HandlerOutcome {
     let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
-    Handled::later(completed(cx, ElicitParams::form("What is your name?", form)))
+    HandlerOutcome::later(completed(cx, ElicitParams::form("What is your name?", form)))
 }

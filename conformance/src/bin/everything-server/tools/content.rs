@@ -1,48 +1,48 @@
 //! Tools that answer at once, each with another kind of content.
 
 use switchboard::protocol::ResourceContents;
-use switchboard::{CallToolResult, Content, Handled};
+use switchboard::{CallToolResult, Content, HandlerOutcome};
 
 use super::{Call, Text, said};
 use crate::media;
 
-pub(super) fn text(_: Call) -> Handled {
-    Handled::now(said("This is a simple text response for testing."))
+pub(super) fn text(_: Call) -> HandlerOutcome {
+    HandlerOutcome::now(said("This is a simple text response for testing."))
 }
 
-pub(super) fn picture(_: Call) -> Handled {
-    Handled::now(CallToolResult::new([media::picture()]))
+pub(super) fn picture(_: Call) -> HandlerOutcome {
+    HandlerOutcome::now(CallToolResult::new([media::picture()]))
 }
 
-pub(super) fn sound(_: Call) -> Handled {
-    Handled::now(CallToolResult::new([media::sound()]))
+pub(super) fn sound(_: Call) -> HandlerOutcome {
+    HandlerOutcome::now(CallToolResult::new([media::sound()]))
 }
 
-pub(super) fn resource(_: Call) -> Handled {
+pub(super) fn resource(_: Call) -> HandlerOutcome {
     let text = "This is an embedded resource content.";
     let embedded = ResourceContents::text("test://embedded-resource", text).with_mime_type("text/plain");
-    Handled::now(CallToolResult::new([Content::resource(embedded)]))
+    HandlerOutcome::now(CallToolResult::new([Content::resource(embedded)]))
 }
 
-pub(super) fn mixed(_: Call) -> Handled {
+pub(super) fn mixed(_: Call) -> HandlerOutcome {
     let text = r#"{"test":"data","value":123}"#;
     let embedded =
         ResourceContents::text("test://mixed-content-resource", text).with_mime_type("application/json");
     let text = Content::text("Multiple content types test:");
-    Handled::now(CallToolResult::new([text, media::picture(), Content::resource(embedded)]))
+    HandlerOutcome::now(CallToolResult::new([text, media::picture(), Content::resource(embedded)]))
 }
 
-pub(super) fn failure(_: Call) -> Handled {
-    Handled::now(CallToolResult::error("This tool intentionally returns an error for testing"))
+pub(super) fn failure(_: Call) -> HandlerOutcome {
+    HandlerOutcome::now(CallToolResult::error("This tool intentionally returns an error for testing"))
 }
 
-pub(super) fn schema(call: Call) -> Handled {
-    Handled::now(said(format!("JSON Schema 2020-12 tool called with: {}", call.arguments.as_str())))
+pub(super) fn schema(call: Call) -> HandlerOutcome {
+    HandlerOutcome::now(said(format!("JSON Schema 2020-12 tool called with: {}", call.arguments.as_str())))
 }
 
-pub(super) fn mirrored(call: Call) -> Handled {
+pub(super) fn mirrored(call: Call) -> HandlerOutcome {
     match call.read() {
-        Ok(Text { text }) => Handled::now(said(text)),
-        Err(error) => Handled::error(error),
+        Ok(Text { text }) => HandlerOutcome::now(said(text)),
+        Err(error) => HandlerOutcome::error(error),
     }
 }

@@ -4,17 +4,17 @@ use serde::Deserialize;
 use switchboard::protocol::{
     BooleanField, ElicitParams, ElicitResult, FormField, FormSchema, Root, TextField,
 };
-use switchboard::{AskError, Content, Cx, Handled, Reply, RpcError};
+use switchboard::{AskError, Content, HandlerOutcome, Reply, RequestContext, RpcError};
 
 use super::asking::question;
 use super::{Call, says};
 
-pub(super) fn elicitation(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move { says(format!("Hello, {}!", name(&cx, "user_name").await?)) })
+pub(super) fn elicitation(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move { says(format!("Hello, {}!", name(&cx, "user_name").await?)) })
 }
 
 /// An answer of another shape is the client's fault, and says so.
-async fn name(cx: &Cx, key: &str) -> Result<String, RpcError> {
+async fn name(cx: &RequestContext, key: &str) -> Result<String, RpcError> {
     #[derive(Deserialize)]
     struct Name {
         name: String,
@@ -35,15 +35,15 @@ fn text_form(message: &str, field: &str) -> ElicitParams {
     ElicitParams::form(message, FormSchema::new().with_required(field, FormField::Text(TextField::new())))
 }
 
-pub(super) fn sampling(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn sampling(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let answer = cx.sample("capital_question", question("What is the capital of France?", 100)).await?;
         says(answer.content.iter().filter_map(Content::as_text).collect::<String>())
     })
 }
 
-pub(super) fn roots(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move { says(named(&cx.roots("client_roots").await?)) })
+pub(super) fn roots(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move { says(named(&cx.roots("client_roots").await?)) })
 }
 
 fn named(roots: &[Root]) -> String {
@@ -52,16 +52,16 @@ fn named(roots: &[Root]) -> String {
 }
 
 /// The state that comes back is sealed: a changed one never gets here.
-pub(super) fn confirmed(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn confirmed(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let form = FormSchema::new().with_required("ok", FormField::Boolean(BooleanField::new()));
         let _: ElicitResult = cx.elicit("confirm", ElicitParams::form("Please confirm", form)).await?;
         says("Confirmed, state-ok")
     })
 }
 
-pub(super) fn several(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn several(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let (name, greeting, roots) = tokio::join!(
             name(&cx, "user_name"),
             cx.sample("greeting", question("Generate a greeting", 50)),
@@ -72,8 +72,8 @@ pub(super) fn several(Call { cx, .. }: Call) -> Handled {
     })
 }
 
-pub(super) fn rounds(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn rounds(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let _: ElicitResult = cx.elicit("step1", text_form("Step 1: What is your name?", "name")).await?;
         let second = text_form("Step 2: What is your favorite color?", "color");
         let _: ElicitResult = cx.elicit("step2", second).await?;
@@ -82,8 +82,8 @@ pub(super) fn rounds(Call { cx, .. }: Call) -> Handled {
 }
 
 /// Asks only what the client has declared it can be asked.
-pub(super) fn allowed(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn allowed(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         let declared = cx.capabilities();
         let reply: Reply = if declared.sampling.is_some() {
             let answer = cx.sample("model", question("Say hello.", 50)).await?;

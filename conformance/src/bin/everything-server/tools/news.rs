@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use switchboard::{Handled, Level};
+use switchboard::{HandlerOutcome, Level};
 
 use super::{Call, said, says};
 
 /// Longer than the gap within which progress is told once.
 const PAUSE: Duration = Duration::from_millis(60);
 
-pub(super) fn progress(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn progress(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         for done in [0.0, 50.0, 100.0] {
             cx.progress(done, Some(100.0), Some(&format!("Completed step {done} of 100")));
             tokio::time::sleep(PAUSE).await;
@@ -19,8 +19,8 @@ pub(super) fn progress(Call { cx, .. }: Call) -> Handled {
     })
 }
 
-pub(super) fn logging(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn logging(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         for line in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
             cx.log(Level::Info, None, line);
             tokio::time::sleep(PAUSE).await;
@@ -30,20 +30,20 @@ pub(super) fn logging(Call { cx, .. }: Call) -> Handled {
 }
 
 /// The answer is ready long before the caller comes back.
-pub(super) fn reconnection(Call { cx, .. }: Call) -> Handled {
-    Handled::later(async move {
+pub(super) fn reconnection(Call { cx, .. }: Call) -> HandlerOutcome {
+    HandlerOutcome::later(async move {
         cx.hang_up(Duration::from_millis(500));
         tokio::time::sleep(PAUSE).await;
         says("Reconnection test completed")
     })
 }
 
-pub(super) fn tools_changed(Call { publisher, .. }: Call) -> Handled {
+pub(super) fn tools_changed(Call { publisher, .. }: Call) -> HandlerOutcome {
     publisher.tools_changed();
-    Handled::now(said("The list of tools has changed."))
+    HandlerOutcome::now(said("The list of tools has changed."))
 }
 
-pub(super) fn prompts_changed(Call { publisher, .. }: Call) -> Handled {
+pub(super) fn prompts_changed(Call { publisher, .. }: Call) -> HandlerOutcome {
     publisher.prompts_changed();
-    Handled::now(said("The list of prompts has changed."))
+    HandlerOutcome::now(said("The list of prompts has changed."))
 }

@@ -4,7 +4,7 @@
 
 use __crate__::in_memory::InMemory;
 use __crate__::{__Trait__, __Trait__Client, __Trait__Server};
-use switchboard::{Client, InProcess, Offer};
+use switchboard::{Client, InProcess, RevisionPolicy};
 
 /// What must hold of the service, however it is reached.
 async fn keeps_and_finds(api: &impl __Trait__) {
@@ -24,7 +24,7 @@ async fn it_works_without_any_protocol() {
 
 #[tokio::test]
 async fn it_works_in_both_eras() {
-    for offer in [Offer::ModernOnly, Offer::LegacyOnly] {
+    for offer in [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly] {
         let server = __Trait__Server::builder(InMemory::default()).build().unwrap();
         let session = Client::new().with_offer(offer).connect(InProcess::new(&server)).await.unwrap();
         keeps_and_finds(&__Trait__Client::new(session.clone())).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_server::client::{Arguments, Caller, ServiceEvents};
 use switchboard_server::{Changes, Error, EventsHandle, LostEvents};
-use switchboard_session::Offer;
+use switchboard_session::RevisionPolicy;
 use tokio::sync::mpsc;
 
 use crate::client::bench;
@@ -111,7 +111,7 @@ async fn a_client_publishes_only_where_the_server_accepts_it() {
             (said.name.as_str(), said.decode::<serde_json::Value>().unwrap()),
             ("said", json!({"text": "hi"}))
         );
-        if offer == Offer::LegacyOnly {
+        if offer == RevisionPolicy::LegacyOnly {
             caller.notify_only("said", &json!({"text": "unasked"})).unwrap();
             let unasked = async {
                 while all.recv().await.unwrap().unwrap().data.as_str() != r#"{"text":"unasked"}"# {}

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use switchboard_server::client::{self, Caller};
 use switchboard_server::{Dispatch, ServiceBuilder};
-use switchboard_session::answering::Server;
-use switchboard_session::link::InProcess;
-use switchboard_session::{Client, ClientSession, Offer};
+use switchboard_session::server::{InProcess, Server};
+use switchboard_session::{Client, ClientSession, RevisionPolicy};
 
-pub const ERAS: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+pub const ERAS: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
-pub async fn session(server: &Arc<Server>, offer: Offer) -> ClientSession {
+pub async fn session(server: &Arc<Server>, offer: RevisionPolicy) -> ClientSession {
     open(client::client(), server, offer).await
 }
 
-pub async fn open(client: Client, server: &Arc<Server>, offer: Offer) -> ClientSession {
+pub async fn open(client: Client, server: &Arc<Server>, offer: RevisionPolicy) -> ClientSession {
     client.with_offer(offer).connect(InProcess::new(server)).await.unwrap()
 }
 
@@ -30,7 +29,7 @@ pub async fn callers(set: impl Fn(ServiceBuilder) -> ServiceBuilder) -> Vec<Call
 pub async fn caller(
     service: Arc<dyn Dispatch>,
     set: impl Fn(ServiceBuilder) -> ServiceBuilder,
-    offer: Offer,
+    offer: RevisionPolicy,
 ) -> Caller {
     let server = set(ServiceBuilder::new(service)).build().unwrap();
     Caller::new(session(&server, offer).await, Arc::clone(crate::client::bench::design()))

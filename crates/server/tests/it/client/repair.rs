@@ -11,7 +11,7 @@ use switchboard_protocol::{
 };
 use switchboard_server::client::{Arguments, call_with_repair, get_prompt_with_repair};
 use switchboard_server::{Error, ServiceBuilder};
-use switchboard_session::answering::{Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Handler, HandlerOutcome, Server, ServerRequest};
 
 use crate::client::bench::{self, Bench};
 use crate::client::open::{self, ERAS, callers};
@@ -187,16 +187,20 @@ async fn any_session_can_be_repaired_by_what_its_server_lists() {
 struct Weather(Arc<AtomicUsize>);
 
 impl Handler for Weather {
-    fn handle(&self, request: ServerRequest, _: switchboard_session::answering::Cx) -> Handled {
+    fn handle(
+        &self,
+        request: ServerRequest,
+        _: switchboard_session::server::RequestContext,
+    ) -> HandlerOutcome {
         match request {
             ServerRequest::ListTools(_) => {
                 let schema = json!({"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}});
-                Handled::now(ListToolsResult::new([Tool::new("weather", schema)]))
+                HandlerOutcome::now(ListToolsResult::new([Tool::new("weather", schema)]))
             }
             ServerRequest::CallTool(call) => {
                 self.0.fetch_add(1, Ordering::SeqCst);
                 let args: Value = call.arguments.unwrap().decode().unwrap();
-                Handled::now(match args["city"].as_str().unwrap() {
+                HandlerOutcome::now(match args["city"].as_str().unwrap() {
                     "nowhere" => CallToolResult::error(
                         "MCP error -32602: Input validation error: Invalid arguments for tool weather: no such city",
                     ),
@@ -204,7 +208,7 @@ impl Handler for Weather {
                     city => CallToolResult::new([Content::text(format!("sunny in {city}"))]),
                 })
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

@@ -9,7 +9,7 @@ use switchboard_http::HttpError;
 use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::rpc::{Mounted, Refused, RpcCaller, RpcService};
 use switchboard_server::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
-use switchboard_session::answering;
+use switchboard_session::server;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{Endpoint, HttpListener, HttpOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -269,7 +269,7 @@ async fn the_events_of_the_service_are_heard_and_published_here_too() {
     let builder = bench::builder().events(feed).accept_notifications(true);
     let caller = caller(&builder).await;
     let mcp = Caller::new(
-        open::session(&builder.build().unwrap(), switchboard_session::Offer::ModernOnly).await,
+        open::session(&builder.build().unwrap(), switchboard_session::RevisionPolicy::ModernOnly).await,
         Arc::clone(bench::design()),
     );
     let mut ticks = caller.events::<u32>("ticked").await.unwrap();
@@ -309,8 +309,8 @@ async fn callers_are_told_apart_as_over_mcp() {
     let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
         use switchboard_transport::http::server::Refused;
         match head.headers.get("authorization").map(|token| token.as_bytes()) {
-            Some(b"Bearer ada") => Ok(Some(answering::Caller::new("ada").with_scopes(["run"]))),
-            Some(b"Bearer bob") => Ok(Some(answering::Caller::new("bob"))),
+            Some(b"Bearer ada") => Ok(Some(server::Caller::new("ada").with_scopes(["run"]))),
+            Some(b"Bearer bob") => Ok(Some(server::Caller::new("bob"))),
             Some(_) => Err(Refused::invalid_token()),
             None => Err(Refused::no_token()),
         }

@@ -51,7 +51,8 @@ async fn a_client_at_the_other_end_of_a_pipe_is_the_same() {
         let server = TextsServer::builder(Svc).build().unwrap();
         let (near, far) = switchboard_session::link::pair();
         let serving = tokio::spawn(async move { server.serve(far).await });
-        let peer = switchboard_session::Peer::start(near, switchboard_session::PeerLimits::default());
+        let peer =
+            switchboard_session::MuxLink::start(near, switchboard_session::ConnectionLimits::default());
         let dial = switchboard_session::link::Once::new(peer);
         let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
         let api = TextsClient::new(session).with_fallback(Arc::new(Svc));

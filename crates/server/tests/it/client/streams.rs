@@ -9,8 +9,8 @@ use switchboard_protocol::{
 use switchboard_server::client::{Arguments, Caller, Item};
 use switchboard_server::wire::STREAM_NOTE;
 use switchboard_server::{Cx as ServiceCx, Error, Events, LostEvents, StreamJson};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
-use switchboard_session::{Client, Offer};
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
+use switchboard_session::{Client, RevisionPolicy};
 
 use crate::client::bench;
 use crate::client::open::{self, ERAS, callers};
@@ -127,9 +127,9 @@ struct Says {
 }
 
 impl Handler for Says {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(_) = request else {
-            return Handled::error(RpcError::method_not_found(request.method()));
+            return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
         for note in &self.notes {
             let mut note = note.clone();
@@ -140,14 +140,14 @@ impl Handler for Says {
             Ok(result) => {
                 let mut told = CallToolResult::new([Content::text(result.to_string())]);
                 told.structured_content = Some(result.clone().into());
-                Handled::now(told)
+                HandlerOutcome::now(told)
             }
-            Err(error) => Handled::error(error.clone()),
+            Err(error) => HandlerOutcome::error(error.clone()),
         }
     }
 }
 
-async fn says(notes: &[Value], answer: Result<Value, RpcError>, offer: Offer) -> Caller {
+async fn says(notes: &[Value], answer: Result<Value, RpcError>, offer: RevisionPolicy) -> Caller {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     let says = Says { notes: notes.to_vec(), answer };
     let server = Server::builder(Implementation::new("says", "1"), offers).build(says);

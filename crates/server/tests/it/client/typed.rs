@@ -11,9 +11,9 @@ use switchboard_design::OutputRule;
 use switchboard_protocol::{ElicitParams, ElicitResult, Meta, ResourceBody};
 use switchboard_server::client::{Arguments, Caller};
 use switchboard_server::{Cx, Error, Prompt, ServiceBuilder};
-use switchboard_session::client::{Abilities, Answers, Asker, Refusal};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::{Offer, Peer, PeerLimits};
+use switchboard_session::{ConnectionLimits, MuxLink, RevisionPolicy};
 
 use crate::client::bench::{self, Bench};
 use crate::client::open::{self, ERAS, callers};
@@ -87,7 +87,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let offer = if limit % 2 == 0 { Offer::ModernOnly } else { Offer::LegacyOnly };
+            let offer = if limit % 2 == 0 { RevisionPolicy::ModernOnly } else { RevisionPolicy::LegacyOnly };
             let caller = open::caller(Arc::new(Bench::default()), |builder| builder, offer).await;
             let args = item(&id, &nums, tag.as_deref(), flag, limit);
             match caller.resource::<Value, Error>(0, args, None).await {
@@ -159,11 +159,12 @@ async fn a_query_is_typed_by_the_parameter_on_the_other_side() {
 
 #[tokio::test]
 async fn arguments_are_forwarded_in_order_of_declaration_without_what_is_not_given() {
-    let caller = open::caller(Arc::new(Bench::default()), |builder| builder, Offer::ModernOnly).await;
+    let caller =
+        open::caller(Arc::new(Bench::default()), |builder| builder, RevisionPolicy::ModernOnly).await;
     let denied = open::caller(
         Arc::new(Bench::default()),
         |builder| builder.deny_resources(["item://**"]),
-        Offer::ModernOnly,
+        RevisionPolicy::ModernOnly,
     )
     .await;
     // What is denied is named as it was asked for.
@@ -209,7 +210,7 @@ async fn a_connection_that_breaks_in_a_call_is_told_and_the_call_is_not_made_aga
         let server = ServiceBuilder::new(Arc::clone(&bench) as _).build().unwrap();
         let (near, far) = switchboard_session::link::pair();
         let serving = tokio::spawn(async move { server.serve(far).await });
-        let dial = switchboard_session::link::Once::new(Peer::start(near, PeerLimits::default()));
+        let dial = switchboard_session::link::Once::new(MuxLink::start(near, ConnectionLimits::default()));
         let session = switchboard_server::client::client().with_offer(offer).connect(dial).await.unwrap();
         let caller = Caller::new(session, Arc::clone(bench::design()));
         let args = Arguments::new().with("ms", &60_000);
@@ -264,12 +265,16 @@ async fn what_travels_in_meta_goes_with_every_kind_of_call() {
 /// Answers every form with this.
 struct Says(bool);
 
-impl Answers for Says {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Says {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let answer = json!({"action": "accept", "content": {"ok": self.0}});
         Box::pin(async { Ok(serde_json::from_value(answer).unwrap()) })
     }
@@ -277,9 +282,11 @@ impl Answers for Says {
 
 #[tokio::test]
 async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
-    for (offer, own) in
-        [(Offer::ModernOnly, Some(true)), (Offer::ModernOnly, None), (Offer::LegacyOnly, None)]
-    {
+    for (offer, own) in [
+        (RevisionPolicy::ModernOnly, Some(true)),
+        (RevisionPolicy::ModernOnly, None),
+        (RevisionPolicy::LegacyOnly, None),
+    ] {
         let server = bench::builder().build().unwrap();
         let client = switchboard_server::client::client().with_answers(Says(false));
         let caller = Caller::new(open::open(client, &server, offer).await, Arc::clone(bench::design()));

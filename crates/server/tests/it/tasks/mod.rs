@@ -13,10 +13,14 @@ use switchboard_protocol::{
     ListCapability, OrderedMap, Raw, RpcError, ServerCapabilities, TaskParams, TextField,
 };
 use switchboard_server::task::{Fate, MemoryTasks, TaskLimits, Tasks};
-use switchboard_session::answering::{Caller, Cx, Handled, Handler, Reply, Server, ServerRequest};
-use switchboard_session::client::{Abilities, Answers, Asker, Change, Refusal};
-use switchboard_session::link::{BoxFuture, InProcess, Once, pair};
-use switchboard_session::{CallError, Client, ClientSession, Offer, Peer, PeerLimits};
+use switchboard_session::client::{
+    Change, ClientHandler, HandlerCapabilities, HandlerError, RequestingServer,
+};
+use switchboard_session::link::{BoxFuture, Once, pair};
+use switchboard_session::server::{
+    Caller, Handler, HandlerOutcome, InProcess, Reply, RequestContext, Server, ServerRequest,
+};
+use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
 
@@ -39,13 +43,13 @@ struct Jobs {
     dropped: Dropped,
 }
 
-async fn name(cx: &Cx, key: &str) -> Result<String, RpcError> {
+async fn name(cx: &RequestContext, key: &str) -> Result<String, RpcError> {
     let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
     let answer = cx.elicit(key, ElicitParams::form(format!("The {key}?"), form)).await?;
     Ok(answer.content.and_then(|content| content.get("name")?.decode().ok()).unwrap_or_default())
 }
 
-async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
+async fn work(tool: String, cx: RequestContext, mut unfinished: Unfinished) -> Reply {
     let said = match tool.as_str() {
         "quick" => "quick".to_owned(),
         "slow" => {
@@ -70,12 +74,12 @@ async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
         "again" => format!("{} and {}", name(&cx, "name").await?, name(&cx, "name").await?),
         "later" => {
             let user = name(&cx, "user").await?;
-            let outlives = cx.outlive().await;
+            let outlives = cx.detach().await;
             format!("{user} {outlives} {}", name(&cx, "more").await?)
         }
         "thread" => {
             let runtime = tokio::runtime::Handle::current();
-            let work = move || runtime.block_on(async { (cx.outlive().await, name(&cx, "user").await) });
+            let work = move || runtime.block_on(async { (cx.detach().await, name(&cx, "user").await) });
             let (outlives, user) = tokio::task::spawn_blocking(work).await.unwrap();
             format!("{outlives} {}", user?)
         }
@@ -86,7 +90,7 @@ async fn work(tool: String, cx: Cx, mut unfinished: Unfinished) -> Reply {
 }
 
 impl Handler for Jobs {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let call = match request {
             ServerRequest::CallTool(call) => call,
             other => return self.tasks.answer(other, cx),
@@ -99,10 +103,10 @@ impl Handler for Jobs {
         };
         let work = Box::pin(work(call.name.to_string(), cx.clone(), Unfinished(Some(self.dropped.clone()))));
         match self.tasks.fate(&cx, rule, call.task.as_ref()) {
-            Fate::Plain => Handled::Later(work),
+            Fate::Plain => HandlerOutcome::Later(work),
             Fate::Task => self.tasks.start(cx, call.task.as_ref(), work),
             Fate::Wish => self.tasks.watch(cx, work),
-            Fate::Refused(error) => Handled::error(error),
+            Fate::Refused(error) => HandlerOutcome::error(error),
         }
     }
 
@@ -137,16 +141,16 @@ fn stage() -> Stage {
 /// Answers every question with the key's own words.
 struct Ada;
 
-impl Answers for Ada {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Ada {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
     fn elicit<'a>(
         &'a self,
         asked: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         let ElicitParams::Form(form) = asked else { panic!("a form is asked for") };
         let name = form.message.trim_start_matches("The ").trim_end_matches('?').to_owned();
         let mut content = OrderedMap::new();
@@ -155,26 +159,30 @@ impl Answers for Ada {
     }
 }
 
-const MODERN: Offer = Offer::ModernOnly;
-const LEGACY: Offer = Offer::LegacyOnly;
+const MODERN: RevisionPolicy = RevisionPolicy::ModernOnly;
+const LEGACY: RevisionPolicy = RevisionPolicy::LegacyOnly;
 
-fn client(offer: Offer) -> Client {
+fn client(offer: RevisionPolicy) -> Client {
     Client::new().with_offer(offer).with_tasks().with_answers(Ada)
 }
 
-async fn direct(stage: &Stage, offer: Offer) -> ClientSession {
+async fn direct(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     client(offer).connect(InProcess::new(&stage.server)).await.unwrap()
 }
 
-async fn piped(stage: &Stage, offer: Offer) -> ClientSession {
+async fn piped(stage: &Stage, offer: RevisionPolicy) -> ClientSession {
     let (near, far) = pair();
     let server = Arc::clone(&stage.server);
     tokio::spawn(async move { server.serve(far).await });
-    client(offer).connect(Once::new(Peer::start(near, PeerLimits::default()))).await.unwrap()
+    client(offer).connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
 /// Calls a tool, as a task where it can be one.
-async fn call(session: &ClientSession, offer: Offer, tool: &str) -> Result<CallToolResult, CallError> {
+async fn call(
+    session: &ClientSession,
+    offer: RevisionPolicy,
+    tool: &str,
+) -> Result<CallToolResult, CallError> {
     let call = session.call_tool(tool.to_owned(), ());
     if offer == LEGACY { call.as_task(TaskParams::new()).await } else { call.await }
 }

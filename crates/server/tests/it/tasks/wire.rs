@@ -6,19 +6,23 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::answering::{Answered, Back, Server};
 use switchboard_session::link::Exchange;
+use switchboard_session::server::{Answered, Caller, ReplyChannel, Server};
 
 use crate::tasks::stage;
 
 struct Nowhere;
 
-impl Back for Nowhere {
+impl ReplyChannel for Nowhere {
     fn note(&self, method: &str, _: Option<&Raw>) {
         panic!("{method}: a task says nothing beside its state");
     }
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
+        None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
         None
     }
 }

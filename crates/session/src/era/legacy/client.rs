@@ -6,9 +6,9 @@ use switchboard_protocol::{
 };
 
 use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
-use crate::era::{Stash, Terms, has_batches, is_modern_name};
-use crate::error::CallError;
+use crate::era::{SessionInfo, Stash, has_batches, is_modern_name};
 use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
+use crate::request::CallError;
 
 /// A session of the legacy era.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Client {
 /// How a handshake ended.
 pub(crate) enum Shaken {
     /// The session is open.
-    Open(Box<Terms>),
+    Open(Box<SessionInfo>),
     /// The server is of the modern era after all, in these revisions.
     IsModern(Vec<String>, RpcError),
     /// It names revisions that can be tried instead, perhaps in an error.
@@ -76,7 +76,7 @@ fn shaken(outcome: Result<Raw, RpcError>) -> Result<Shaken, CallError> {
             else {
                 return Ok(Shaken::Offers(vec![result.protocol_version], None));
             };
-            Ok(Shaken::Open(Box::new(Terms {
+            Ok(Shaken::Open(Box::new(SessionInfo {
                 revision: agreed,
                 server: Some(result.server_info),
                 capabilities: result.capabilities,

@@ -10,8 +10,8 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::answering::cx::Cancel;
-use crate::answering::{Caller, Handler, Server, Subscribed};
+use crate::era::{ServerProfile, Subscribed, SubscriptionObserver};
+use crate::request::{Caller, Cancel};
 
 /// What a session of the legacy era remembers. One for each pipe.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub struct Session {
     subscriptions: Mutex<HashMap<String, Option<Subscribed>>>,
     /// Who is told of subscriptions; unknown until the session is served. Weak: work that outlives its request holds the
     /// session, and must not hold the server.
-    handler: OnceLock<Weak<dyn Handler>>,
+    observer: OnceLock<Weak<dyn SubscriptionObserver>>,
     over: Cancel,
 }
 
@@ -141,8 +141,8 @@ impl Session {
     }
 
     /// Says who is told of subscriptions, from now on and of those there are.
-    pub(crate) fn attach(&self, handler: &Arc<dyn Handler>) {
-        if self.handler.set(Arc::downgrade(handler)).is_err() {
+    pub(crate) fn attach(&self, observer: &Arc<dyn SubscriptionObserver>) {
+        if self.observer.set(Arc::downgrade(observer)).is_err() {
             return;
         }
         let mut known = std::mem::take(&mut *self.subscriptions.lock());
@@ -153,7 +153,7 @@ impl Session {
     }
 
     fn begin(&self, uri: &str) -> Option<Subscribed> {
-        self.handler.get()?.upgrade().map(|handler| Subscribed::new(&handler, uri))
+        self.observer.get()?.upgrade().map(|observer| Subscribed::new(&observer, uri))
     }
 
     /// Whether an array of messages is a message here.
@@ -212,24 +212,24 @@ fn random_key() -> String {
 
 /// Answers `initialize`. The first one counts: a second is refused and changes nothing.
 pub(crate) fn initialize(
-    server: &Server,
+    server: &ServerProfile,
     session: &Session,
     params: Option<&Raw>,
 ) -> Result<InitializeResult, RpcError> {
     if session.is_open() {
-        return Err(server.opening().again());
+        return Err(server.opening.again());
     }
     let params = params.cloned().unwrap_or_else(Raw::empty_object);
     let params =
         InitializeParams::from_raw(&params).map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    let revision = server.opening().agree(server, &params.protocol_version)?;
+    let revision = server.opening.agree(server, &params.protocol_version)?;
     let InitializeParams { client_info, capabilities, .. } = params;
     let agreed = Agreed { revision, client: client_info, capabilities, key: random_key() };
     if session.agreed.set(agreed).is_err() {
-        return Err(server.opening().again());
+        return Err(server.opening.again());
     }
     let mut result =
-        InitializeResult::new(revision.as_str(), server.capabilities().clone(), server.info().clone());
-    result.instructions = server.instructions().map(str::to_owned);
+        InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());
+    result.instructions = server.instructions.as_deref().map(str::to_owned);
     Ok(result)
 }

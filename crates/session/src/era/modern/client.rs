@@ -8,9 +8,9 @@ use switchboard_protocol::{
 
 use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
 use crate::era::legacy::supported;
-use crate::era::{Terms, is_modern_name, may_ask};
-use crate::error::CallError;
+use crate::era::{SessionInfo, is_modern_name, may_ask};
 use crate::link::{Ask, Exchange, Life, Link, Mirror};
+use crate::request::CallError;
 
 /// A session of the modern era: nothing is held but what every request says.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Client {
 #[derive(Debug)]
 pub(crate) enum Probed {
     /// Modern, with these terms.
-    Modern(Box<Terms>),
+    Modern(Box<SessionInfo>),
     /// Modern, but it wants the request in this revision.
     Again(Revision),
     /// It needs a handshake; the revisions it named, if any.
@@ -118,7 +118,7 @@ pub(crate) fn judge(outcome: Result<Raw, RpcError>, offer: &[Revision]) -> Probe
         Ok(result) => {
             let Ok(found) = DiscoverResult::from_raw(&result) else { return Probed::Legacy(Vec::new()) };
             match mutual(&found.supported_versions, offer) {
-                Named::Mutual(revision) => Probed::Modern(Box::new(Terms {
+                Named::Mutual(revision) => Probed::Modern(Box::new(SessionInfo {
                     revision,
                     server: found.server_info(),
                     hints: found.hints(),

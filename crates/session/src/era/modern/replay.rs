@@ -12,8 +12,8 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 
-use crate::answering::{AskError, Reply};
 use crate::era::modern::seal::{Answered, Carried, digest};
+use crate::request::{AskError, Reply};
 
 /// Where a request keeps its questions. Made for the first who asks: most requests never do.
 #[derive(Debug, Default)]

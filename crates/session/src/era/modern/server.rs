@@ -6,15 +6,15 @@ use switchboard_protocol::{
     ClientCapabilities, Era, InputRequired, Meta, Raw, Revision, RpcError, ServerResult,
 };
 
-use crate::answering::Server;
+use crate::era::ServerProfile;
 use crate::era::classify::Stated;
 use crate::era::modern::replay::Run;
 use crate::era::modern::seal::{Bound, seal};
 use crate::era::serving::unsupported_version;
 
 /// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
-pub(crate) fn admit(server: &Server, stated: &Stated) -> Result<Revision, RpcError> {
-    let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.offer().has(*revision);
+pub(crate) fn admit(server: &ServerProfile, stated: &Stated) -> Result<Revision, RpcError> {
+    let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.offer.has(*revision);
     let revision = stated.revision.filter(is_offered);
     revision.ok_or_else(|| unsupported_version(server, &stated.version))
 }
@@ -34,7 +34,7 @@ const ROUND: Duration = Duration::from_secs(600);
 
 /// Turns a run of a handler into its reply: questions become a result that asks, with the state sealed.
 pub(crate) fn finish(
-    server: &Server,
+    server: &ServerProfile,
     bound: impl FnOnce() -> Result<Bound, RpcError>,
     run: Run,
 ) -> Result<ServerResult, RpcError> {
@@ -43,20 +43,20 @@ pub(crate) fn finish(
         Run::Refused(error) => Err(error),
         Run::Questions(questions, carried) => {
             let mut input = InputRequired::new(questions);
-            input.request_state = Some(seal(server.state_keys(), &bound()?, &carried, ROUND)?);
+            input.request_state = Some(seal(&server.state_keys, &bound()?, &carried, ROUND)?);
             Ok(input.into())
         }
     }
 }
 
 /// The text of a result: `resultType` in front unless it is there, and who answered in `_meta`.
-pub(crate) fn decorate(server: &Server, mut result: ServerResult) -> Result<Raw, RpcError> {
+pub(crate) fn decorate(server: &ServerProfile, mut result: ServerResult) -> Result<Raw, RpcError> {
     let failed = |error: switchboard_protocol::EncodeError| RpcError::internal(error.to_string());
     if let ServerResult::InputRequired(_) | ServerResult::CreateTask(_) = result {
         // They say their type themselves.
         let meta = result.meta_mut().map(Option::get_or_insert_default);
         if let Some(meta) = meta.filter(|meta| meta.get(Meta::SERVER_INFO).is_none()) {
-            meta.insert(Meta::SERVER_INFO, server.info_text().clone());
+            meta.insert(Meta::SERVER_INFO, server.info_text.clone());
         }
         return Raw::encode(&result).map_err(failed);
     }
@@ -65,12 +65,12 @@ pub(crate) fn decorate(server: &Server, mut result: ServerResult) -> Result<Raw,
         Some(None) => false,
         Some(Some(meta)) => {
             if meta.get(Meta::SERVER_INFO).is_none() {
-                meta.insert(Meta::SERVER_INFO, server.info_text().clone());
+                meta.insert(Meta::SERVER_INFO, server.info_text.clone());
             }
             true
         }
         None => true,
     };
-    let close = if answers_itself { "}" } else { server.signature() };
+    let close = if answers_itself { "}" } else { &server.signature };
     Raw::encode_between(r#"{"resultType":"complete","#, &result, close, result.size_hint()).map_err(failed)
 }

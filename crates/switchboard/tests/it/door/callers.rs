@@ -2,7 +2,7 @@
 
 use http::request::Parts;
 use serde_json::json;
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 use switchboard_transport::http::server::{HttpOptions, LegacySse, Refused};
 
 use crate::door::{Tenant, alone, call, knock, open, plain_call, service};

@@ -14,7 +14,9 @@ use switchboard_protocol::{
     CallToolResult, Content, ElicitParams, FormField, FormSchema, Implementation, ListCapability, RpcError,
     ServerCapabilities, TextField,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerBuilder, ServerRequest};
+use switchboard_session::server::{
+    Handler, HandlerOutcome, RequestContext, Server, ServerBuilder, ServerRequest,
+};
 use switchboard_transport::http::server::{HttpOptions, HttpService, RequestHead};
 
 /// What a layer puts into requests.
@@ -24,13 +26,13 @@ struct Tenant(&'static str);
 struct Fixture;
 
 impl Handler for Fixture {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let call = match request {
             ServerRequest::CallTool(call) => call,
-            ServerRequest::Other { .. } => return Handled::later(std::future::pending()),
-            other => return Handled::error(RpcError::method_not_found(other.method())),
+            ServerRequest::Other { .. } => return HandlerOutcome::later(std::future::pending()),
+            other => return HandlerOutcome::error(RpcError::method_not_found(other.method())),
         };
-        Handled::later(async move {
+        HandlerOutcome::later(async move {
             match call.name.as_str() {
                 "ask" => {
                     let form = FormSchema::new().with_required("name", FormField::Text(TextField::new()));

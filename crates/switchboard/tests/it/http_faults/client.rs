@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use switchboard::{CallError, Client, Http, LinkError, Offer, Phase, Revision, json};
+use switchboard::{CallError, Client, Http, LinkError, Revision, RevisionPolicy, TimeoutKind, json};
 
 use crate::http_faults::stage::{
     Far, LONG, SHORT, Said, Seen, document, limits, ms, patience, reply, result,
@@ -45,7 +45,7 @@ async fn f082_a_server_that_never_answers_is_left_when_the_time_is_up() {
     let far = Far::start(|seen| call(seen).then(|| Said::Hold(Vec::new(), LONG, b""))).await;
     let session = far.modern().await;
     let error = session.call_tool("t", json!({})).idle_timeout(SHORT).await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: Phase::Idle, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Idle, .. }), "{error:?}");
     far.left(LONG).await;
     assert_eq!(far.count("tools/call"), 1);
 }
@@ -392,11 +392,11 @@ async fn p6_refused_initialize_shows_what_the_server_said() {
     let foreign = json!({"supported": ["2099-01-01"]});
     let nothing = Value::Null;
     for (offer, code, data, ours) in [
-        (Offer::LegacyOnly, -32602, &foreign, "the server speaks 2099-01-01"),
-        (Offer::LegacyOnly, -32001, &nothing, "the server refused"),
-        (Offer::ModernOnly, -32022, &foreign, "the server speaks 2099-01-01"),
-        (Offer::ModernOnly, -32601, &nothing, "no protocol revision in common"),
-        (Offer::Any, -32001, &nothing, "the server refused"),
+        (RevisionPolicy::LegacyOnly, -32602, &foreign, "the server speaks 2099-01-01"),
+        (RevisionPolicy::LegacyOnly, -32001, &nothing, "the server refused"),
+        (RevisionPolicy::ModernOnly, -32022, &foreign, "the server speaks 2099-01-01"),
+        (RevisionPolicy::ModernOnly, -32601, &nothing, "no protocol revision in common"),
+        (RevisionPolicy::Any, -32001, &nothing, "the server refused"),
     ] {
         let far = Far::start(refused(code, "your plan ended in May", data.clone())).await;
         let client = Client::new().with_limits(patience()).with_offer(offer);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use switchboard::{CallError, Client, ClientSession, Http, LinkError, Offer, Phase, json};
+use switchboard::{CallError, Client, ClientSession, Http, LinkError, RevisionPolicy, TimeoutKind, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -57,7 +57,7 @@ impl Proxy {
         Self { at, harms, task }
     }
 
-    async fn session(&self, offer: Offer) -> ClientSession {
+    async fn session(&self, offer: RevisionPolicy) -> ClientSession {
         let http = Http::new(format!("http://{}/mcp", self.at)).limits(limits());
         Client::new().with_offer(offer).with_limits(patience()).connect(http).await.unwrap()
     }
@@ -104,7 +104,7 @@ async fn carry(near: TcpStream, far: TcpStream, harm: Harm, harms: Arc<AtomicBoo
     let _: std::io::Result<()> = tokio::select! { ended = onward => ended, ended = back => ended };
 }
 
-const OFFERS: [Offer; 2] = [Offer::ModernOnly, Offer::LegacyOnly];
+const OFFERS: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
 async fn late_and_single_bytes_change_nothing() {
@@ -130,7 +130,7 @@ async fn a_cut_anywhere_loses_one_call_and_no_other() {
     for at in [1, 9, 17, 40, 80, 120] {
         for tool in ["echo", "speaks"] {
             let proxy = Proxy::start(stand.at, Harm::Cut(at)).await;
-            let session = proxy.session(Offer::ModernOnly).await;
+            let session = proxy.session(RevisionPolicy::ModernOnly).await;
             proxy.harms.store(true, Ordering::SeqCst);
             let called = tokio::time::timeout(LONG, session.call_tool(tool, json!({}))).await.unwrap();
             let error = called.unwrap_err();
@@ -165,10 +165,10 @@ async fn a_peer_that_vanished_costs_the_time_of_its_call() {
     let stand = Stand::open().await;
     for at in [1, 60] {
         let proxy = Proxy::start(stand.at, Harm::Silent(at)).await;
-        let session = proxy.session(Offer::ModernOnly).await;
+        let session = proxy.session(RevisionPolicy::ModernOnly).await;
         proxy.harms.store(true, Ordering::SeqCst);
         let error = session.call_tool("echo", json!({})).idle_timeout(SHORT).await.unwrap_err();
-        assert!(matches!(error, CallError::TimedOut { phase: Phase::Idle, .. }), "{at}: {error:?}");
+        assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Idle, .. }), "{at}: {error:?}");
         proxy.harms.store(false, Ordering::SeqCst);
         assert_eq!(session.call_tool("echo", json!({})).await.unwrap().text(), "{}");
     }

@@ -8,8 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard::protocol::{ListCapability, ListToolsResult, Settings};
 use switchboard::{
-    CallToolResult, Content, Cx, Handled, Handler, HttpListener, HttpOptions, HttpService, Implementation,
-    Level, ListenerLimits, Offer, Raw, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpOptions, HttpService, Implementation,
+    Level, ListenerLimits, Raw, RequestContext, RevisionPolicy, RpcError, Server, ServerCapabilities,
+    ServerRequest, Tool,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -79,45 +80,46 @@ impl Drop for Running {
 struct Fixture(Arc<Told>);
 
 impl Handler for Fixture {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
             return match request {
-                ServerRequest::ListTools(_) => {
-                    Handled::now(ListToolsResult::new([Tool::new("echo", json!({ "type": "object" }))]))
-                }
-                other => Handled::error(RpcError::method_not_found(other.method())),
+                ServerRequest::ListTools(_) => HandlerOutcome::now(ListToolsResult::new([Tool::new(
+                    "echo",
+                    json!({ "type": "object" }),
+                )])),
+                other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
             };
         };
         let done = |text: &str| Ok(CallToolResult::new([Content::text(text)]).into());
         let told = Arc::clone(&self.0);
         match call.name.as_str() {
-            "echo" => Handled::now(CallToolResult::new([Content::text(
+            "echo" => HandlerOutcome::now(CallToolResult::new([Content::text(
                 call.arguments.as_ref().map_or("", Raw::as_str),
             )])),
-            "speaks" => Handled::later(async move {
+            "speaks" => HandlerOutcome::later(async move {
                 cx.progress(1.0, Some(2.0), None);
                 cx.log(Level::Warning, None, "working");
                 tokio::task::yield_now().await;
                 done("spoken")
             }),
-            "speaks_and_echoes" => Handled::later(async move {
+            "speaks_and_echoes" => HandlerOutcome::later(async move {
                 cx.progress(1.0, Some(2.0), None);
                 tokio::task::yield_now().await;
                 done(call.arguments.as_ref().map_or("", Raw::as_str))
             }),
-            "fails" => Handled::later(async { Err(RpcError::invalid_params("it cannot be done")) }),
-            "speaks_and_fails" => Handled::later(async move {
+            "fails" => HandlerOutcome::later(async { Err(RpcError::invalid_params("it cannot be done")) }),
+            "speaks_and_fails" => HandlerOutcome::later(async move {
                 cx.progress(1.0, Some(2.0), None);
                 tokio::task::yield_now().await;
                 Err(RpcError::invalid_params("it cannot be done"))
             }),
-            "waits" => Handled::later(async move {
+            "waits" => HandlerOutcome::later(async move {
                 let running = Running::new(&told);
                 told.go.notified().await;
                 running.finish();
                 done("waited")
             }),
-            "floods" => Handled::later(async move {
+            "floods" => HandlerOutcome::later(async move {
                 let _running = Running::new(&told);
                 let long = "x".repeat(32 * 1024);
                 for step in 1_u32.. {
@@ -127,8 +129,8 @@ impl Handler for Fixture {
                 done("never")
             }),
             "panics" => panic!("by design"),
-            "panics_later" => Handled::later(async { panic!("by design") }),
-            other => Handled::error(RpcError::invalid_params(format!("there is no tool {other:?}"))),
+            "panics_later" => HandlerOutcome::later(async { panic!("by design") }),
+            other => HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {other:?}"))),
         }
     }
 }
@@ -149,10 +151,10 @@ impl Drop for Stand {
 
 impl Stand {
     pub(crate) async fn open() -> Self {
-        Self::with(HttpOptions::default(), ListenerLimits::default(), Offer::Any).await
+        Self::with(HttpOptions::default(), ListenerLimits::default(), RevisionPolicy::Any).await
     }
 
-    pub(crate) async fn with(options: HttpOptions, limits: ListenerLimits, offer: Offer) -> Self {
+    pub(crate) async fn with(options: HttpOptions, limits: ListenerLimits, offer: RevisionPolicy) -> Self {
         let told: Arc<Told> = Arc::default();
         let offers = ServerCapabilities::new()
             .with_tools(ListCapability::new().with_list_changed(true))

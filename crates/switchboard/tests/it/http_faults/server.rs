@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::{HttpOptions, ListenerLimits, Offer};
+use switchboard::{HttpOptions, ListenerLimits, RevisionPolicy};
 use tokio::net::TcpSocket;
 
 use crate::http_faults::raw::{Stand, Told, call, legacy_call, modern, post, request};
@@ -18,7 +18,7 @@ fn quick() -> ListenerLimits {
 }
 
 async fn quick_stand(options: HttpOptions) -> Stand {
-    Stand::with(options, quick(), Offer::Any).await
+    Stand::with(options, quick(), RevisionPolicy::Any).await
 }
 
 fn in_time(begun: Instant) -> bool {
@@ -81,7 +81,7 @@ async fn f124_the_time_between_requests_is_another() {
     const IDLE: Duration = Duration::from_secs(6);
     let mut limits = quick();
     limits.idle = IDLE;
-    let stand = Stand::with(HttpOptions::default(), limits, Offer::Any).await;
+    let stand = Stand::with(HttpOptions::default(), limits, RevisionPolicy::Any).await;
     let mut wire = stand.connect().await;
     wire.write(&call("echo", &[])).await;
     assert_eq!(wire.answer().await.status, 200);
@@ -254,7 +254,7 @@ async fn f133_a_panic_ends_its_own_request_only() {
 
 #[tokio::test]
 async fn f138_headers_of_sessions_are_ignored_in_the_modern_era() {
-    for offer in [Offer::Any, Offer::ModernOnly] {
+    for offer in [RevisionPolicy::Any, RevisionPolicy::ModernOnly] {
         let stand = Stand::with(HttpOptions::default(), ListenerLimits::default(), offer).await;
         let answer = stand.ask(&call("echo", &["mcp-session-id: nonsense", "last-event-id: s1-1"])).await;
         assert_eq!(answer.status, 200);
@@ -265,7 +265,8 @@ async fn f138_headers_of_sessions_are_ignored_in_the_modern_era() {
 
 #[tokio::test]
 async fn f139_other_methods_are_not_allowed() {
-    let stand = Stand::with(HttpOptions::default(), ListenerLimits::default(), Offer::ModernOnly).await;
+    let stand =
+        Stand::with(HttpOptions::default(), ListenerLimits::default(), RevisionPolicy::ModernOnly).await;
     for verb in ["GET", "DELETE", "PUT", "TRACE", "OPTIONS", "PATCH"] {
         let answer = stand.ask(&request(verb, &["accept: text/event-stream"], "")).await;
         assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{verb}");

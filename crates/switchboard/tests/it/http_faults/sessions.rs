@@ -1,14 +1,14 @@
 //! Sessions of the legacy era over a real socket: how they end, how many there are, and what can be replayed.
 
 use serde_json::json;
-use switchboard::{HttpOptions, ListenerLimits, Offer};
+use switchboard::{HttpOptions, ListenerLimits, RevisionPolicy};
 
 use crate::http_faults::crowd::is_long;
 use crate::http_faults::raw::{Stand, legacy_call, modern, post, request};
 use crate::http_faults::stage::{LONG, ms};
 
 async fn stand(options: HttpOptions) -> Stand {
-    Stand::with(options, ListenerLimits::default(), Offer::Any).await
+    Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await
 }
 
 async fn listed(stand: &Stand, session: &str) -> u16 {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::{Client, ClientSession, Http, HttpLimits, Limits, Offer};
+use switchboard::{Client, ClientSession, Http, HttpLimits, Limits, RevisionPolicy};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -124,7 +124,7 @@ impl Far {
 
     /// A session of the legacy era.
     pub(crate) async fn legacy(&self) -> ClientSession {
-        let client = Client::new().with_limits(patience()).with_offer(Offer::LegacyOnly);
+        let client = Client::new().with_limits(patience()).with_offer(RevisionPolicy::LegacyOnly);
         client.connect(self.http()).await.unwrap()
     }
 }

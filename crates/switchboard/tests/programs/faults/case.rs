@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use switchboard::protocol::DecodeKind;
 use switchboard::protocol::jsonrpc::FaultKind;
-use switchboard::session::link::Hint;
-use switchboard::session::peer::Counts;
+use switchboard::session::link::{Counts, Hint};
 use switchboard::{CallError, CallToolResult, LinkError, State, json};
 
 use crate::faults::stage::{LATE, Watched, close_politely, echo, faultd, legacy, real};

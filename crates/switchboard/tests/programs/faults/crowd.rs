@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, ClientSession, Refusal};
+use switchboard::{ClientHandler, ClientSession, HandlerCapabilities, HandlerError, RequestingServer};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -88,12 +88,16 @@ impl Drop for Asked {
     }
 }
 
-impl Answers for Silent {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms()
+impl ClientHandler for Silent {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms()
     }
 
-    fn elicit<'a>(&'a self, _: ElicitParams, _: &'a Asker) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+    fn elicit<'a>(
+        &'a self,
+        _: ElicitParams,
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         self.0.send("asked").unwrap();
         let asked = Asked(self.0.clone());
         Box::pin(async move {

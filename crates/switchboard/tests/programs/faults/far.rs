@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard::session::Peer;
+use switchboard::session::MuxLink;
 use switchboard::session::link::Once;
 use switchboard::transport::stdio::{LineInlet, LineOutlet};
-use switchboard::{CallError, Client, ClientSession, LinkError, PeerLimits, Pipe, Server};
+use switchboard::{CallError, Client, ClientSession, ConnectionLimits, LinkError, Pipe, Server};
 use tokio::io::{
     AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
 };
@@ -113,17 +113,21 @@ impl Far {
 pub(crate) struct Held {
     pub(crate) session: ClientSession,
     pub(crate) far: Far,
-    pub(crate) peer: Arc<Peer>,
+    pub(crate) peer: Arc<MuxLink>,
 }
 
 /// Opens a legacy session.
 pub(crate) async fn open() -> Held {
-    open_with(&legacy(), PeerLimits::default(), ROOM).await.unwrap()
+    open_with(&legacy(), ConnectionLimits::default(), ROOM).await.unwrap()
 }
 
-pub(crate) async fn open_with(client: &Client, limits: PeerLimits, room: usize) -> Result<Held, CallError> {
+pub(crate) async fn open_with(
+    client: &Client,
+    limits: ConnectionLimits,
+    room: usize,
+) -> Result<Held, CallError> {
     let (mut far, pipe) = Far::new(room);
-    let peer = Peer::start(pipe, limits);
+    let peer = MuxLink::start(pipe, limits);
     let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), far.welcome());
     Ok(Held { session: session?, far, peer })
 }
@@ -131,7 +135,7 @@ pub(crate) async fn open_with(client: &Client, limits: PeerLimits, room: usize) 
 /// Opens a modern session with a server that answers the probe.
 pub(crate) async fn open_modern() -> Held {
     let (mut far, pipe) = Far::new(ROOM);
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
     let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), async {
         let probe = far.hear_of("server/discover").await;

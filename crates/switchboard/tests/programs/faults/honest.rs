@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use switchboard::protocol::{ElicitParams, FormSchema, ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Cx, Handled, Handler, Implementation, Level, Raw, RpcError,
-    Server, ServerCapabilities, ServerLimits, ServerRequest, Tool,
+    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, Implementation, Level, Raw,
+    RequestContext, RpcError, Server, ServerCapabilities, ServerLimits, ServerRequest, Tool,
 };
 use tokio::sync::Notify;
 
@@ -35,13 +35,13 @@ impl Honest {
         Server::builder(Implementation::new("honest", "1"), capabilities).limits(limits).build(self.clone())
     }
 
-    fn call(&self, params: &CallToolParams, cx: Cx) -> Handled {
+    fn call(&self, params: &CallToolParams, cx: RequestContext) -> HandlerOutcome {
         let arguments: Value = params.arguments.as_ref().map(|raw| raw.decode().unwrap()).unwrap_or_default();
         let nonce = arguments["nonce"].as_str().unwrap_or_default().to_owned();
         match params.name.as_str() {
             "echo" => text(nonce),
             "bytes" => text("x".repeat(usize::try_from(arguments["count"].as_u64().unwrap()).unwrap())),
-            "exact" => Handled::Now(Ok(Raw::parse(EXACT).unwrap().into())),
+            "exact" => HandlerOutcome::Now(Ok(Raw::parse(EXACT).unwrap().into())),
             "stray" => {
                 println!("stray {nonce}");
                 std::process::Command::new("sh").args(["-c", "echo stray from below"]).status().unwrap();
@@ -49,56 +49,56 @@ impl Honest {
             }
             "gate" => {
                 let gate = Arc::clone(&self.gate);
-                Handled::later(async move {
+                HandlerOutcome::later(async move {
                     gate.notified().await;
                     Ok(CallToolResult::new([Content::text(nonce)]).into())
                 })
             }
             "wait" => {
                 let waiting = Waiting::new(&self.waiting);
-                Handled::later(async move {
+                HandlerOutcome::later(async move {
                     let _waiting = waiting;
                     std::future::pending().await
                 })
             }
-            "chatter" => Handled::later(async move {
+            "chatter" => HandlerOutcome::later(async move {
                 for line in 0.. {
                     cx.log(Level::Error, None, json!({ "line": line, "more": "x".repeat(100) }));
                     tokio::task::yield_now().await;
                 }
                 unreachable!("it is cancelled first")
             }),
-            "ask" => Handled::later(async move {
+            "ask" => HandlerOutcome::later(async move {
                 let schema = FormSchema::new();
                 let asked = cx.elicit("q", ElicitParams::form("well?", schema)).await;
                 let told = asked.map_or_else(|error| error.to_string(), |_| "answered".to_owned());
                 Ok(CallToolResult::new([Content::text(told)]).into())
             }),
             "panic-now" => panic!("as asked"),
-            "panic-later" => Handled::later(async { panic!("as asked") }),
-            "panic-blocking" => Handled::blocking(|| panic!("as asked")),
-            other => Handled::error(RpcError::invalid_params(format!("no such tool: {other}"))),
+            "panic-later" => HandlerOutcome::later(async { panic!("as asked") }),
+            "panic-blocking" => HandlerOutcome::blocking(|| panic!("as asked")),
+            other => HandlerOutcome::error(RpcError::invalid_params(format!("no such tool: {other}"))),
         }
     }
 }
 
 impl Handler for Honest {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(params) => self.call(&params, cx),
             ServerRequest::ListTools(_) => {
                 let schema = json!({"type": "object"});
-                Handled::now(ListToolsResult::new(
+                HandlerOutcome::now(ListToolsResult::new(
                     ["echo", "wait"].map(|name| Tool::new(name, schema.clone())),
                 ))
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }
 
-fn text(text: String) -> Handled {
-    Handled::now(CallToolResult::new([Content::text(text)]))
+fn text(text: String) -> HandlerOutcome {
+    HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
 }
 
 /// Counts itself while it lives.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard::session::link::StartFault;
-use switchboard::{CallError, Client, ClientSession, LinkError, Phase, State, Stdio, Verdict};
+use switchboard::{CallError, Client, ClientSession, EraHint, LinkError, State, Stdio, TimeoutKind};
 
 use crate::faults::part::PART;
 use crate::faults::stage::{
@@ -107,7 +107,7 @@ async fn starts_again(fault: &str) {
 
 async fn f004_a_known_legacy_server_gets_no_probe() {
     let watched = Watched::new(faultd("dies-of-probe"));
-    let session = Client::new().with_verdict(Verdict::Legacy).connect(watched.clone()).await.unwrap();
+    let session = Client::new().with_verdict(EraHint::Legacy).connect(watched.clone()).await.unwrap();
     assert_eq!(watched.children().len(), 1);
     assert_eq!(watched.methods_sent(), ["initialize", "notifications/initialized"]);
     close_politely(&session).await;
@@ -151,7 +151,7 @@ async fn f007_a_server_that_hangs_is_killed_at_the_startup_time() {
     let session = legacy().with_limits(limits(|limits| limits.startup = after)).session(watched.clone());
     let start = Instant::now();
     let error = session.initialize().await.unwrap_err();
-    assert!(matches!(error, CallError::TimedOut { phase: Phase::Startup, .. }), "{error:?}");
+    assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, .. }), "{error:?}");
     assert!(start.elapsed() < LATE, "{:?}", start.elapsed());
     until_gone(watched.children()[0].root_pid()).await;
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use switchboard::{CallError, Client, Offer, Stdio};
+use switchboard::{CallError, Client, RevisionPolicy, Stdio};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 
@@ -22,7 +22,7 @@ fn server() -> Stdio {
     Stdio::new(std::env::current_exe().unwrap()).env(PART, "server")
 }
 
-const ERAS: [Offer; 2] = [Offer::LegacyOnly, Offer::ModernOnly];
+const ERAS: [RevisionPolicy; 2] = [RevisionPolicy::LegacyOnly, RevisionPolicy::ModernOnly];
 
 async fn f053_any_text_survives_the_way_there_and_back() {
     for era in ERAS {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard::transport::stdio::Supervision;
-use switchboard::{CallError, ClientSession, Ended, LinkError, serve_stdio};
+use switchboard::{CallError, ClientSession, CloseOutcome, LinkError, serve_stdio};
 
 use crate::faults::stage::{QUICK, Watched, close_politely, legacy, sh, shell, times, until_gone};
 use crate::faults::{case, framing, honest};
@@ -79,7 +79,7 @@ async fn terminal(script: &str) {
     }
     tokio::select! {
         ended = session.close() => {
-            let Ended::Exited(status) = ended else { panic!("{ended:?}") };
+            let CloseOutcome::Exited(status) = ended else { panic!("{ended:?}") };
             print!("{:?}", status.code);
         }
         _ = interrupts.recv() => {}

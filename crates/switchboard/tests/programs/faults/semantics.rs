@@ -5,9 +5,9 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use switchboard::session::Peer;
+use switchboard::session::MuxLink;
 use switchboard::session::link::Once;
-use switchboard::{CallError, Client, LinkError, PeerLimits, Phase, State};
+use switchboard::{CallError, Client, ConnectionLimits, LinkError, State, TimeoutKind};
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open, open_modern, open_with};
 use crate::faults::stage::{echo, legacy};
@@ -37,7 +37,7 @@ async fn f059_answers_after_a_timeout_or_a_cancellation_are_dropped() {
             request
         });
     assert!(
-        matches!(outcome, Err(CallError::TimedOut { phase: Phase::Total, after, .. }) if after == second),
+        matches!(outcome, Err(CallError::TimedOut { phase: TimeoutKind::Total, after, .. }) if after == second),
         "{outcome:?}"
     );
     assert!(start.elapsed() < second + Duration::from_millis(250));
@@ -125,7 +125,7 @@ async fn f070_the_ids_of_both_sides_are_apart() {
 async fn f074_a_ping_during_the_handshake_is_answered() {
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
         let request = far.hear_of("initialize").await;
         far.say(&json!({"jsonrpc": "2.0", "id": 77, "method": "ping"})).await;
@@ -137,7 +137,7 @@ async fn f074_a_ping_during_the_handshake_is_answered() {
 
 async fn f074_a_ping_during_the_probe_is_answered() {
     let (mut far, pipe) = Far::new(ROOM);
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
     let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
         let request = far.hear_of("server/discover").await;
@@ -150,7 +150,8 @@ async fn f074_a_ping_during_the_probe_is_answered() {
 
 /// The far side answers as soon as it has seen the id, with most of the request still on our side.
 async fn f075_an_answer_may_come_before_the_request_is_written() {
-    let Held { session, mut far, peer } = open_with(&legacy(), PeerLimits::default(), 64).await.unwrap();
+    let Held { session, mut far, peer } =
+        open_with(&legacy(), ConnectionLimits::default(), 64).await.unwrap();
     let large = "x".repeat(100_000);
     let (outcome, rest) =
         tokio::join!(session.call_tool("a", json!({ "large": large })).into_future(), async {

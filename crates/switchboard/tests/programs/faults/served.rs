@@ -208,7 +208,7 @@ async fn f054_a_client_that_reads_late_gets_everything() {
 }
 
 async fn f054_a_client_that_never_reads_is_not_served_and_is_lost() {
-    let limits = limits(|limits| limits.peer.queued_bytes = 10_000);
+    let limits = limits(|limits| limits.connection.queued_bytes = 10_000);
     let honest = Honest::default();
     let Served { mut far, serving } = serve(&honest.serve(limits), LATEST).await;
     let start = Instant::now();
@@ -228,7 +228,7 @@ async fn f054_a_client_that_never_reads_is_not_served_and_is_lost() {
 }
 
 async fn f054_log_messages_for_a_client_that_never_reads_are_not_kept() {
-    let limits = limits(|limits| limits.peer.queued_bytes = 100_000);
+    let limits = limits(|limits| limits.connection.queued_bytes = 100_000);
     let honest = Honest::default();
     let mut served = serve(&honest.serve(limits), LATEST).await;
     served.far.say(&call(1, "chatter", json!({}))).await;

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use switchboard::session::Peer;
+use switchboard::session::MuxLink;
 use switchboard::session::link::{BoxFuture, Link, Rung};
 use switchboard::transport::stdio::{ChildHandle, StopLadder, spawn};
 use switchboard::{
-    CallError, Client, ClientSession, Dial, Ended, Limits, LinkError, Offer, PeerLimits, Stdio, Tap, Way,
-    json,
+    CallError, Client, ClientSession, CloseOutcome, ConnectionLimits, Dial, Direction, Limits, LinkError,
+    RevisionPolicy, Stdio, Tap, json,
 };
 
 use crate::faults::faultd;
@@ -110,7 +110,7 @@ pub(crate) fn sh(script: &str) -> Stdio {
 
 /// A client that speaks to legacy servers without a probe.
 pub(crate) fn legacy() -> Client {
-    Client::new().with_offer(Offer::LegacyOnly)
+    Client::new().with_offer(RevisionPolicy::LegacyOnly)
 }
 
 /// Limits with one change.
@@ -121,30 +121,30 @@ pub(crate) fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
 }
 
 /// Peer limits with one change.
-pub(crate) fn peer_limits(change: impl FnOnce(&mut PeerLimits)) -> PeerLimits {
-    let mut limits = PeerLimits::default();
+pub(crate) fn peer_limits(change: impl FnOnce(&mut ConnectionLimits)) -> ConnectionLimits {
+    let mut limits = ConnectionLimits::default();
     change(&mut limits);
     limits
 }
 
 /// A link that was made, and its process.
-type Started = (Weak<Peer>, ChildHandle);
+type Started = (Weak<MuxLink>, ChildHandle);
 
 /// Starts a command, and remembers every link and process it made and every message that went by.
 #[derive(Clone)]
 pub(crate) struct Watched {
     command: Stdio,
-    limits: PeerLimits,
+    limits: ConnectionLimits,
     links: Arc<Mutex<Vec<Started>>>,
-    said: Arc<Mutex<Vec<(Way, String)>>>,
+    said: Arc<Mutex<Vec<(Direction, String)>>>,
 }
 
 impl Watched {
     pub(crate) fn new(command: Stdio) -> Self {
-        Self { command, limits: PeerLimits::default(), links: Arc::default(), said: Arc::default() }
+        Self { command, limits: ConnectionLimits::default(), links: Arc::default(), said: Arc::default() }
     }
 
-    pub(crate) fn with_limits(mut self, limits: PeerLimits) -> Self {
+    pub(crate) fn with_limits(mut self, limits: ConnectionLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -169,7 +169,7 @@ impl Watched {
     pub(crate) fn methods_sent(&self) -> Vec<String> {
         let said = self.said.lock().unwrap();
         said.iter()
-            .filter(|(way, _)| *way == Way::Out)
+            .filter(|(way, _)| *way == Direction::Out)
             .filter_map(|(_, text)| {
                 let message: serde_json::Value = serde_json::from_str(text).ok()?;
                 Some(message.get("method")?.as_str()?.to_owned())
@@ -190,7 +190,7 @@ impl Watched {
                 .unwrap()
                 .push((way, String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned()));
         });
-        let peer = Peer::start(pipe.with_tap(tap), self.limits.clone());
+        let peer = MuxLink::start(pipe.with_tap(tap), self.limits.clone());
         self.links.lock().unwrap().push((Arc::downgrade(&peer), child));
         Ok(peer)
     }
@@ -216,7 +216,7 @@ pub(crate) async fn echo(session: &ClientSession, nonce: &str) -> Result<(), Cal
 /// Closes a session whose server leaves when its input ends.
 pub(crate) async fn close_politely(session: &ClientSession) {
     match session.close_within(4 * LATE).await {
-        Ended::Exited(exit) => assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}"),
+        CloseOutcome::Exited(exit) => assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}"),
         other => panic!("{other:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use switchboard::session::link::Exit;
 use switchboard::transport::stdio::StopLadder;
-use switchboard::{ClientSession, Ended};
+use switchboard::{ClientSession, CloseOutcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
 use tokio::task::JoinSet;
@@ -32,7 +32,7 @@ crate::trials![real:
 async fn leave(session: &ClientSession) -> (Exit, Duration) {
     let start = Instant::now();
     match session.close_within(4 * LATE).await {
-        Ended::Exited(exit) => (exit, start.elapsed()),
+        CloseOutcome::Exited(exit) => (exit, start.elapsed()),
         other => panic!("{other:?}"),
     }
 }

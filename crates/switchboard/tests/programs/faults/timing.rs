@@ -4,9 +4,9 @@ use std::future::IntoFuture;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::session::Peer;
+use switchboard::session::MuxLink;
 use switchboard::session::link::{Hint, Once};
-use switchboard::{CallError, Client, LinkError, PeerLimits, Phase, State};
+use switchboard::{CallError, Client, ConnectionLimits, LinkError, State, TimeoutKind};
 use tokio::time::Instant;
 
 use crate::faults::far::{Far, Held, ROOM, discovered, open_with};
@@ -28,7 +28,7 @@ const PROBE: Duration = Duration::from_secs(5);
 
 async fn f005_a_probe_that_is_ignored_is_followed_by_a_handshake() {
     let (mut far, pipe) = Far::new(ROOM);
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
     let start = Instant::now();
     let (session, probe) = tokio::join!(client.connect(Once::new(peer.clone())), async {
@@ -55,7 +55,7 @@ async fn f005_a_probe_that_is_ignored_is_followed_by_a_handshake() {
 
 async fn f005_a_late_answer_to_the_probe_may_still_come_first() {
     let (mut far, pipe) = Far::new(ROOM);
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let client = Client::new();
     let (session, ()) = tokio::join!(client.connect(Once::new(peer.clone())), async {
         let probe = far.hear_of("server/discover").await;
@@ -69,12 +69,12 @@ async fn f005_a_late_answer_to_the_probe_may_still_come_first() {
 async fn f007_a_server_that_never_speaks_times_out_while_starting() {
     for client in [legacy(), Client::new()] {
         let (_far, pipe) = Far::new(ROOM);
-        let peer = Peer::start(pipe, PeerLimits::default());
+        let peer = MuxLink::start(pipe, ConnectionLimits::default());
         let session = client.session(Once::new(peer.clone()));
         let start = Instant::now();
         let outcome = session.initialize().await;
         let minute = Duration::from_secs(60);
-        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: Phase::Startup, after, .. } if *after == minute);
+        let is_startup = |error: &CallError| matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, after, .. } if *after == minute);
         assert!(is_startup(&outcome.unwrap_err()));
         assert!(start.elapsed() >= minute && start.elapsed() < minute + Duration::from_millis(250));
         assert!(matches!(session.state(), State::Failed(error) if is_startup(&error)));
@@ -85,7 +85,7 @@ async fn f007_a_server_that_never_speaks_times_out_while_starting() {
 async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
         let request = far.hear_of("initialize").await;
         let answer =
@@ -94,7 +94,10 @@ async fn f037_a_pretty_printed_handshake_times_out_with_a_hint() {
     });
     let error = session.unwrap_err();
     assert!(
-        matches!(error, CallError::TimedOut { phase: Phase::Startup, hint: Some(Hint::PrettyPrints), .. }),
+        matches!(
+            error,
+            CallError::TimedOut { phase: TimeoutKind::Startup, hint: Some(Hint::PrettyPrints), .. }
+        ),
         "{error:?}"
     );
 }
@@ -132,7 +135,8 @@ async fn f054_a_server_that_never_reads_overloads_then_loses_the_connection() {
                 overloaded += 1;
             }
             Err(CallError::Link(LinkError::Lost { sent, .. })) => {
-                let stall = PeerLimits::default().write_stall + PeerLimits::default().write_failed_grace;
+                let stall =
+                    ConnectionLimits::default().write_stall + ConnectionLimits::default().write_failed_grace;
                 assert!(
                     took >= Duration::from_secs(30) && took < stall + Duration::from_millis(250),
                     "{took:?}"
@@ -192,7 +196,7 @@ async fn f054_news_during_the_handshake_is_bounded() {
     const NEWS: u64 = 5_000;
     let (mut far, pipe) = Far::new(ROOM);
     let client = legacy();
-    let peer = Peer::start(pipe, PeerLimits::default());
+    let peer = MuxLink::start(pipe, ConnectionLimits::default());
     let (session, ()) = tokio::join!(client.connect(Once::new(peer)), async {
         let request = far.hear_of("initialize").await;
         for _ in 0..NEWS {
@@ -211,7 +215,7 @@ async fn f054_news_during_the_handshake_is_bounded() {
 
 async fn contract_closing_while_opening_stays_closed() {
     let (mut far, pipe) = Far::new(ROOM);
-    let session = legacy().session(Once::new(Peer::start(pipe, PeerLimits::default())));
+    let session = legacy().session(Once::new(MuxLink::start(pipe, ConnectionLimits::default())));
     let (outcome, ()) = tokio::join!(session.initialize(), async {
         let request = far.hear_of("initialize").await;
         session.close().await;

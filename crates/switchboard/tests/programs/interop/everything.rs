@@ -12,8 +12,8 @@ use switchboard::protocol::{
 };
 use switchboard::session::link::BoxFuture;
 use switchboard::{
-    Abilities, Answers, Asker, Change, Client, ClientSession, Content, HttpWay, Level, ListenFilter, Refusal,
-    Revision, json,
+    Change, Client, ClientHandler, ClientSession, Content, HandlerCapabilities, HandlerError, HttpWay, Level,
+    ListenFilter, RequestingServer, Revision, json,
 };
 
 use crate::interop::listening::Listening;
@@ -183,16 +183,16 @@ fn progress_and_cancellation(over: Over) -> Result<(), Failed> {
 /// Fills in every form, samples a fixed sentence.
 pub(crate) struct Obliging;
 
-impl Answers for Obliging {
-    fn abilities(&self) -> Abilities {
-        Abilities::none().with_forms().with_urls().with_sampling()
+impl ClientHandler for Obliging {
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none().with_forms().with_urls().with_sampling()
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async move {
             Ok(match request {
                 ElicitParams::Form(_) => {
@@ -208,8 +208,8 @@ impl Answers for Obliging {
     fn sample<'a>(
         &'a self,
         _: CreateMessageParams,
-        _: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        _: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async { Ok(CreateMessageResult::new("a-model", [Content::text("sampled words")])) })
     }
 }

@@ -7,7 +7,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 use switchboard::protocol::ResourceBody;
 use switchboard::{
-    CallError, Change, Client, ClientSession, HttpWay, LinkError, ListenFilter, Offer, Revision, json,
+    CallError, Change, Client, ClientSession, HttpWay, LinkError, ListenFilter, Revision, RevisionPolicy,
+    json,
 };
 
 use crate::interop::everything::Obliging;
@@ -15,31 +16,37 @@ use crate::interop::listening::Listening;
 use crate::interop::{Test, block_on};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("typescript_server_with_sessions", || typescript("session", Offer::Any, Form::SESSION)),
-    ("typescript_server_with_documents", || typescript("json", Offer::Any, Form::DOCUMENTS)),
+    ("typescript_server_with_sessions", || typescript("session", RevisionPolicy::Any, Form::SESSION)),
+    ("typescript_server_with_documents", || typescript("json", RevisionPolicy::Any, Form::DOCUMENTS)),
     ("typescript_server_that_forgets_its_session", typescript_forgets),
     ("typescript_server_without_sessions_in_the_modern_era", || {
-        typescript("stateless", Offer::Any, Form::MODERN)
+        typescript("stateless", RevisionPolicy::Any, Form::MODERN)
     }),
     ("typescript_server_without_sessions_in_the_legacy_era", || {
-        typescript("stateless", Offer::LegacyOnly, Form::STATELESS)
+        typescript("stateless", RevisionPolicy::LegacyOnly, Form::STATELESS)
     }),
-    ("typescript_server_of_both_in_the_modern_era", || typescript("both", Offer::Any, Form::MODERN)),
-    ("typescript_server_of_both_in_the_legacy_era", || typescript("both", Offer::LegacyOnly, Form::SESSION)),
-    ("python_server_with_sessions_in_the_modern_era", || python("session", Offer::Any, Form::MODERN)),
+    ("typescript_server_of_both_in_the_modern_era", || typescript("both", RevisionPolicy::Any, Form::MODERN)),
+    ("typescript_server_of_both_in_the_legacy_era", || {
+        typescript("both", RevisionPolicy::LegacyOnly, Form::SESSION)
+    }),
+    ("python_server_with_sessions_in_the_modern_era", || {
+        python("session", RevisionPolicy::Any, Form::MODERN)
+    }),
     ("python_server_with_sessions_in_the_legacy_era", || {
-        python("session", Offer::LegacyOnly, Form { subscribes: false, ..Form::SESSION })
+        python("session", RevisionPolicy::LegacyOnly, Form { subscribes: false, ..Form::SESSION })
     }),
     ("python_server_with_documents_in_the_modern_era", || {
         // It does not look whether the client is still there.
-        python("json", Offer::Any, Form { streams: false, cancels: false, ..Form::MODERN })
+        python("json", RevisionPolicy::Any, Form { streams: false, cancels: false, ..Form::MODERN })
     }),
     ("python_server_with_documents_in_the_legacy_era", || {
-        python("json", Offer::LegacyOnly, Form { subscribes: false, ..Form::DOCUMENTS })
+        python("json", RevisionPolicy::LegacyOnly, Form { subscribes: false, ..Form::DOCUMENTS })
     }),
-    ("python_server_without_sessions_in_the_modern_era", || python("stateless", Offer::Any, Form::MODERN)),
+    ("python_server_without_sessions_in_the_modern_era", || {
+        python("stateless", RevisionPolicy::Any, Form::MODERN)
+    }),
     ("python_server_without_sessions_in_the_legacy_era", || {
-        python("stateless", Offer::LegacyOnly, Form::STATELESS)
+        python("stateless", RevisionPolicy::LegacyOnly, Form::STATELESS)
     }),
 ];
 
@@ -76,15 +83,15 @@ impl Form {
         Self { session: false, cancels: false, asks: false, subscribes: false, ..Self::SESSION };
 }
 
-fn typescript(kind: &'static str, offer: Offer, form: Form) -> Result<(), Failed> {
+fn typescript(kind: &'static str, offer: RevisionPolicy, form: Form) -> Result<(), Failed> {
     block_on(async move { all_of(Listening::typescript(kind).await, offer, form).await })
 }
 
-fn python(kind: &'static str, offer: Offer, form: Form) -> Result<(), Failed> {
+fn python(kind: &'static str, offer: RevisionPolicy, form: Form) -> Result<(), Failed> {
     block_on(async move { all_of(Listening::python(kind).await, offer, form).await })
 }
 
-async fn all_of(server: Listening, offer: Offer, form: Form) {
+async fn all_of(server: Listening, offer: RevisionPolicy, form: Form) {
     let client = Client::new().with_offer(offer).with_answers(Obliging);
     let session = server.connect(&client, HttpWay::Auto).await;
     assert_eq!(session.terms().unwrap().revision, form.revision);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use switchboard::{Client, ClientSession, Ended, Stdio};
+use switchboard::{Client, ClientSession, CloseOutcome, Stdio};
 
 /// A server that others wrote, started for one test.
 pub(crate) struct Peer {
@@ -51,7 +51,7 @@ impl Peer {
     }
 
     /// Closes the session and waits until no process of the peer is left.
-    pub(crate) async fn stop(&self, session: ClientSession) -> Ended {
+    pub(crate) async fn stop(&self, session: ClientSession) -> CloseOutcome {
         self.mark.assert_found();
         let ended = session.close().await;
         self.mark.gone().await;

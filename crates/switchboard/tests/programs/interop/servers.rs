@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use switchboard::{Client, Offer, Revision, json};
+use switchboard::{Client, Revision, RevisionPolicy, json};
 
 use crate::interop::peer::Peer;
 use crate::interop::{Test, block_on};
@@ -12,13 +12,13 @@ use crate::interop::{Test, block_on};
 pub(crate) const TESTS: &[Test] = &[
     ("filesystem_reads_within_its_root", filesystem),
     ("memory_remembers", memory),
-    ("time_is_told_in_the_modern_era", || time(Offer::Any, Revision::LATEST)),
-    ("time_is_told_in_the_legacy_era", || time(Offer::LegacyOnly, Revision::LATEST_LEGACY)),
+    ("time_is_told_in_the_modern_era", || time(RevisionPolicy::Any, Revision::LATEST)),
+    ("time_is_told_in_the_legacy_era", || time(RevisionPolicy::LegacyOnly, Revision::LATEST_LEGACY)),
     ("git_shows_a_log", git),
-    ("rmcp_server_in_the_modern_era", || rmcp(Offer::Any, Revision::LATEST)),
-    ("rmcp_server_in_the_legacy_era", || rmcp(Offer::LegacyOnly, Revision::LATEST_LEGACY)),
+    ("rmcp_server_in_the_modern_era", || rmcp(RevisionPolicy::Any, Revision::LATEST)),
+    ("rmcp_server_in_the_legacy_era", || rmcp(RevisionPolicy::LegacyOnly, Revision::LATEST_LEGACY)),
     ("rmcp_server_of_the_oldest_revision", || {
-        rmcp(Offer::Only(Revision::V2024_11_05), Revision::V2024_11_05)
+        rmcp(RevisionPolicy::Only(Revision::V2024_11_05), Revision::V2024_11_05)
     }),
     ("rmcp_server_that_exits_on_the_probe", rmcp_old),
 ];
@@ -58,7 +58,7 @@ fn memory() -> Result<(), Failed> {
     })
 }
 
-fn time(offer: Offer, spoken: Revision) -> Result<(), Failed> {
+fn time(offer: RevisionPolicy, spoken: Revision) -> Result<(), Failed> {
     block_on(async move {
         let peer = Peer::python("mcp-server-time", &[]);
         let session = peer.connect(&Client::new().with_offer(offer)).await;
@@ -93,7 +93,7 @@ fn git() -> Result<(), Failed> {
     })
 }
 
-fn rmcp(offer: Offer, spoken: Revision) -> Result<(), Failed> {
+fn rmcp(offer: RevisionPolicy, spoken: Revision) -> Result<(), Failed> {
     block_on(async move {
         let peer = Peer::rmcp("SWITCHBOARD_INTEROP_RMCP_SERVER");
         let session = peer.connect(&Client::new().with_offer(offer)).await;

@@ -4,17 +4,17 @@ use switchboard::protocol::{
     CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams, ElicitResult, OrderedMap,
 };
 use switchboard::session::link::BoxFuture;
-use switchboard::{Abilities, Answers, Asker, Content, Raw, Refusal, json};
+use switchboard::{ClientHandler, Content, HandlerCapabilities, HandlerError, Raw, RequestingServer, json};
 
 /// Fixed answers: "decline", "cancel", "refuse" and "wait" do what they say, "slowly" reports progress first, and
 /// anything else is accepted.
 #[derive(Debug)]
-pub(crate) struct Fixed(pub(crate) Abilities);
+pub(crate) struct Fixed(pub(crate) HandlerCapabilities);
 
 impl Fixed {
     /// The abilities named in a header: `forms urls sampling sampling-tools`.
     pub(crate) fn able(words: &str) -> Self {
-        Self(words.split_whitespace().fold(Abilities::none(), |able, word| match word {
+        Self(words.split_whitespace().fold(HandlerCapabilities::none(), |able, word| match word {
             "forms" => able.with_forms(),
             "urls" => able.with_urls(),
             "sampling" => able.with_sampling(),
@@ -24,21 +24,21 @@ impl Fixed {
     }
 }
 
-impl Answers for Fixed {
-    fn abilities(&self) -> Abilities {
+impl ClientHandler for Fixed {
+    fn abilities(&self) -> HandlerCapabilities {
         self.0
     }
 
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<ElicitResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
         Box::pin(async move {
             match (request.message(), &request) {
                 ("decline", _) => Ok(ElicitResult::new(ElicitAction::Decline)),
                 ("cancel", _) => Ok(ElicitResult::new(ElicitAction::Cancel)),
-                ("refuse", _) => Err(Refusal::new("the user is away")),
+                ("refuse", _) => Err(HandlerError::new("the user is away")),
                 ("wait", _) => std::future::pending().await,
                 (_, ElicitParams::Url(_)) => Ok(ElicitResult::new(ElicitAction::Accept)),
                 (message, _) => {
@@ -55,12 +55,12 @@ impl Answers for Fixed {
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
-        asker: &'a Asker,
-    ) -> BoxFuture<'a, Result<CreateMessageResult, Refusal>> {
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
         Box::pin(async move {
             let said = request.messages.first().and_then(|message| message.content.first()?.as_text());
             match said {
-                Some("refuse") => Err(Refusal::new("the user says no")),
+                Some("refuse") => Err(HandlerError::new("the user says no")),
                 Some("wait") => std::future::pending().await,
                 said => {
                     asker.progress(1.0, Some(2.0), Some("half"));

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use switchboard::session::link::{BoxFuture, Link, Rung};
-use switchboard::session::{Peer, PeerLimits};
+use switchboard::session::{ConnectionLimits, MuxLink};
 use switchboard::{Dial, LinkError, Server, Stdio};
 use tokio::net::UnixListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -88,7 +88,7 @@ impl Dial for AnyDial {
             (Self::Memory(arrived), _) => Box::pin(async {
                 let (wire, pipe) = Wire::in_memory();
                 arrived.send(wire).map_err(|_| LinkError::Closed)?;
-                Ok(Peer::start(pipe, PeerLimits::default()) as Arc<dyn Link>)
+                Ok(MuxLink::start(pipe, ConnectionLimits::default()) as Arc<dyn Link>)
             }),
         }
     }

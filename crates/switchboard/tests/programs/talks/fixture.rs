@@ -8,8 +8,8 @@ use switchboard::protocol::{
     SamplingMessage, ServerResult, Task, TaskStatus, TextField, UrlParams,
 };
 use switchboard::{
-    AskError, CallToolParams, CallToolResult, Content, Cx, ErrorCode, Handled, Handler, Implementation,
-    Level, Publisher, Raw, Reply, RpcError, Server, ServerRequest, json,
+    AskError, CallToolParams, CallToolResult, Content, ErrorCode, Handler, HandlerOutcome, Implementation,
+    Level, Publisher, Raw, Reply, RequestContext, RpcError, Server, ServerRequest, json,
 };
 
 use crate::talks::verbs::offer;
@@ -48,22 +48,22 @@ struct Fixture {
 }
 
 impl Handler for Fixture {
-    fn handle(&self, request: ServerRequest, cx: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(params) => {
                 let fixture = self.clone();
-                Handled::later(async move { fixture.call(params, cx).await })
+                HandlerOutcome::later(async move { fixture.call(params, cx).await })
             }
             ServerRequest::ReadResource(params) if params.uri == "note://secret" => {
-                Handled::later(async move {
+                HandlerOutcome::later(async move {
                     let name = name(&cx).await?;
                     Ok(lists::note(&params.uri, &format!("for {name} only")))
                 })
             }
             ServerRequest::GetPrompt(params) if params.name == "ask" => {
-                Handled::later(async move { lists::prompt(&[("name", &name(&cx).await?)]) })
+                HandlerOutcome::later(async move { lists::prompt(&[("name", &name(&cx).await?)]) })
             }
-            listed => Handled::Now(lists::answer(&self.tasks, listed, &cx)),
+            listed => HandlerOutcome::Now(lists::answer(&self.tasks, listed, &cx)),
         }
     }
 
@@ -81,7 +81,7 @@ impl Fixture {
         self.publisher.get().expect("set before the server is served")
     }
 
-    async fn call(&self, params: CallToolParams, cx: Cx) -> Reply {
+    async fn call(&self, params: CallToolParams, cx: RequestContext) -> Reply {
         let arguments: Value =
             params.arguments.as_ref().map_or(Value::Null, |raw| raw.decode().unwrap_or_default());
         let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
@@ -149,7 +149,7 @@ pub(crate) fn said(text: impl Into<String>) -> Reply {
 }
 
 /// Asks for a name, and gives what was answered.
-async fn name(cx: &Cx) -> Result<String, RpcError> {
+async fn name(cx: &RequestContext) -> Result<String, RpcError> {
     let schema = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
     let answer = cx.elicit("name", ElicitParams::form("What is your name?", schema)).await?;
     Ok(match answer.action {
@@ -162,7 +162,7 @@ async fn name(cx: &Cx) -> Result<String, RpcError> {
 }
 
 /// The tools that ask the client. What it cannot be asked is for the model to know.
-async fn ask(tool: &str, arguments: &Value, cx: &Cx) -> Reply {
+async fn ask(tool: &str, arguments: &Value, cx: &RequestContext) -> Reply {
     let asked = match tool {
         "ask" => match name(cx).await {
             Ok(name) => Ok(format!("hello {name}")),
@@ -203,7 +203,7 @@ async fn ask(tool: &str, arguments: &Value, cx: &Cx) -> Reply {
 }
 
 /// Two questions, one after the other, with a step between that is taken once.
-async fn trip(cx: &Cx) -> Result<String, AskError> {
+async fn trip(cx: &RequestContext) -> Result<String, AskError> {
     let schema = FormSchema::new().with_required("name", FormField::Text(TextField::new()));
     let answer = cx.elicit("first", ElicitParams::form("Where from?", schema.clone())).await?;
     let from: String =

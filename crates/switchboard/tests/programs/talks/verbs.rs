@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use switchboard::protocol::{CompleteParams, Root, TaskParams};
 use switchboard::{
-    CallError, Change, Changes, Client, ClientSession, Level, Limits, Listening, Offer, Verdict, json,
+    CallError, Change, ChangeStream, Client, ClientSession, EraHint, Level, Limits, RevisionPolicy,
+    Subscription, json,
 };
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -19,8 +20,8 @@ use crate::talks::talk::Talk;
 #[derive(Clone)]
 pub(crate) struct Ours {
     session: ClientSession,
-    changes: Arc<Mutex<Option<Changes>>>,
-    listening: Arc<Mutex<Vec<Listening>>>,
+    changes: Arc<Mutex<Option<ChangeStream>>>,
+    listening: Arc<Mutex<Vec<Subscription>>>,
     told: UnboundedSender<Value>,
     progress: Arc<Mutex<UnboundedReceiver<Value>>>,
 }
@@ -46,8 +47,8 @@ impl Ours {
             client = client.with_tasks();
         }
         client = match talk.settings.get("known") {
-            Some("modern") => client.with_verdict(Verdict::Modern),
-            Some("legacy") => client.with_verdict(Verdict::Legacy),
+            Some("modern") => client.with_verdict(EraHint::Modern),
+            Some("legacy") => client.with_verdict(EraHint::Legacy),
             _ => client,
         };
         let (told, progress) = unbounded_channel();
@@ -131,7 +132,7 @@ impl Ours {
         given(call.await)
     }
 
-    async fn keep(&self, listening: Result<Listening, CallError>) -> Result<Value, CallError> {
+    async fn keep(&self, listening: Result<Subscription, CallError>) -> Result<Value, CallError> {
         let listening = listening?;
         let accepted = serde_json::to_value(listening.accepted()).unwrap_or_default();
         self.listening.lock().await.push(listening);
@@ -169,12 +170,12 @@ fn told(change: Option<Change>) -> Value {
 }
 
 /// An offer by its name in a header.
-pub(crate) fn offer(name: &str) -> Result<Offer, String> {
+pub(crate) fn offer(name: &str) -> Result<RevisionPolicy, String> {
     Ok(match name {
-        "any" => Offer::Any,
-        "modern" => Offer::ModernOnly,
-        "legacy" => Offer::LegacyOnly,
-        revision => Offer::Only(revision.parse().map_err(|error| format!("{revision}: {error}"))?),
+        "any" => RevisionPolicy::Any,
+        "modern" => RevisionPolicy::ModernOnly,
+        "legacy" => RevisionPolicy::LegacyOnly,
+        revision => RevisionPolicy::Only(revision.parse().map_err(|error| format!("{revision}: {error}"))?),
     })
 }
 
@@ -208,7 +209,7 @@ fn given<T: serde::Serialize>(outcome: Result<T, CallError>) -> Result<Value, Ca
 }
 
 fn listed<T: serde::Serialize>(
-    outcome: Result<&switchboard::Listing<T>, &CallError>,
+    outcome: Result<&switchboard::List<T>, &CallError>,
 ) -> Result<Value, CallError> {
     outcome.map_err(Clone::clone).map(|listing| json!(listing.iter().collect::<Vec<_>>()))
 }

@@ -9,7 +9,7 @@ use switchboard_http::{
     Address, AddressError, Authorizer, HttpClient, HttpOptions, NoAuth, PlainHttp, Secret,
 };
 use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
-use switchboard_session::{Peer, PeerLimits};
+use switchboard_session::{ConnectionLimits, MuxLink};
 
 use crate::http::client::Wire;
 use crate::http::client::failure::link_error;
@@ -249,7 +249,7 @@ impl Http {
         match (self.way, rung, previous) {
             (Way::Sse, Rung::Legacy, Some(previous)) if previous.ended().is_none() => Ok(previous),
             (Way::Sse, ..) | (_, Rung::Oldest, _) => {
-                Ok(Peer::start(connect(self.wire()?).await?, PeerLimits::default()))
+                Ok(MuxLink::start(connect(self.wire()?).await?, ConnectionLimits::default()))
             }
             (_, Rung::Modern, _) => Ok(Arc::new(Stateless::new(self.wire()?))),
             (_, Rung::Legacy, _) => Ok(Arc::new(Stateful::new(self.wire()?))),
@@ -258,7 +258,7 @@ impl Http {
 }
 
 impl Dial for Http {
-    fn may_die_of_the_probe(&self) -> bool {
+    fn probe_may_kill_server(&self) -> bool {
         self.way == Way::Sse
     }
 

@@ -14,8 +14,8 @@ use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
 use switchboard_protocol::method::Initialized;
 use switchboard_protocol::{Raw, RequestId, RpcError};
 use switchboard_session::link::{
-    Agreement, Ask, BoxFuture, Ended, Exchange, Inbound, InboundSender, Inward, Life, Link, LinkError, Note,
-    Post, Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Exchange, Inbound, InboundSender, Inward, Life, Link, LinkError,
+    Note, Post, Upcall,
 };
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -161,14 +161,14 @@ impl Link for Stateful {
         self.inbound.lock().take()
     }
 
-    fn close(&self, within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.session.state.lock().closed = true;
         self.session.lane.close();
         Box::pin(async move {
             self.tasks.lock().drain(..).for_each(|task| task.abort());
             let leaving = self.session.leave();
             let _ = tokio::time::timeout(within.min(self.session.wire.limits.leave), leaving).await;
-            Ended::Left
+            CloseOutcome::Left
         })
     }
 

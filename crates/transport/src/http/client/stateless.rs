@@ -9,9 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use switchboard_protocol::jsonrpc::{self, Envelope, Message, Salvaged};
-use switchboard_protocol::{RequestId, Tool};
+use switchboard_protocol::{Raw, RequestId};
 use switchboard_session::link::{
-    Ask, BoxFuture, Ended, Exchange, Inbound, Life, Link, LinkError, Note, Post,
+    Ask, BoxFuture, CloseOutcome, Exchange, Inbound, Life, Link, LinkError, Note, Post,
 };
 
 use crate::http::client::flow::{Emit, Outcome, exchange, failed};
@@ -66,13 +66,13 @@ impl Link for Stateless {
         None
     }
 
-    fn close(&self, _within: Duration) -> BoxFuture<'_, Ended> {
+    fn close(&self, _within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.closed.store(true, Ordering::Release);
-        Box::pin(async { Ended::Left })
+        Box::pin(async { CloseOutcome::Left })
     }
 
-    fn vet(&self, tool: &Tool) -> Result<(), String> {
-        marked(tool.input_schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
+    fn check_schema(&self, schema: &Raw) -> Result<(), String> {
+        marked(schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
     }
 
     fn ended(&self) -> Option<LinkError> {

@@ -3,8 +3,8 @@
 use http::header::WWW_AUTHENTICATE;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-use switchboard_session::answering::Caller;
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::Caller;
 
 use crate::http::server::guard::Turned;
 use crate::http::server::reply::{self, Reply};

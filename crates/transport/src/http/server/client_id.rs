@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use http::{HeaderMap, HeaderName};
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 
 /// Whom sessions, streams and bytes are counted against.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 pub struct PeerAddress(pub IpAddr);
 
 /// The address of the client that a request came from, for handlers: they get it from
-/// [`Cx::extension`](switchboard_session::answering::Cx::extension). It is what a
+/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is what a
 /// [trusted proxy](super::HttpOptions::trusted_proxies) says, or else the other end of the connection; of IPv6 the network
 /// of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

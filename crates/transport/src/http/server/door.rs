@@ -11,8 +11,8 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body::Body;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{ErrorCode, RpcError};
-use switchboard_session::answering::{Server, ServerSession, stands_alone};
 use switchboard_session::link::BoxFuture;
+use switchboard_session::server::{Server, ServerSession, stands_alone};
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::server::accept::Accept;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;

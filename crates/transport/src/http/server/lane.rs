@@ -10,8 +10,8 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use switchboard_protocol::Raw;
-use switchboard_session::answering::Back;
 use switchboard_session::link::Exchange;
+use switchboard_session::server::{Caller, ReplyChannel};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, request_text};
@@ -109,7 +109,7 @@ impl Lane {
     }
 }
 
-impl Back for Lane {
+impl ReplyChannel for Lane {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let Some(session) = self.session.upgrade() else { return };
         let Some(stream) = self.open(&session) else { return };
@@ -141,6 +141,10 @@ impl Back for Lane {
         let Some(stream) = self.open(&session) else { return };
         session.hang_up(stream, retry);
         self.upgrade();
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.known.as_ref()?.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {

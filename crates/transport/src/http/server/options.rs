@@ -78,11 +78,11 @@ pub struct HttpOptions {
 }
 
 impl HttpOptions {
-    /// Tells callers apart: handlers get theirs from [`Cx::caller`](switchboard_session::answering::Cx::caller), and
+    /// Tells callers apart: handlers get theirs from [`RequestContext::caller`](switchboard_session::server::RequestContext::caller), and
     /// what belongs to one, such as a session, is nobody else's.
     ///
     /// ```
-    /// use switchboard::session::answering::Caller;
+    /// use switchboard::session::server::Caller;
     /// use switchboard::transport::http::server::{HttpOptions, Refused};
     ///
     /// let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
@@ -108,7 +108,7 @@ impl HttpOptions {
     }
 
     /// Hands what a layer in front of the service puts into requests on to handlers, who get it from
-    /// [`Cx::extension`](switchboard_session::answering::Cx::extension) by its type. Everything else is in
+    /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension) by its type. Everything else is in
     /// [`RequestHead::extensions`](crate::http::server::RequestHead::extensions).
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self) -> Self {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
-use switchboard_session::answering::Outcome;
+use switchboard_session::server::Outcome;
 
 use crate::http::message::{before_result, response_text};
 use crate::http::server::accept::Accept;

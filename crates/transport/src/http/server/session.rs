@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::{Mutex, MutexGuard};
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Server, ServerSession, Told};
 use switchboard_session::link::{Event, Flow, LinkError};
+use switchboard_session::server::{ChangeSubscription, Server, ServerSession};
 use tokio::task::AbortHandle;
 
 use crate::http::message::note_text;
@@ -48,7 +48,7 @@ pub(crate) struct HttpSession {
     pub(crate) memory: Arc<ServerSession>,
     state: Mutex<State>,
     limits: StreamLimits,
-    told: Mutex<Option<Told>>,
+    told: Mutex<Option<ChangeSubscription>>,
     /// Whom its bytes are counted against.
     client: Option<ClientId>,
     budgets: SessionBudgets,
@@ -149,7 +149,7 @@ impl HttpSession {
     /// Tells the client of changes from now on.
     pub(super) fn listen_to(self: &Arc<Self>, server: &Arc<Server>) {
         let back = Arc::new(Lane::standalone(self));
-        *self.told.lock() = Some(server.tell(&self.memory, back));
+        *self.told.lock() = Some(server.subscribe_session(&self.memory, back));
     }
 
     /// Takes over what the store says of it.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
-use switchboard_session::answering::{Caller, Server, ServerSession};
+use switchboard_session::server::{Caller, Server, ServerSession};
 
 use crate::http::server::budget::Budget;
 use crate::http::server::client_id::ClientId;

@@ -12,8 +12,8 @@ use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
 use http_body::Body;
 use parking_lot::Mutex;
-use switchboard_session::answering::{Caller, Extensions};
 use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
+use switchboard_session::server::{Caller, Extensions};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::http::server::body::ReplyBody;

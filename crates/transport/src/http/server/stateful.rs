@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::{HeaderValue, StatusCode};
 use switchboard_protocol::jsonrpc::{Envelope, Malformed, Notification, Request, Response};
 use switchboard_protocol::{CancelledParams, Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Back, Outcome, Says};
+use switchboard_session::server::{Answered, MessageClass, Outcome, ReplyChannel};
 use tokio::sync::oneshot;
 
 use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
@@ -64,7 +64,7 @@ pub(crate) async fn answer(
     visitor: &mut Visitor,
     accept: Accept,
     request: Request,
-    says: Says,
+    says: MessageClass,
 ) -> Reply {
     let begins = &*request.method == "initialize"
         && !(inner.server.opens_once() && visitor.headers().contains_key(SESSION_ID));
@@ -94,7 +94,7 @@ async fn begin(
     visitor: &mut Visitor,
     accept: Accept,
     request: Request,
-    says: Says,
+    says: MessageClass,
 ) -> Reply {
     let client = visitor.client(&inner.options);
     let Ok(session) = inner.sessions.begin(visitor.caller.as_ref(), client.as_ref()).await else {
@@ -115,7 +115,7 @@ async fn in_session(
     session: &SessionUse,
     (visitor, accept): (&mut Visitor, Accept),
     request: Request,
-    says: Says,
+    says: MessageClass,
 ) -> Reply {
     let id = request.id.clone();
     let listens = inner.server.is_long_lived(&request.method);
@@ -131,7 +131,7 @@ async fn in_session(
     let lane = Arc::new(Lane::new(session, streams, Some(visitor.take(&inner.options))));
     // Dropped early, the request is not waited for any more; the session goes on with it.
     let _waiting = Waiting { session, lane: &lane };
-    match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn Back>) {
+    match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn ReplyChannel>) {
         Answered::Refused(error) => whole(inner, session, &lane, accept, (&id, &Err(error))),
         Answered::Now(outcome) if !wants_stream && lane.close_unused().is_none() => {
             message(inner, accept, &id, &outcome)
@@ -399,7 +399,7 @@ async fn element_outcome(
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
     let lane = Lane::new(session, false, Some(known));
-    match inner.server.answer(&session.memory, request, says, Arc::new(lane) as Arc<dyn Back>) {
+    match inner.server.answer(&session.memory, request, says, Arc::new(lane) as Arc<dyn ReplyChannel>) {
         Answered::Refused(error) => Err(error),
         Answered::Now(outcome) => outcome,
         Answered::Later(answering) => answering.await,

@@ -8,8 +8,8 @@ use std::time::Duration;
 use http::StatusCode;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{Raw, RequestId, RpcError};
-use switchboard_session::answering::{Answered, Answering, Back, Outcome, Says};
 use switchboard_session::link::Exchange;
+use switchboard_session::server::{Answered, Answering, Caller, MessageClass, Outcome, ReplyChannel};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, response_text};
@@ -28,7 +28,7 @@ pub(crate) async fn answer(
     visitor: &mut Visitor,
     accept: Accept,
     request: Request,
-    says: Says,
+    says: MessageClass,
 ) -> Reply {
     let id = request.id.clone();
     let refused = |error: RpcError| reply::refusal(Some(&id), StatusCode::BAD_REQUEST, error);
@@ -61,7 +61,7 @@ pub(crate) async fn answer(
         known: visitor.take(&inner.options),
     });
     let metadata = inner.options.resource_metadata.as_deref();
-    match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn Back>) {
+    match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn ReplyChannel>) {
         Answered::Refused(error) => {
             let status = match status_of(error.code) {
                 StatusCode::OK => StatusCode::BAD_REQUEST,
@@ -160,7 +160,7 @@ impl Upgrade {
     }
 }
 
-impl Back for Upgrade {
+impl ReplyChannel for Upgrade {
     fn note(&self, method: &str, params: Option<&Raw>) {
         // Over HTTP a stream ends with its answer; the other way to end is for pipes.
         if !self.allowed || method == "notifications/cancelled" {
@@ -181,6 +181,10 @@ impl Back for Upgrade {
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
         None
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.known.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
-use switchboard_session::answering::Caller;
+use switchboard_session::server::Caller;
 
 use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
 use crate::http::server::options::HttpOptions;
 
 /// The head of the request that brought a message: what handlers may know of HTTP. They get it from
-/// [`Cx::extension`](switchboard_session::answering::Cx::extension).
+/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension).
 ///
 /// Where [callers are told apart](crate::http::server::HttpOptions::with_authenticate) it has no `Authorization`: that
 /// was for this server, and must not travel on.

@@ -212,7 +212,7 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-fn one(counts: &mut switchboard::session::peer::Counts) {
+fn one(counts: &mut switchboard::session::link::Counts) {
     counts.malformed = 1;
 }
 

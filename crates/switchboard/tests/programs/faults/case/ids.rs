@@ -207,11 +207,11 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-fn late_one(counts: &mut switchboard::session::peer::Counts) {
+fn late_one(counts: &mut switchboard::session::link::Counts) {
     counts.late_or_unknown = 1;
 }
 
-fn stray_one(counts: &mut switchboard::session::peer::Counts) {
+fn stray_one(counts: &mut switchboard::session::link::Counts) {
     counts.stray_notes = 1;
 }
 

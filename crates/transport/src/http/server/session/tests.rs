@@ -5,7 +5,9 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use switchboard_protocol::{Implementation, Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
+use switchboard_session::server::{
+    Handler, HandlerOutcome, RequestContext, Server, ServerRequest, ServerSession,
+};
 
 use super::{Feed, HttpSession};
 use crate::http::server::budget::Budget;
@@ -16,8 +18,8 @@ use crate::http::server::stream::Weight;
 struct Nothing;
 
 impl Handler for Nothing {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
-        Handled::error(RpcError::method_not_found(request.method()))
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+        HandlerOutcome::error(RpcError::method_not_found(request.method()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Which sessions give way to newcomers, and which never do.
 
 use switchboard_protocol::{Implementation, Raw, RpcError, ServerCapabilities};
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest, ServerSession};
+use switchboard_session::server::{
+    Handler, HandlerOutcome, RequestContext, Server, ServerRequest, ServerSession,
+};
 
 use super::*;
 use crate::http::server::budget::ByteBudget;
@@ -11,8 +13,8 @@ use crate::http::server::stream::Weight;
 struct Nothing;
 
 impl Handler for Nothing {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
-        Handled::error(RpcError::method_not_found(request.method()))
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
+        HandlerOutcome::error(RpcError::method_not_found(request.method()))
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard_protocol::{
     CallToolResult, Content, Implementation, ListCapability, RpcError, ServerCapabilities,
 };
-use switchboard_session::answering::{Cx, Handled, Handler, Server, ServerRequest};
+use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use super::*;
 use crate::http::server::door::HttpService;
@@ -19,12 +19,12 @@ const SIZE: usize = 500 * 1024;
 struct Echo;
 
 impl Handler for Echo {
-    fn handle(&self, request: ServerRequest, _: Cx) -> Handled {
+    fn handle(&self, request: ServerRequest, _: RequestContext) -> HandlerOutcome {
         match request {
             ServerRequest::CallTool(_) => {
-                Handled::now(CallToolResult::new([Content::text("x".repeat(SIZE))]))
+                HandlerOutcome::now(CallToolResult::new([Content::text("x".repeat(SIZE))]))
             }
-            other => Handled::error(RpcError::method_not_found(other.method())),
+            other => HandlerOutcome::error(RpcError::method_not_found(other.method())),
         }
     }
 }

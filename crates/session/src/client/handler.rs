@@ -1,0 +1,225 @@
+//! The client's handler of requests from a server: input from the user, a completion from the application's model.
+//!
+//! Written once: whether it is reached by a request of the server (legacy) or by a result that asks for input
+//! (modern) cannot be seen from here.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use switchboard_protocol::{
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation, ProgressParams,
+    Raw, RequestId, Revision,
+};
+
+use crate::link::{BoxFuture, Link, Post};
+
+/// Answers what a server asks. Roots are set on the session itself and need no answer from here.
+///
+/// ```
+/// use switchboard::session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
+/// use switchboard::session::link::BoxFuture;
+/// use switchboard::protocol::{ElicitAction, ElicitParams, ElicitResult};
+///
+/// struct AlwaysDecline;
+/// impl ClientHandler for AlwaysDecline {
+///     fn abilities(&self) -> HandlerCapabilities {
+///         HandlerCapabilities::none().with_forms()
+///     }
+///     fn elicit<'a>(&'a self, _: ElicitParams, _: &'a RequestingServer) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
+///         Box::pin(async { Ok(ElicitResult::new(ElicitAction::Decline)) })
+///     }
+/// }
+/// ```
+pub trait ClientHandler: Send + Sync + 'static {
+    /// What can be asked at all; this is what the server is told.
+    fn abilities(&self) -> HandlerCapabilities {
+        HandlerCapabilities::none()
+    }
+
+    /// The name the user knows the server by, where these answer one server only: it names who asks. A server's own name
+    /// for itself is a claim, and is never shown in its place.
+    fn server_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// The server wants input from the user. Show who asks; never open a URL without consent.
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
+        let _ = (request, asker);
+        Box::pin(async { Err(HandlerError::new("nobody is here to ask")) })
+    }
+
+    /// The server wants a completion from a model.
+    fn sample<'a>(
+        &'a self,
+        request: CreateMessageParams,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
+        let _ = (request, asker);
+        Box::pin(async { Err(HandlerError::new("no model is here to ask")) })
+    }
+}
+
+impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
+    fn abilities(&self) -> HandlerCapabilities {
+        (**self).abilities()
+    }
+
+    fn server_name(&self) -> Option<&str> {
+        (**self).server_name()
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        request: ElicitParams,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
+        (**self).elicit(request, asker)
+    }
+
+    fn sample<'a>(
+        &'a self,
+        request: CreateMessageParams,
+        asker: &'a RequestingServer,
+    ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
+        (**self).sample(request, asker)
+    }
+}
+
+/// Answers nothing, and says so from the start.
+impl ClientHandler for () {}
+
+/// What a client handler can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct HandlerCapabilities {
+    /// The user fills in forms.
+    pub forms: bool,
+    /// The user visits URLs.
+    pub urls: bool,
+    /// A model completes messages.
+    pub sampling: bool,
+    /// The model may use tools the server names.
+    pub sampling_tools: bool,
+}
+
+impl HandlerCapabilities {
+    /// Nothing.
+    pub const fn none() -> Self {
+        Self { forms: false, urls: false, sampling: false, sampling_tools: false }
+    }
+
+    /// And forms.
+    #[must_use]
+    pub const fn with_forms(mut self) -> Self {
+        self.forms = true;
+        self
+    }
+
+    /// And URLs.
+    #[must_use]
+    pub const fn with_urls(mut self) -> Self {
+        self.urls = true;
+        self
+    }
+
+    /// And sampling.
+    #[must_use]
+    pub const fn with_sampling(mut self) -> Self {
+        self.sampling = true;
+        self
+    }
+
+    /// And sampling with tools.
+    #[must_use]
+    pub const fn with_sampling_tools(mut self) -> Self {
+        self.sampling = true;
+        self.sampling_tools = true;
+        self
+    }
+}
+
+/// The server that asks. Its display is the name the user knows the server by, else "the server".
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RequestingServer {
+    /// The name the user knows the server by: that of its configuration.
+    pub name: Option<String>,
+    /// Who the server says it is: a claim, which anybody can make.
+    pub server: Option<Implementation>,
+    pub(crate) report: Option<Report>,
+}
+
+/// Where progress of an answer is reported, when the server asked for it.
+#[derive(Clone)]
+pub(crate) struct Report {
+    pub(crate) token: RequestId,
+    // Weak: whoever keeps a `RequestingServer` does not keep the server alive.
+    pub(crate) link: Weak<dyn Link>,
+    pub(crate) revision: Revision,
+}
+
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Report").field(&self.token).finish()
+    }
+}
+
+impl RequestingServer {
+    /// Whoever this is; for tests of [`ClientHandler`].
+    pub fn new(server: Option<Implementation>) -> Self {
+        Self { name: None, server, report: None }
+    }
+
+    /// With the name the user knows the server by.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Tells the server how far the answer is. Does nothing when it did not ask for that.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(Report { token, link, revision }) = &self.report else { return };
+        let Some(link) = link.upgrade() else { return };
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.total = total;
+        params.message = message.map(str::to_owned);
+        params.lower(*revision);
+        if let Ok(params) = Raw::encode(&params) {
+            // The link may be gone, and then nobody is left to tell.
+            let _ = link.post(Post::Note { method: "notifications/progress", params: Some(params.as_str()) });
+        }
+    }
+}
+
+impl fmt::Display for RequestingServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.as_deref().unwrap_or("the server"))
+    }
+}
+
+/// Why a client handler did not answer. A user who declines has answered: that is a result, not an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandlerError {
+    reason: String,
+}
+
+impl HandlerError {
+    /// An error with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+impl fmt::Display for HandlerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl Error for HandlerError {}

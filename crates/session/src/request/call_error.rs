@@ -1,0 +1,199 @@
+//! Why a call did not give its result: one variant for each thing a caller can do about it.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use switchboard_protocol::{DecodeError, EncodeError, Revision, RpcError};
+
+use crate::link::{Hint, LinkError};
+
+/// A call that did not give its result.
+///
+/// [`CallError::Remote`] is what the server said; every other variant is local and never looks like the server's.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The server answered with an error.
+    Remote(RpcError),
+    /// The connection could not carry the call: not started, exited, lost, overloaded, too large, damaged, closed.
+    Link(LinkError),
+    /// The time was up. The server was told to stop.
+    TimedOut {
+        /// Which wait was too long.
+        phase: TimeoutKind,
+        /// How long it was.
+        after: Duration,
+        /// What may be wrong with the server.
+        hint: Option<Hint>,
+    },
+    /// The call was cancelled from this side, other than by dropping it.
+    Cancelled,
+    /// The session is not open yet: call `initialize` first.
+    NotInitialized,
+    /// The session was closed.
+    Closed,
+    /// The server does not offer this. Nothing was sent.
+    Unsupported {
+        /// The capability that is missing.
+        what: &'static str,
+    },
+    /// The answer is not what the specification says it must be.
+    Protocol {
+        /// What was asked.
+        method: String,
+        /// What is wrong, and where.
+        error: DecodeError,
+    },
+    /// The two sides share no protocol revision.
+    NoCommonRevision {
+        /// What this side was ready to speak.
+        ours: Vec<Revision>,
+        /// What the server named; empty when it named none.
+        theirs: Vec<String>,
+        /// The server's own error, when it refused with one.
+        refusal: Option<Box<RpcError>>,
+    },
+    /// The server asked for input that this side did not give.
+    InputRefused(String),
+    /// The server asked for input too many times for one call.
+    TooManyRounds {
+        /// The limit in force.
+        rounds: usize,
+    },
+    /// The parameters cannot be written as JSON. Nothing was sent.
+    Parameters(String),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(error) => write!(f, "the server refused: {error}"),
+            Self::Link(error) => fmt::Display::fmt(error, f),
+            Self::TimedOut { phase, after, hint } => {
+                write!(f, "no answer within {after:?} ({phase})")?;
+                hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
+            }
+            Self::Cancelled => f.write_str("the call was cancelled"),
+            Self::NotInitialized => f.write_str("the session is not initialized; call initialize() first"),
+            Self::Closed => f.write_str("the session is closed"),
+            Self::Unsupported { what } => write!(f, "the server does not offer {what}"),
+            Self::Protocol { method, error } => {
+                write!(f, "the server's answer to {method} is not valid: {error}")
+            }
+            Self::NoCommonRevision { ours, theirs, refusal } => {
+                let (ours, theirs) = (dates(ours), named(theirs));
+                write!(
+                    f,
+                    "no protocol revision in common: this side speaks {ours}, the server speaks {theirs}"
+                )?;
+                refusal.as_ref().map_or(Ok(()), |refusal| write!(f, "; the server refused: {refusal}"))
+            }
+            Self::InputRefused(why) => write!(f, "the server asked for input and did not get it: {why}"),
+            Self::TooManyRounds { rounds } => {
+                write!(f, "the server asked for input more than {rounds} times for one call")
+            }
+            Self::Parameters(why) => write!(f, "the parameters cannot be sent: {why}"),
+        }
+    }
+}
+
+impl Error for CallError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Link(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+fn dates(revisions: &[Revision]) -> String {
+    revisions.iter().map(|revision| revision.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn named(theirs: &[String]) -> String {
+    if theirs.is_empty() { "another (it did not say which)".to_owned() } else { theirs.join(", ") }
+}
+
+impl CallError {
+    /// Whether the same call may simply be made again: nothing was carried out, or nothing was sent.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::Link(LinkError::Overloaded { .. } | LinkError::Lost { sent: false, .. })
+                | Self::NotInitialized
+        )
+    }
+
+    /// Whether the server may have carried out the call although no result came.
+    pub fn outcome_unknown(&self) -> bool {
+        match self {
+            Self::TimedOut { .. } | Self::Cancelled => true,
+            Self::Link(error) => matches!(
+                error,
+                LinkError::Exited(_)
+                    | LinkError::Lost { sent: true, .. }
+                    | LinkError::TooLarge { .. }
+                    | LinkError::Malformed(_)
+                    | LinkError::Closed
+                    // Taken, or broken on the way: only what was refused for what it is was not carried out.
+                    | LinkError::Refused { status: 200..300 | 500.., .. }
+            ),
+            Self::Protocol { .. } | Self::Closed => true,
+            _ => false,
+        }
+    }
+
+    /// The error object of the server, where it sent one.
+    pub fn remote(&self) -> Option<&RpcError> {
+        match self {
+            Self::Remote(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    #[cfg(feature = "client")]
+    pub(crate) fn protocol(method: &str, error: DecodeError) -> Self {
+        Self::Protocol { method: method.to_owned(), error }
+    }
+}
+
+impl From<LinkError> for CallError {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::Closed => Self::Closed,
+            other => Self::Link(other),
+        }
+    }
+}
+
+impl From<EncodeError> for CallError {
+    fn from(error: EncodeError) -> Self {
+        Self::Parameters(error.to_string())
+    }
+}
+
+/// Which wait was too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeoutKind {
+    /// From the start of the server to its opening answer.
+    Startup,
+    /// Without any word on the call.
+    Idle,
+    /// The whole call, however much progress it reported.
+    Total,
+    /// All pages of a list.
+    List,
+}
+
+impl fmt::Display for TimeoutKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Startup => "while starting",
+            Self::Idle => "without a word on the call",
+            Self::Total => "for the whole call",
+            Self::List => "for the whole list",
+        })
+    }
+}

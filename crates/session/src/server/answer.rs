@@ -1,0 +1,376 @@
+//! One request in, one response out. No peer, no table, no outlet.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use switchboard_protocol::jsonrpc::Request;
+use switchboard_protocol::surface::{Declared, Direction, Place, Row};
+use switchboard_protocol::{
+    EmptyResult, FromRaw, Implementation, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities,
+    SetLevelParams, SubscribeParams, surface,
+};
+
+use crate::era::serving::{Admission, RequestEra, Resume, ServerSession, admit, discover};
+use crate::era::{Look, Questions, may_ask};
+use crate::link::BoxFuture;
+use crate::request::{Caller, Cancel, Reply, ReplyChannel};
+use crate::server::listen::listen;
+use crate::server::request_context::Asking;
+use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
+
+/// What the client is told: a result as text, or an error.
+pub type Outcome = Result<Raw, RpcError>;
+
+/// How a request is answered.
+pub enum Answered {
+    /// Not at all: it is not in order, and nobody was asked.
+    Refused(RpcError),
+    /// At once.
+    Now(Outcome),
+    /// In a while. Dropping it cancels the request.
+    Later(Answering),
+}
+
+impl std::fmt::Debug for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(error) => f.debug_tuple("Refused").field(error).finish(),
+            Self::Now(outcome) => f.debug_tuple("Now").field(outcome).finish(),
+            Self::Later(_) => f.write_str("Later"),
+        }
+    }
+}
+
+/// Answers one request. `look` is what it says of itself.
+pub(crate) fn answer(
+    server: &Arc<Server>,
+    session: &Arc<ServerSession>,
+    request: Request,
+    look: Look,
+    back: Arc<dyn ReplyChannel>,
+) -> Answered {
+    let Request { id, method, params, .. } = &request;
+    // What is answered here never reaches the handler, which is told of it all the same.
+    let observe = |era: Option<&RequestEra>, error: Option<&RpcError>| {
+        let request = AnsweredRequest { method, caller: back.caller(), era, error };
+        server.handler().answered(&request);
+    };
+    let (era, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
+        Err(error) => {
+            observe(None, Some(&error));
+            return Answered::Refused(error);
+        }
+        Ok(Admission::Answered(reply, era)) => {
+            observe(Some(&era), reply.as_ref().err());
+            return Answered::Now(era.seal(server.profile(), reply));
+        }
+        Ok(Admission::Admitted(era, progress)) => (era, progress),
+    };
+    if let Err(error) = allowed(server, &era, method)
+        && let Err(error) = era.seal(server.profile(), Err(error))
+    {
+        observe(Some(&era), Some(&error));
+        return Answered::Refused(error);
+    }
+    if let Some(built_in) = built_in(server, session, &era, (id, method), params.as_ref(), &back) {
+        return match built_in {
+            BuiltIn::Replied(reply) => {
+                observe(Some(&era), reply.as_ref().err());
+                Answered::Now(era.seal(server.profile(), reply))
+            }
+            BuiltIn::Listens(future, cancel) => {
+                observe(Some(&era), None);
+                Answered::Later(Answering { future, cancel: Some(cancel) })
+            }
+        };
+    }
+    match hand_over(server, era, request, progress, back) {
+        Ok(answered) => answered,
+        Err((era, error)) => Answered::Now(era.seal(server.profile(), Err(error))),
+    }
+}
+
+/// A request that was answered without the handler: one of the protocol itself, such as `initialize` or `ping`, or one
+/// that was refused.
+#[derive(Clone, Copy)]
+pub struct AnsweredRequest<'a> {
+    method: &'a str,
+    caller: Option<&'a Caller>,
+    era: Option<&'a RequestEra>,
+    error: Option<&'a RpcError>,
+}
+
+impl<'a> AnsweredRequest<'a> {
+    /// The method of the request.
+    pub fn method(&self) -> &'a str {
+        self.method
+    }
+
+    /// On whose behalf the request was made, where the binding found that out.
+    pub fn caller(&self) -> Option<&'a Caller> {
+        self.caller
+    }
+
+    /// Who the client says it is. For display only.
+    pub fn client(&self) -> Option<Implementation> {
+        self.era.and_then(RequestEra::client)
+    }
+
+    /// The error it was answered with.
+    pub fn error(&self) -> Option<&'a RpcError> {
+        self.error
+    }
+}
+
+impl fmt::Debug for AnsweredRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("AnsweredRequest");
+        shown.field("method", &self.method).field("caller", &self.caller).field("error", &self.error);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Whether the revision has the method and the server offers what it needs.
+fn allowed(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcError> {
+    let not_found = || RpcError::method_not_found(method);
+    let mut rows = surface::find(method).peekable();
+    if rows.peek().is_none() {
+        // No word of the specification: the handler may know it.
+        return Ok(());
+    }
+    let revision = era.revision();
+    let Some(Row { needs, place, direction, .. }) = rows.find(|row| row.covers(revision)).copied() else {
+        return Err(not_found());
+    };
+    if !direction.covers(Direction::ClientToServer) {
+        return Err(not_found());
+    }
+    if let Some(Declared::ByServer(path) | Declared::ByReceiver(path)) = needs
+        && !offers(server.capabilities(), path)
+    {
+        return Err(not_found());
+    }
+    match place {
+        Place::Core => Ok(()),
+        Place::Extension(id) if server.capabilities().has_extension(id) => era.requires_extension(id),
+        _ => Err(not_found()),
+    }
+}
+
+fn offers(has: &ServerCapabilities, path: &str) -> bool {
+    match path {
+        "tools" => has.tools.is_some(),
+        "resources" => has.resources.is_some(),
+        "resources.subscribe" => {
+            has.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+        }
+        "prompts" => has.prompts.is_some(),
+        "completions" => has.completions.is_some(),
+        "logging" => has.logging.is_some(),
+        other => has.declares(other),
+    }
+}
+
+enum BuiltIn {
+    Replied(Reply),
+    Listens(BoxFuture<'static, Outcome>, Arc<Cancel>),
+}
+
+/// The methods that need no handler.
+fn built_in(
+    server: &Arc<Server>,
+    session: &Arc<ServerSession>,
+    era: &RequestEra,
+    (id, method): (&RequestId, &str),
+    params: Option<&Raw>,
+    back: &Arc<dyn ReplyChannel>,
+) -> Option<BuiltIn> {
+    let done =
+        |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
+    Some(match method {
+        "server/discover" => BuiltIn::Replied(Ok(discover(server.profile()).into())),
+        "ping" => done(Ok(())),
+        "logging/setLevel" => done(read(method, params).map(|SetLevelParams { level, .. }| {
+            let level: Level = level;
+            session.set_log_level(level);
+        })),
+        "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
+            server.may_subscribe(&uri, &**back)?;
+            session.subscribe(uri)
+        })),
+        "resources/unsubscribe" => {
+            done(read(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
+        }
+        "subscriptions/listen" => match read::<ListenParams>(method, params) {
+            Ok(params) => {
+                let (future, cancel) = listen(server, era, id, params.notifications, back);
+                BuiltIn::Listens(future, cancel)
+            }
+            Err(error) => BuiltIn::Replied(Err(error)),
+        },
+        _ => return None,
+    })
+}
+
+fn read<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
+    let params = params.cloned().unwrap_or_else(Raw::empty_object);
+    T::from_raw(&params)
+        .map_err(|error| RpcError::invalid_params(format!("Invalid params for {method}: {error}")))
+}
+
+/// Hands a request to the handler.
+fn hand_over(
+    server: &Arc<Server>,
+    era: RequestEra,
+    asked: Request,
+    progress: Option<RequestId>,
+    back: Arc<dyn ReplyChannel>,
+) -> Result<Answered, (RequestEra, RpcError)> {
+    let request = match ServerRequest::read(&asked) {
+        Ok(request) => request,
+        Err(error) => return Err((era, error)),
+    };
+    let Request { id, method, params, .. } = asked;
+    let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
+    let asks = may_ask(method);
+    let questions = if asks {
+        let (responses, state) = round(&request);
+        let caller = state.and_then(|_| back.caller());
+        let resume = Resume { method, params: &text, responses, state, caller };
+        match era.resumed(server.profile(), resume) {
+            Ok(questions) => questions,
+            Err(error) => return Err((era, error)),
+        }
+    } else {
+        Questions::default()
+    };
+    let logs = server.capabilities().logging.is_some();
+    let of_extension = matches!(request, ServerRequest::Other { .. });
+    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
+    let cx = RequestContext::new(id, era.clone(), progress, back, asking, questions);
+    let cancel = cx.cancel();
+    let own = cx.clone();
+    let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
+        .unwrap_or_else(|_| HandlerOutcome::Now(Err(panicked(method))));
+    let handler: BoxFuture<'static, Reply> = match handled {
+        HandlerOutcome::Now(reply) => {
+            cancel.finish();
+            let outcome = era.seal(server.profile(), reply);
+            if cancel.has_progressed() {
+                // The binding leaves time between the two.
+                let future = Box::pin(std::future::ready(outcome));
+                return Ok(Answered::Later(Answering { future, cancel: Some(cancel) }));
+            }
+            return Ok(Answered::Now(outcome));
+        }
+        HandlerOutcome::Cached(cached) => {
+            cancel.finish();
+            return Ok(Answered::Now(cached.seal(server, &era)));
+        }
+        HandlerOutcome::Later(future) => future,
+        HandlerOutcome::Blocking(work) => {
+            let method = method.to_owned();
+            Box::pin(async move {
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked(&method)))
+            })
+        }
+    };
+    let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
+    let run = if asks {
+        let principal = own.caller().map(Caller::principal);
+        era.run(server.profile(), (method, text, principal), handler, own)
+    } else {
+        handler
+    };
+    let server = Arc::clone(server);
+    let future = Box::pin(async move {
+        let reply = run.await;
+        era.seal(server.profile(), reply)
+    });
+    Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
+}
+
+/// The answers and the state that a retry brings.
+fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
+    match request {
+        ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
+        ServerRequest::GetPrompt(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
+        ServerRequest::ReadResource(params) => {
+            (params.input_responses.as_ref(), params.request_state.as_deref())
+        }
+        _ => (None, None),
+    }
+}
+
+/// What the client is told of a panic: nothing of what it said, and a word to find it by in the log.
+fn panicked(method: &str) -> RpcError {
+    // Random without a generator: each of these has keys of its own.
+    let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
+    tracing::error!(method, incident, "a handler panicked");
+    RpcError::internal(format!("Internal error: the request could not be handled (incident {incident})"))
+}
+
+/// A handler whose panic ends its own request and nothing else.
+struct Guarded {
+    handler: BoxFuture<'static, Reply>,
+    method: String,
+}
+
+impl Future for Guarded {
+    type Output = Reply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+        let handler = &mut self.handler;
+        match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
+            Ok(polled) => polled,
+            Err(_) => Poll::Ready(Err(panicked(&self.method))),
+        }
+    }
+}
+
+/// A request being answered. Dropping it before its end cancels it.
+pub struct Answering {
+    future: BoxFuture<'static, Outcome>,
+    cancel: Option<Arc<Cancel>>,
+}
+
+impl Answering {
+    /// What tells its handler that it is cancelled, before its task is dropped.
+    pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
+        self.cancel.clone()
+    }
+}
+
+impl Future for Answering {
+    type Output = Outcome;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        let polled = self.future.as_mut().poll(cx);
+        if polled.is_ready()
+            && let Some(cancel) = self.cancel.take()
+        {
+            cancel.finish();
+        }
+        polled
+    }
+}
+
+impl std::fmt::Debug for Answering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Answering")
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.cancel.take() {
+            cancel.set();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A listen stream of the modern era: acknowledged first, then fed with what it asked for, tagged with its id.
+
+use std::sync::Arc;
+
+use switchboard_protocol::surface::TASKS_EXTENSION;
+use switchboard_protocol::{
+    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError,
+    ServerCapabilities,
+};
+
+use crate::era::serving::RequestEra;
+use crate::era::{News, Subscribed};
+use crate::link::BoxFuture;
+use crate::request::{Caller, Cancel, ReplyChannel};
+use crate::server::Server;
+use crate::server::answer::Outcome;
+use crate::server::publish::Hears;
+
+/// Serves a listen request until the client or the server ends it.
+pub(crate) fn listen(
+    server: &Arc<Server>,
+    era: &RequestEra,
+    id: &RequestId,
+    wanted: ListenFilter,
+    back: &Arc<dyn ReplyChannel>,
+) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
+    let cancel: Arc<Cancel> = Arc::default();
+    let owner = back.caller().map(Caller::principal);
+    let accepted = match accept(server, era, wanted, &**back, owner.as_deref()) {
+        Ok(accepted) => accepted,
+        Err(error) => {
+            let refused = era.seal(server.profile(), Err(error));
+            return (Box::pin(async { refused }), cancel);
+        }
+    };
+    let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
+    let id = id.clone();
+    let (server, era, back) = (Arc::clone(server), era.clone(), Arc::clone(back));
+    let cancelled = Arc::clone(&cancel);
+    let future = Box::pin(async move {
+        let mut ended = server.publisher.ended();
+        let subscribed = accepted.resource_subscriptions.clone();
+        let mut acknowledged = Acknowledged::new(accepted.clone());
+        acknowledged.meta = Some(meta.clone());
+        let stream =
+            Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back), cancelled });
+        // Nothing may come before the acknowledgement, and nothing after it may be missed.
+        let _registered = server.publisher.register_after(stream, || {
+            if let Ok(params) = Raw::encode(&acknowledged) {
+                back.note("notifications/subscriptions/acknowledged", Some(&params));
+            }
+        });
+        let _subscribed: Vec<Subscribed> =
+            subscribed.iter().map(|uri| Subscribed::new(server.observer(), uri)).collect();
+        // Ends when the server says so; the client ends it by cancelling, which drops this.
+        let _ = ended.changed().await;
+        // The specification's pages name two ways to end; a client takes whichever it knows.
+        let mut cancelled = CancelledParams::new(id);
+        cancelled.meta = Some(meta.clone());
+        if let Ok(params) = Raw::encode(&cancelled) {
+            back.note("notifications/cancelled", Some(&params));
+        }
+        let mut result = switchboard_protocol::EmptyResult::default();
+        result.meta = Some(meta);
+        era.seal(server.profile(), Ok(result.into()))
+    });
+    (future, cancel)
+}
+
+/// Resources, and tasks, that one stream may listen for.
+const MOST_LISTENED: usize = 1_000;
+
+/// The part of a filter that this server can honour.
+fn accept(
+    server: &Server,
+    era: &RequestEra,
+    wanted: ListenFilter,
+    back: &dyn ReplyChannel,
+    owner: Option<&str>,
+) -> Result<ListenFilter, RpcError> {
+    let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
+    let mut accepted = ListenFilter::new();
+    let changes = |flag: Option<bool>| flag == Some(true);
+    accepted.tools_list_changed =
+        wanted.tools_list_changed && tools.as_ref().is_some_and(|tools| changes(tools.list_changed));
+    accepted.prompts_list_changed =
+        wanted.prompts_list_changed && prompts.as_ref().is_some_and(|prompts| changes(prompts.list_changed));
+    accepted.resources_list_changed = wanted.resources_list_changed
+        && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
+    let most = wanted.resource_subscriptions.len().max(wanted.task_ids.len());
+    if most > MOST_LISTENED {
+        let reason =
+            format!("one stream listens for at most {MOST_LISTENED} resources and tasks, not {most}");
+        return Err(RpcError::invalid_params(reason));
+    }
+    if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
+        for uri in &wanted.resource_subscriptions {
+            server.may_subscribe(uri, back)?;
+        }
+        accepted.resource_subscriptions = wanted.resource_subscriptions;
+    }
+    if !wanted.task_ids.is_empty() && server.capabilities().has_extension(TASKS_EXTENSION) {
+        era.requires_extension(TASKS_EXTENSION)?;
+        accepted.task_ids = wanted.task_ids;
+        accepted.task_ids.retain(|task| server.may_follow(task, owner));
+    }
+    Ok(accepted)
+}
+
+struct Stream {
+    filter: ListenFilter,
+    meta: Meta,
+    back: Arc<dyn ReplyChannel>,
+    cancelled: Arc<Cancel>,
+}
+
+impl Hears for Stream {
+    fn hear(&self, news: &News) {
+        let wanted = match news {
+            News::Tools => self.filter.tools_list_changed,
+            News::Prompts => self.filter.prompts_list_changed,
+            News::Resources => self.filter.resources_list_changed,
+            News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
+            News::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
+        };
+        // After a cancellation nothing more may be said, even before the task of the stream is gone.
+        if !wanted || self.cancelled.is_set() {
+            return;
+        }
+        let params = match news {
+            News::Resource(uri) => {
+                let mut updated = ResourceUpdated::new(uri.as_str());
+                updated.meta = Some(self.meta.clone());
+                Raw::encode(&updated)
+            }
+            News::Task(task) => {
+                let mut told = (**task).clone();
+                told.meta = Some(self.meta.clone());
+                Raw::encode(&told)
+            }
+            News::Tools | News::Prompts | News::Resources => {
+                Raw::encode(&serde_json::json!({ "_meta": self.meta }))
+            }
+        };
+        if let Ok(params) = params {
+            self.back.note(news.method(), Some(&params));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The server's side of a session: one request in, one response out, in either era.
+
+mod answer;
+mod binding;
+mod cached_result;
+mod detach;
+mod handler;
+mod in_process;
+mod listen;
+mod publish;
+mod request_context;
+mod serve;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
+mod server;
+
+pub use crate::era::serving::TaskWays;
+pub use crate::request::{AskError, Caller, Extensions, Reply, ReplyChannel};
+pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
+pub use binding::{ChangeSubscription, MessageClass, ServerSession, stands_alone};
+pub use cached_result::CachedResult;
+pub use detach::Asks;
+pub use handler::{Handler, HandlerOutcome, ServerRequest};
+pub use in_process::InProcess;
+pub use publish::Publisher;
+pub use request_context::RequestContext;
+pub use server::{Server, ServerBuilder, ServerLimits};

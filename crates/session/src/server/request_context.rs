@@ -1,0 +1,395 @@
+//! The context of a request for its handler: what is known of it, progress, log messages, questions, cancellation.
+
+use std::any::TypeId;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
+use switchboard_protocol::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, Implementation,
+    InputRequest, Level, ListRootsResult, LogMessage, ProgressParams, Raw, RequestId, Revision, Root,
+    RpcError,
+};
+
+use crate::era::serving::{RequestEra, TaskWays};
+use crate::era::{Questions, is_extension_note};
+use crate::request::{AskError, Caller, Cancel, ReplyChannel};
+use crate::server::detach::Detachment;
+
+/// The context of one request, for its handler. Cheap to clone.
+#[derive(Clone)]
+pub struct RequestContext {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    id: RequestId,
+    era: RequestEra,
+    questions: Questions,
+    progress_token: Option<RequestId>,
+    back: Arc<dyn ReplyChannel>,
+    cancel: Arc<Cancel>,
+    progress: Mutex<ProgressState>,
+    may_ask: bool,
+    ask_within: Duration,
+    logs: bool,
+    of_extension: bool,
+    detachment: Detachment,
+}
+
+struct ProgressState {
+    last: f64,
+    at: Option<Instant>,
+    /// Whether the handler reported progress itself.
+    is_own: bool,
+}
+
+/// Whether a request may ask, and how long the client may take to answer.
+pub(crate) struct Asking {
+    pub(crate) may_ask: bool,
+    pub(crate) ask_within: Duration,
+    /// Whether the server declares that it logs.
+    pub(crate) logs: bool,
+    /// Whether the request is one of an extension.
+    pub(crate) of_extension: bool,
+}
+
+/// Progress is told at most this often, but for its end.
+const PROGRESS_GAP: Duration = Duration::from_millis(50);
+
+impl RequestContext {
+    pub(crate) fn new(
+        id: RequestId,
+        era: RequestEra,
+        progress_token: Option<RequestId>,
+        back: Arc<dyn ReplyChannel>,
+        asking: Asking,
+        questions: Questions,
+    ) -> Self {
+        let Asking { may_ask, ask_within, logs, of_extension } = asking;
+        let progress = Mutex::new(ProgressState { last: f64::NEG_INFINITY, at: None, is_own: false });
+        let inner = Inner {
+            id,
+            era,
+            questions,
+            progress_token,
+            back,
+            cancel: Arc::default(),
+            progress,
+            may_ask,
+            ask_within,
+            logs,
+            of_extension,
+            detachment: Detachment::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.inner.cancel)
+    }
+
+    pub(crate) fn detachment(&self) -> &Detachment {
+        &self.inner.detachment
+    }
+
+    /// The revision this request is served in.
+    pub fn revision(&self) -> Revision {
+        self.inner.era.revision()
+    }
+
+    /// Whether structured content may be any JSON; where not, it is an object.
+    pub fn any_structured(&self) -> bool {
+        self.inner.era.any_structured()
+    }
+
+    /// Whether tools declare the schema of their output and results hold structured content.
+    pub fn has_output_schemas(&self) -> bool {
+        self.inner.era.has_output_schemas()
+    }
+
+    /// The id of the request.
+    pub fn request_id(&self) -> &RequestId {
+        &self.inner.id
+    }
+
+    /// Who the client says it is. For display only.
+    pub fn client(&self) -> Option<Implementation> {
+        self.inner.era.client()
+    }
+
+    /// On whose behalf the request is made, where the binding found that out.
+    pub fn caller(&self) -> Option<&Caller> {
+        self.inner.back.caller()
+    }
+
+    /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
+    /// then only who knows the name of a thing can have it.
+    pub fn owner(&self) -> Option<String> {
+        self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
+    }
+
+    /// How work that outlives its request is followed in the revision of this one, where it can be.
+    pub fn task_ways(&self) -> Option<TaskWays> {
+        self.inner.era.task_ways()
+    }
+
+    /// Whether the request may use an extension: it must have declared it.
+    ///
+    /// # Errors
+    /// What the client is told when not.
+    pub fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
+        self.inner.era.requires_extension(id)
+    }
+
+    /// Tells the work of this request that it is cancelled, after it has outlived it.
+    pub fn end(&self) {
+        self.inner.cancel.set();
+    }
+
+    /// What the binding knows of the request beside its message, by its type.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.inner.back.extension(TypeId::of::<T>())?.downcast_ref()
+    }
+
+    /// What the client declared it can be asked.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        self.inner.era.capabilities()
+    }
+
+    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
+    /// have an error for it.
+    pub fn tells_misfits_in_results(&self) -> bool {
+        self.inner.era.tells_misfits_in_results()
+    }
+
+    /// Reports progress. Does nothing when the client did not ask for it, or when it goes backwards.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        if self.inner.progress_token.is_some() {
+            self.inner.progress.lock().is_own = true;
+            self.report(progress, total, message);
+        }
+    }
+
+    fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        let Some(token) = &self.inner.progress_token else { return };
+        {
+            let mut told = self.inner.progress.lock();
+            let soon = told.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
+            let is_end = total.is_some_and(|total| progress >= total);
+            if progress.is_nan() || progress <= told.last || (soon && !is_end) {
+                return;
+            }
+            (told.last, told.at) = (progress, Some(Instant::now()));
+        }
+        let mut params = ProgressParams::new(token.clone(), progress);
+        params.total = total;
+        params.message = message.map(str::to_owned);
+        params.lower(self.revision());
+        self.inner.cancel.progressed();
+        self.tell("notifications/progress", &params);
+    }
+
+    /// Whether the client asked to be told of progress.
+    pub fn wants_progress(&self) -> bool {
+        self.inner.progress_token.is_some()
+    }
+
+    /// Reports how many items a streaming handler has sent so far. Does nothing when the client did not ask for progress
+    /// or when the handler reports progress of its own, which counts something else. The first item is not reported:
+    /// a handler that reports progress has done so before its second item.
+    pub fn progress_items(&self, count: u64) {
+        if count < 2 || self.inner.progress.lock().is_own {
+            return;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+        self.report(count as f64, None, Some(&format!("{count} items so far")));
+    }
+
+    /// Sends a log message, if the client wants messages of this level.
+    pub fn log(&self, level: Level, logger: Option<&str>, data: impl Serialize) {
+        if !self.inner.logs || !self.inner.era.wants_log(level) {
+            return;
+        }
+        let Ok(data) = Raw::encode(&data) else { return };
+        let mut message = LogMessage::new(level, data);
+        message.logger = logger.map(str::to_owned);
+        self.tell("notifications/message", &message);
+    }
+
+    fn tell<T: Serialize>(&self, method: &str, params: &T) {
+        // After the answer, or once it is cancelled, nothing more may be said about a request.
+        if self.inner.cancel.is_over() && !self.is_detached() {
+            return;
+        }
+        if let Ok(params) = Raw::encode(params) {
+            self.note(method, Some(&params));
+        }
+    }
+
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        // A handler may run on for a moment on another thread; nothing may be said for it any more.
+        let may = !self.is_detached() || self.inner.era.tells_after_the_answer();
+        if may && !self.is_cancelled() {
+            self.inner.back.note(method, params);
+        }
+    }
+
+    /// Whether the client can be asked for input in a form.
+    pub fn can_elicit(&self) -> bool {
+        self.inner.may_ask
+            && self.capabilities().elicitation.as_ref().is_some_and(|elicitation| elicitation.allows_form())
+    }
+
+    /// Asks the user. `key` names the question within this request.
+    ///
+    /// **Code before a question may run more than once**: in the modern era the request is answered with the
+    /// question, and the handler runs again from the top when the answer comes. Use [`Self::step`] for what must
+    /// happen once.
+    ///
+    /// # Errors
+    /// When the client cannot be asked, or its answer is none.
+    pub async fn elicit(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, AskError> {
+        self.ask(key, InputRequest::from(request)).await
+    }
+
+    /// Asks the client's model. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn sample(
+        &self,
+        key: &str,
+        request: CreateMessageParams,
+    ) -> Result<CreateMessageResult, AskError> {
+        self.ask(key, InputRequest::from(request)).await
+    }
+
+    /// Asks for the client's roots. As [`Self::elicit`].
+    ///
+    /// # Errors
+    /// As [`Self::elicit`].
+    pub async fn roots(&self, key: &str) -> Result<Vec<Root>, AskError> {
+        let result: ListRootsResult = self.ask(key, InputRequest::Roots(Default::default())).await?;
+        Ok(result.roots)
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, key: &str, request: InputRequest) -> Result<T, AskError> {
+        if !self.inner.may_ask {
+            return Err(AskError::NotHere);
+        }
+        let Inner { era, back, questions, .. } = &*self.inner;
+        let asking = async {
+            match self.inner.detachment.asks() {
+                Some(asks) => asks.ask(key, era.askable(request)?).await,
+                None => era.ask(&**back, questions, key, request).await,
+            }
+        };
+        let answer =
+            tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)??;
+        answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
+    }
+
+    /// Makes any request of the client that the revision allows, e.g. `ping`. In the modern era there is none.
+    ///
+    /// # Errors
+    /// When the revision has no such request, the client did not declare it, or its answer is none.
+    pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
+        let asking = self.inner.era.request(&*self.inner.back, method, params);
+        tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
+    }
+
+    /// Sends any notification that belongs to this request, where the revision has it.
+    ///
+    /// One of an extension, `notifications/<prefix>/…`, is sent where the client declared an extension with that prefix;
+    /// in answer to a request of an extension always. Its parameters say by `requestId` whose it is.
+    pub fn notify(&self, method: &str, params: Option<&Raw>) {
+        if self.may_notify(method) {
+            self.note(method, params);
+        }
+    }
+
+    /// Sends a notification of an extension that the request itself asked for, whatever its session declared. Its
+    /// parameters say by `requestId` whose it is.
+    pub fn notify_requested(&self, method: &str, params: &Raw) {
+        if is_extension_note(method) {
+            self.note(method, Some(params));
+        }
+    }
+
+    /// Whether [`Self::notify`] sends a notification of this name.
+    pub fn may_notify(&self, method: &str) -> bool {
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.may_tell(method)
+    }
+
+    /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
+    ///
+    /// # Errors
+    /// What the step itself gives, or that its result cannot be kept.
+    pub async fn step<T, E, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<Result<T, E>, AskError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, E>>,
+    {
+        if let Some(kept) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached()) {
+            return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
+        }
+        match step().await {
+            Ok(result) => {
+                let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
+                self.inner.era.remember(&self.inner.questions, key, kept);
+                Ok(Ok(result))
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Whether the client is so slow to read that what it is told should wait.
+    pub fn is_behind(&self) -> bool {
+        self.inner.back.is_behind()
+    }
+
+    /// Whether anybody still waits for the answer, or for what is told before it.
+    pub fn is_over(&self) -> bool {
+        self.inner.cancel.is_over()
+    }
+
+    /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that
+    /// takes long need not hold a connection.
+    pub fn hang_up(&self, retry: Duration) {
+        self.inner.back.hang_up(retry);
+    }
+
+    /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is
+    /// of no use to anybody then.
+    pub async fn session_ended(&self) {
+        self.inner.era.session_ended().await;
+    }
+
+    /// Waits until the request is cancelled. For work that outlives its handler; a handler itself is simply dropped.
+    pub async fn cancelled(&self) {
+        self.inner.cancel.wait().await;
+    }
+
+    /// Whether the request was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.inner.cancel.is_set()
+    }
+}
+
+impl AsRef<Questions> for RequestContext {
+    fn as_ref(&self) -> &Questions {
+        &self.inner.questions
+    }
+}
+
+impl std::fmt::Debug for RequestContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RequestContext")
+            .field("id", &self.inner.id)
+            .field("revision", &self.revision())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,473 @@
+//! Serving a pipe: every request is answered where it was read, and only one that waits becomes a task.
+//!
+//! Both eras share the pipe: each message says which one it belongs to. The answers of one read leave in one write.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use switchboard_protocol::jsonrpc::{
+    Envelope, Malformed, Notification, Request, Response, Salvaged, Version,
+};
+use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, RpcError};
+use tokio::task::{AbortHandle, JoinHandle};
+
+use crate::era::NOTE_RULES;
+use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
+use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
+use crate::server::answer::{Answered, Answering, Outcome};
+use crate::server::{Server, ServerSession};
+
+/// How long an answer waits after the last progress of its request. Enough for a reader that waits for
+/// input, also on a busy machine: with 2 ms the SDK lost 15 of 20 there, without a pause all of them.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(10);
+
+impl Server {
+    /// Serves one connection until it ends, and says how it did: [`LinkError::Closed`] is the ordinary end.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the connection and cancels what is under way.
+    pub async fn serve(self: &Arc<Self>, pipe: Pipe) -> LinkError {
+        self.serve_with(pipe, Extensions::new()).await
+    }
+
+    /// As [`Self::serve`], for a caller who is known: whoever holds the other end of the pipe.
+    pub async fn serve_as(self: &Arc<Self>, pipe: Pipe, caller: Caller) -> LinkError {
+        self.serve_with(pipe, Extensions::new().with(caller)).await
+    }
+
+    /// As [`Self::serve`], with what is known of every request of the connection: handlers get it from
+    /// [`RequestContext::extension`](crate::server::RequestContext::extension).
+    pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
+        let limits = self.limits().connection.clone();
+        let Pipe { outlet, inlet, guard, tap } = pipe;
+        let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
+        let counters = Arc::new(Counters::default());
+        let inflight =
+            Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
+        let session = Arc::new(ServerSession::owned_by(extensions.get()));
+        let voice = Arc::new(Voice {
+            outbox: Arc::clone(&outbox),
+            inflight: Arc::clone(&inflight),
+            ids: AtomicI64::new(1),
+            counters: Arc::clone(&counters),
+            most_waiting: limits.queued_bytes as u64,
+            extensions,
+        });
+        let connection = Arc::new(Connection {
+            server: Arc::clone(self),
+            session,
+            voice,
+            running: Mutex::default(),
+            idle: tokio::sync::Notify::new(),
+        });
+        let _subscription = self.subscribe_session(&connection.session, connection.back());
+        let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
+        let _stop_flusher = AbortOnDrop(flusher.abort_handle());
+        let _cancel_all = CancelAll(Arc::clone(&connection));
+        let mut attend = Attendant { connection: Arc::clone(&connection) };
+        let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
+        // Nobody will answer what was asked: handlers that wait for it may finish now.
+        inflight.end(&end);
+        connection.drain(self.limits().drain).await;
+        outbox.close();
+        drop(guard);
+        end
+    }
+}
+
+/// Stops a task when it is dropped.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Cancels everything under way on a connection when it is dropped.
+struct CancelAll(Arc<Connection>);
+
+impl Drop for CancelAll {
+    fn drop(&mut self) {
+        self.0.running.lock().drain().for_each(|(_, running)| running.abort());
+        self.0.session.end();
+    }
+}
+
+/// One connection being served.
+struct Connection {
+    server: Arc<Server>,
+    session: Arc<ServerSession>,
+    voice: Arc<Voice>,
+    /// Requests being answered.
+    running: Mutex<HashMap<RequestId, Running, foldhash::fast::RandomState>>,
+    /// Told whenever a request is done.
+    idle: tokio::sync::Notify,
+}
+
+/// How a connection is spoken on. It knows nothing of the server: work that outlives its request must not keep that.
+struct Voice {
+    outbox: Arc<Outbox>,
+    inflight: Arc<Inflight>,
+    ids: AtomicI64,
+    counters: Arc<Counters>,
+    /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
+    /// not read is not served.
+    most_waiting: u64,
+    extensions: Extensions,
+}
+
+enum Running {
+    /// Part of a batch that is being looked at.
+    Here,
+    /// A task of its own, with what tells its handler that it is over.
+    Task(AbortHandle, Option<Arc<Cancel>>),
+}
+
+impl Running {
+    fn abort(self) {
+        if let Self::Task(task, cancel) = self {
+            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            cancel.inspect(|cancel| cancel.set());
+            task.abort();
+        }
+    }
+}
+
+impl Connection {
+    fn back(&self) -> Arc<dyn ReplyChannel> {
+        Arc::clone(&self.voice) as Arc<dyn ReplyChannel>
+    }
+
+    /// Whether a request may be answered now: not when its id is taken or there are too many.
+    fn check(&self, id: &RequestId) -> Result<(), RpcError> {
+        let running = self.running.lock();
+        if running.contains_key(id) {
+            return Err(RpcError::invalid_request(format!(
+                "a request with the id {id} is under way already"
+            )));
+        }
+        if running.len() >= self.server.limits().requests {
+            return Err(RpcError::internal("too many requests are under way; wait for some to be answered"));
+        }
+        Ok(())
+    }
+
+    /// Enters a request that is not answered at once.
+    fn enter(&self, id: &RequestId) {
+        self.running.lock().insert(id.clone(), Running::Here);
+    }
+
+    /// Takes a request out; false when it was cancelled meanwhile.
+    fn leave(&self, id: &RequestId) -> bool {
+        let was_there = self.running.lock().remove(id).is_some();
+        self.idle.notify_waiters();
+        was_there
+    }
+
+    /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
+    fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
+        // The client may be gone, and then nobody is left to tell.
+        let _ = put_answer(&self.voice.outbox, id, outcome.as_ref(), Flush::Promised);
+    }
+
+    /// Lets the client read the progress of a request by itself before the answer is put.
+    ///
+    /// Clients of the TypeScript SDK handle an answer before the progress that came in the same read, and then drop that
+    /// progress (typescript-sdk issue 2580).
+    async fn separate_from_progress(&self, request: &Cancel) {
+        let pause = PROGRESS_PAUSE.saturating_sub(request.since_progress().unwrap_or(PROGRESS_PAUSE));
+        if !pause.is_zero() {
+            self.voice.outbox.flush_now();
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Answers from a task of its own.
+    fn put_later(&self, id: &RequestId, outcome: &Outcome) {
+        let _ = put_answer(&self.voice.outbox, Some(id), outcome.as_ref(), Flush::Soon);
+    }
+
+    fn cancel(&self, id: &RequestId) {
+        let running = self.running.lock().remove(id);
+        if let Some(running) = running {
+            running.abort();
+            self.idle.notify_waiters();
+        }
+    }
+
+    /// Lets what is under way finish, writes out what is there, and ends the rest.
+    async fn drain(&self, within: Duration) {
+        let finished = async {
+            loop {
+                let told = self.idle.notified();
+                if self.running.lock().is_empty() {
+                    return;
+                }
+                told.await;
+            }
+        };
+        let _ = tokio::time::timeout(within, finished).await;
+        self.voice.outbox.flush_now();
+        let _ = tokio::time::timeout(within, self.voice.outbox.written_down_to(0)).await;
+    }
+}
+
+impl ReplyChannel for Voice {
+    fn note(&self, method: &str, params: Option<&Raw>) {
+        if self.outbox.waiting() > self.most_waiting {
+            self.counters.dropped_notes();
+            return;
+        }
+        let _ = put_note(&self.outbox, method, params.map(Raw::as_str));
+    }
+
+    fn is_behind(&self) -> bool {
+        self.outbox.waiting() > self.most_waiting / 2 && !self.outbox.is_closed()
+    }
+
+    fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
+        let id = RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed));
+        Some(Exchange::Piped(self.inflight.open(id, Life::Call, |outbox, id, flush| {
+            put_request(outbox, id, method, params.as_str(), flush)
+        })))
+    }
+
+    fn caller(&self) -> Option<&Caller> {
+        self.extensions.get()
+    }
+
+    fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.extensions.find(of)
+    }
+}
+
+/// What a server does with what its client starts.
+struct Attendant {
+    connection: Arc<Connection>,
+}
+
+impl Attend for Attendant {
+    fn request(&mut self, request: Request) {
+        let connection = &self.connection;
+        let id = request.id.clone();
+        if request.version == Version::Other {
+            connection.put(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
+            return;
+        }
+        if let Err(error) = connection.check(&id) {
+            connection.put(Some(&id), &Err(error));
+            return;
+        }
+        let back = connection.back();
+        let says = connection.server.look(&request);
+        match connection.server.answer(&connection.session, request, says, back) {
+            Answered::Refused(error) => connection.put(Some(&id), &Err(error)),
+            Answered::Now(outcome) => connection.put(Some(&id), &outcome),
+            Answered::Later(answering) => self.start(id, answering),
+        }
+    }
+
+    fn note(&mut self, note: Notification) {
+        match &*note.method {
+            "notifications/cancelled" => {
+                let params = note.params.and_then(|params| CancelledParams::from_raw(&params).ok());
+                if let Some(id) = params.and_then(|params| params.request_id) {
+                    self.connection.cancel(&id);
+                }
+            }
+            _ => self.connection.server.hear(&note),
+        }
+    }
+
+    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response> {
+        let connection = Arc::clone(&self.connection);
+        if !connection.session.has_batches() || elements.is_empty() {
+            let error = "an array is no message here: few revisions have batches, and none is empty";
+            connection.put(None, &Err(RpcError::invalid_request(error)));
+            return Vec::new();
+        }
+        let mut responses = Vec::new();
+        let mut answers = Vec::new();
+        for element in elements {
+            match element {
+                Ok(Envelope::Request(request)) => answers.push(self.element(request)),
+                Ok(Envelope::Notification(note)) => self.note(note),
+                Ok(Envelope::Response(response)) => responses.push(response),
+                Err(malformed) if is_answer(&malformed.salvaged) => self.damaged(malformed),
+                Err(malformed) => {
+                    answers.push(Element::Refused(malformed.salvaged.id.clone(), unreadable(&malformed)));
+                }
+            }
+        }
+        if !answers.is_empty() {
+            // Ends by itself: everything it waits for is answered, cancelled or ended with the connection.
+            tokio::spawn(answer_batch(connection, answers));
+        }
+        responses
+    }
+
+    fn unreadable(&mut self, _frame: &[u8], malformed: Malformed) {
+        if is_answer(&malformed.salvaged) {
+            self.damaged(malformed);
+        } else {
+            self.connection.put(malformed.salvaged.id.as_ref(), &Err(unreadable(&malformed)));
+        }
+    }
+
+    fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
+        match salvaged.id {
+            Some(id) if is_answer(&salvaged) => self.connection.voice.inflight.complete(Some(id), Err(error)),
+            Some(id) => self.connection.put(Some(&id), &Err(RpcError::invalid_request(error.to_string()))),
+            // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
+            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
+        }
+    }
+
+    async fn passed(&mut self) {
+        self.connection.voice.outbox.flush_now();
+        let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
+        if outbox.waiting() > *most_waiting {
+            outbox.written_down_to(*most_waiting).await;
+        }
+    }
+}
+
+/// Whether this was meant as the client's answer to a question of ours. Its id is then ours, and must not go back
+/// in an error: the client would take it for one of its own.
+fn is_answer(salvaged: &Salvaged) -> bool {
+    salvaged.has_outcome && !salvaged.has_method
+}
+
+fn unreadable(malformed: &Malformed) -> RpcError {
+    let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+    RpcError::new(code, malformed.to_string())
+}
+
+impl Attendant {
+    /// Polls an answer once where it was read; one that waits becomes a task.
+    fn start(&self, id: RequestId, mut answering: Answering) {
+        let connection = &self.connection;
+        let cancel = answering.cancel();
+        let mut outcome = None;
+        if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
+            if !cancel.as_ref().is_some_and(|cancel| cancel.has_progressed()) {
+                connection.put(Some(&id), &ready);
+                return;
+            }
+            outcome = Some(ready);
+        }
+        let (owner, key, request) = (Arc::clone(connection), id.clone(), cancel.clone());
+        // Held until the handle is in the table, so that the task cannot leave before it has entered.
+        let mut running = connection.running.lock();
+        let task = tokio::spawn(async move {
+            let outcome = match outcome {
+                Some(outcome) => outcome,
+                None => answering.await,
+            };
+            if let Some(request) = request.filter(|request| request.has_progressed()) {
+                owner.separate_from_progress(&request).await;
+            }
+            if owner.leave(&key) {
+                owner.put_later(&key, &outcome);
+            }
+        });
+        running.insert(id, Running::Task(task.abort_handle(), cancel));
+    }
+
+    /// An answer of the client that cannot be read: whoever waits for it is told.
+    fn damaged(&self, malformed: Malformed) {
+        match malformed.salvaged.id.clone() {
+            Some(id) => {
+                self.connection.voice.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
+            }
+            None => _ = self.connection.voice.counters.late_or_unknown(),
+        }
+    }
+
+    /// Begins to answer one element of a batch.
+    fn element(&self, request: Request) -> Element {
+        let connection = &self.connection;
+        let id = request.id.clone();
+        let refused = |error| Element::Refused(Some(id.clone()), error);
+        if request.version == Version::Other {
+            return refused(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
+        }
+        if &*request.method == "initialize" {
+            return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
+        }
+        let says = connection.server.look(&request);
+        if says.alone().is_some() {
+            return refused(RpcError::invalid_request(
+                "a request of this revision cannot be part of a batch",
+            ));
+        }
+        if let Err(error) = connection.check(&id) {
+            return refused(error);
+        }
+        connection.enter(&id);
+        let back = connection.back();
+        match connection.server.answer(&connection.session, request, says, back) {
+            Answered::Refused(error) => Element::Answered(id, Err(error)),
+            Answered::Now(outcome) => Element::Answered(id, outcome),
+            Answered::Later(answering) => {
+                // Held until the handle is in the table, as for a request on its own.
+                let mut running = connection.running.lock();
+                let cancel = answering.cancel();
+                let task = tokio::spawn(answering);
+                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
+                drop(running);
+                Element::Running(id, task)
+            }
+        }
+    }
+}
+
+/// One element of a batch on its way to an answer.
+enum Element {
+    /// It was never entered.
+    Refused(Option<RequestId>, RpcError),
+    /// It is entered, and answered.
+    Answered(RequestId, Outcome),
+    /// It is entered, and being answered.
+    Running(RequestId, JoinHandle<Outcome>),
+}
+
+/// Answers a batch with one array, when all its elements are answered. One that was cancelled is left out.
+async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
+    let mut answers = Vec::new();
+    let mut entered = Vec::new();
+    for element in elements {
+        let (id, outcome) = match element {
+            Element::Refused(id, error) => (id, Err(error)),
+            Element::Answered(id, outcome) => {
+                entered.push(id.clone());
+                (Some(id), outcome)
+            }
+            Element::Running(id, task) => {
+                let Ok(outcome) = task.await else { continue };
+                entered.push(id.clone());
+                (Some(id), outcome)
+            }
+        };
+        answers.push(answer_text(id.as_ref(), outcome.as_ref()));
+    }
+    if !answers.is_empty() {
+        let _ = {
+            let answers = answers.join(&b',');
+            let parts = [Part::Text(b"["), Part::Text(&answers), Part::Text(b"]")];
+            connection.voice.outbox.put(&parts, Claim::Exempt, Flush::Soon)
+        };
+    }
+    // Only now: whoever waits for the last request to be done may then rely on its answer being put.
+    for id in &entered {
+        connection.leave(id);
+    }
+}

@@ -1,0 +1,231 @@
+//! A server: who it is, what it offers, who answers. One value serves any number of connections.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
+
+use crate::era::{
+    LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
+};
+use crate::mux::ConnectionLimits;
+use crate::server::cached_result::Mark;
+use crate::server::{Handler, Publisher};
+
+/// A server. Cheap to share: build one and serve it on every connection.
+pub struct Server {
+    profile: Arc<ServerProfile>,
+    handler: Arc<dyn Handler>,
+    /// Tells the handler of subscriptions.
+    observer: Arc<dyn SubscriptionObserver>,
+    limits: ServerLimits,
+    pub(crate) last_stated: LastStated,
+    mark: Mark,
+    pub(crate) publisher: Publisher,
+}
+
+/// How much one connection of a server may hold, and how long it is heard out.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// Requests of one connection that are answered at the same time.
+    pub requests: usize,
+    /// How long requests under way may still finish once the client has gone.
+    pub drain: Duration,
+    /// How long a client may take to answer a question.
+    pub ask: Duration,
+    /// The limits of the connection itself.
+    pub connection: ConnectionLimits,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            requests: 1024,
+            drain: Duration::from_secs(1),
+            ask: Duration::from_secs(15 * 60),
+            connection: ConnectionLimits::default(),
+        }
+    }
+}
+
+impl Server {
+    /// A server of this name that offers these capabilities.
+    pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerBuilder {
+        ServerBuilder {
+            info,
+            capabilities,
+            instructions: None,
+            offer: RevisionPolicy::Any,
+            opening: OpeningPolicy::default(),
+            hints: CacheHints::new(0, CacheScope::Private),
+            state_keys: None,
+            limits: ServerLimits::default(),
+            publisher: Publisher::default(),
+        }
+    }
+
+    /// Who it is.
+    pub fn info(&self) -> &Implementation {
+        &self.profile.info
+    }
+
+    /// What it offers.
+    pub fn capabilities(&self) -> &ServerCapabilities {
+        &self.profile.capabilities
+    }
+
+    /// What it tells the model about itself.
+    pub fn instructions(&self) -> Option<&str> {
+        self.profile.instructions.as_deref()
+    }
+
+    /// Tells clients that something has changed.
+    pub fn publisher(&self) -> &Publisher {
+        &self.publisher
+    }
+
+    /// What the seam knows of it.
+    pub(crate) fn profile(&self) -> &Arc<ServerProfile> {
+        &self.profile
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        self.mark
+    }
+
+    pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
+        &self.handler
+    }
+
+    /// What is told of subscriptions.
+    pub(crate) fn observer(&self) -> &Arc<dyn SubscriptionObserver> {
+        &self.observer
+    }
+
+    /// Whether requests that need no session are served.
+    pub(crate) fn stands_alone(&self) -> bool {
+        !self.profile.offer.modern().is_empty()
+    }
+
+    /// How many requests of one connection are answered at the same time.
+    pub fn most_requests(&self) -> usize {
+        self.limits.requests
+    }
+
+    pub(crate) fn limits(&self) -> &ServerLimits {
+        &self.limits
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("info", self.info()).finish_non_exhaustive()
+    }
+}
+
+/// A server being put together.
+#[derive(Debug)]
+pub struct ServerBuilder {
+    info: Implementation,
+    capabilities: ServerCapabilities,
+    instructions: Option<String>,
+    offer: RevisionPolicy,
+    opening: OpeningPolicy,
+    hints: CacheHints,
+    state_keys: Option<StateKeys>,
+    limits: ServerLimits,
+    publisher: Publisher,
+}
+
+impl ServerBuilder {
+    /// What it tells the model about itself.
+    #[must_use]
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Which revisions are served: all unless set.
+    #[must_use]
+    pub fn offer(mut self, offer: RevisionPolicy) -> Self {
+        self.offer = offer;
+        self
+    }
+
+    /// What is made of the first words of a session.
+    #[must_use]
+    pub fn opening(mut self, policy: OpeningPolicy) -> Self {
+        self.opening = policy;
+        self
+    }
+
+    /// How long clients may keep lists and resources that do not say so themselves.
+    #[must_use]
+    pub fn cache_hints(mut self, hints: CacheHints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// The keys that seal the state of questions; one random key unless set.
+    #[must_use]
+    pub fn state_keys(mut self, keys: StateKeys) -> Self {
+        self.state_keys = Some(keys);
+        self
+    }
+
+    /// How much one connection may hold.
+    #[must_use]
+    pub fn limits(mut self, limits: ServerLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What tells clients that something has changed; for a handler that needs it before there is a server.
+    #[must_use]
+    pub fn publisher(mut self, publisher: Publisher) -> Self {
+        self.publisher = publisher;
+        self
+    }
+
+    /// The server, with who answers.
+    pub fn build(self, handler: impl Handler) -> Arc<Server> {
+        let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
+        let signature = format!(r#","_meta":{{"{}":{}}}}}"#, Meta::SERVER_INFO, info_text.as_str());
+        let profile = ServerProfile {
+            info: self.info,
+            info_text,
+            signature,
+            capabilities: self.capabilities,
+            instructions: self.instructions,
+            offer: self.offer,
+            opening: self.opening,
+            hints: self.hints,
+            state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
+            used_states: UsedStates::default(),
+        };
+        let handler: Arc<dyn Handler> = Arc::new(handler);
+        Arc::new(Server {
+            profile: Arc::new(profile),
+            observer: Arc::new(HandlerObserver(Arc::clone(&handler))),
+            handler,
+            limits: self.limits,
+            last_stated: LastStated::default(),
+            mark: Mark::new(),
+            publisher: self.publisher,
+        })
+    }
+}
+
+/// Tells a handler of subscriptions.
+struct HandlerObserver(Arc<dyn Handler>);
+
+impl SubscriptionObserver for HandlerObserver {
+    fn subscribed(&self, uri: &str) {
+        self.0.subscribed(uri);
+    }
+
+    fn unsubscribed(&self, uri: &str) {
+        self.0.unsubscribed(uri);
+    }
+}
