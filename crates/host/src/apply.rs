@@ -16,7 +16,7 @@ impl ServerSpec {
     /// # Errors
     /// When its entry cannot be run.
     pub fn of(server: &Configured) -> Result<Self, Fault> {
-        server.spec.clone()
+        server.plan.as_ref().map(Self::from).map_err(Clone::clone)
     }
 }
 
@@ -54,7 +54,7 @@ impl Host {
 impl ServerStatus {
     /// How a configured server is doing whose entry cannot be run, so that no host has it; nothing, if it can.
     pub fn of_broken(server: &Configured) -> Option<Self> {
-        let fault = server.spec.as_ref().err()?;
+        let fault = server.plan.as_ref().err()?;
         Some(Self {
             name: server.name.clone(),
             status: Word::Failed,

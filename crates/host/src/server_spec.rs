@@ -8,7 +8,7 @@ use switchboard_session::link::{Dial, InProcess};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::config::{RESTARTS, Restart, STARTUP, ServerConfig, Settings, Start};
+use crate::config::{RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start};
 use crate::slot::Manifest;
 use crate::transport::Transport;
 
@@ -235,6 +235,32 @@ impl<D: Dial> From<Arc<D>> for ServerSpec {
     }
 }
 
+impl From<ServerPlan> for ServerSpec {
+    fn from(plan: ServerPlan) -> Self {
+        Self::from(&plan)
+    }
+}
+
+impl From<&ServerPlan> for ServerSpec {
+    fn from(plan: &ServerPlan) -> Self {
+        let settings = &plan.settings;
+        Self {
+            transport: Transport::of(&plan.kind, plan.base_directory.as_deref()),
+            start: plan.start,
+            restart: settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS }),
+            required: settings.required,
+            trust: settings.trust,
+            startup_timeout: settings.startup_timeout.unwrap_or(STARTUP),
+            call_timeout: settings.timeout,
+            allow_tools: settings.allow_tools.clone(),
+            deny_tools: settings.deny_tools.clone(),
+            written: Some(Arc::clone(&plan.written)),
+            scope: plan.scope.map(|scope| scope.word().into()),
+            manifest: None,
+        }
+    }
+}
+
 /// Fills in variables from the environment of this process. A configuration that cannot be used becomes a spec whose
 /// connection fails with the fault.
 impl From<ServerConfig> for ServerSpec {
@@ -246,8 +272,9 @@ impl From<ServerConfig> for ServerSpec {
 impl From<&ServerConfig> for ServerSpec {
     fn from(config: &ServerConfig) -> Self {
         let variables = |name: &str| std::env::var(name).ok();
-        config
-            .resolve(&variables)
-            .unwrap_or_else(|fault| Self::new(Transport::Invalid(fault)).with_written(config.masked()))
+        match config.resolve(&variables) {
+            Ok(plan) => Self::from(plan),
+            Err(fault) => Self::new(Transport::Invalid(fault)).with_written(config.masked()),
+        }
     }
 }

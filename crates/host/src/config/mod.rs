@@ -2,7 +2,7 @@
 //!
 //! 1. A server is written as an [`ServerConfig`], by a program or in a [`File`] of `mcpServers`.
 //! 2. There are several files, each a [`Scope`]; [`Resolved`] is the one set they make, and [`Watch`] keeps it current.
-//! 3. [`ServerConfig::resolve`] fills in variables and gives the [`ServerSpec`](crate::ServerSpec) that is run. A project's server first needs the user's
+//! 3. [`ServerConfig::resolve`] fills in variables and gives the [`ServerPlan`] of what is run. A project's server first needs the user's
 //!    approval of its exact entry ([`Approvals`]).
 //! 4. Files of other programs are read by [`import`].
 //!
@@ -23,7 +23,7 @@ mod fault;
 mod file;
 mod location;
 pub(crate) mod mask;
-mod prepare;
+mod plan;
 mod read;
 mod scope;
 mod server_config;
@@ -39,7 +39,7 @@ pub use expand::{Lookup, expand_variables};
 pub use fault::{Fault, Problem};
 pub use file::{File, Written};
 pub use location::Locations;
-pub use prepare::{RESTARTS, STARTUP};
+pub use plan::{RESTARTS, STARTUP, ServerPlan};
 pub use read::Warning;
 pub use scope::{Configured, Ground, Layer, Resolved, Scope, Shadowed};
 pub use server_config::{Binding, Kind, ServerConfig, Settings};

@@ -11,12 +11,11 @@ use crate::config::expand::Lookup;
 use crate::config::fault::Fault;
 use crate::config::file::{File, Written};
 use crate::config::location::Locations;
+use crate::config::plan::ServerPlan;
 use crate::config::read::Warning;
 use crate::config::server_config::ServerConfig;
 use crate::permission::{Rule, Rules, Verdict};
 use crate::registry::name::{NameLimit, QualifiedName};
-use crate::server_spec::ServerSpec;
-use crate::transport::Transport;
 
 /// Where an entry comes from, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,7 +99,7 @@ pub struct Configured {
     /// How it is written; none if that cannot be read.
     pub entry: Option<ServerConfig>,
     /// What will be run, or why it cannot be.
-    pub spec: Result<ServerSpec, Fault>,
+    pub plan: Result<ServerPlan, Fault>,
     /// Whether it was approved; none where that is not asked.
     pub approval: Option<Approval>,
     /// Whether what its tools say of their effects is believed.
@@ -231,7 +230,7 @@ fn configured(
                 name,
                 scope,
                 entry: None,
-                spec: Err(fault.clone()),
+                plan: Err(fault.clone()),
                 approval: None,
                 trust: false,
             };
@@ -244,7 +243,7 @@ fn configured(
         warnings.push(Warning::new(&name, text));
     }
     let approval = (scope == Scope::Project).then(|| ground.approvals.of(ground.project, &name, entry));
-    let spec = match &approval {
+    let plan = match &approval {
         Some(Approval::New | Approval::Changed(_)) => Ok(entry.unapproved()),
         Some(Approval::Approved) | None if entry.settings.disabled => Ok(entry.disabled()),
         Some(Approval::Approved) | None => {
@@ -252,20 +251,14 @@ fn configured(
         }
     };
     let trust = entry.settings.trust && scope != Scope::Project;
-    let spec = spec.map(|mut spec| {
+    let plan = plan.map(|mut plan| {
         if matches!(scope, Scope::Project | Scope::Local) {
-            run_in_project(&mut spec.transport, ground.project);
+            // Wherever this process was started.
+            plan.base_directory = Some(ground.project.to_owned());
         }
-        spec.trust = trust;
-        spec.with_scope(scope.word())
+        plan.settings.trust = trust;
+        plan.scope = Some(scope);
+        plan
     });
-    Configured { name, scope, entry: Some(entry.clone()), spec, approval, trust }
-}
-
-/// Makes the working directory of a project's program relative to the project, wherever this process was started.
-fn run_in_project(transport: &mut Transport, project: &Path) {
-    if let Transport::Stdio(stdio) = transport {
-        let cwd = stdio.directory().map_or_else(|| project.to_owned(), |cwd| project.join(cwd));
-        **stdio = stdio.as_ref().clone().cwd(cwd);
-    }
+    Configured { name, scope, entry: Some(entry.clone()), plan, approval, trust }
 }

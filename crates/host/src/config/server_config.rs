@@ -1,7 +1,7 @@
 //! A server as a person wrote it.
 //!
 //! Invariants: variables are not filled in here; what is not known is kept and written back; printing an entry for
-//! debugging shows it masked. What will be run is a [`ServerSpec`](crate::ServerSpec).
+//! debugging shows it masked. What will be run is a [`ServerPlan`](crate::config::ServerPlan).
 
 use std::collections::BTreeMap;
 use std::fmt;

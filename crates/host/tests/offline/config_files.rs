@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use switchboard_host::Transport;
 use switchboard_host::config::{
     Approval, Approvals, Configured, Fault, File, Layer, Locations, Off, Problem, Resolved, Scope,
     ServerConfig, Start, Watch,
 };
+use switchboard_host::{ServerSpec, Transport};
 use switchboard_transport::stdio::Stdio;
 use tempfile::TempDir;
 
@@ -57,9 +57,9 @@ fn open_text(text: &str) -> Result<File, Fault> {
     File::open_shared(path)
 }
 
-fn stdio(server: &Configured) -> &Stdio {
-    let Transport::Stdio(stdio) = &server.spec.as_ref().unwrap().transport else { panic!("{server:?}") };
-    stdio
+fn stdio(server: &Configured) -> Stdio {
+    let Transport::Stdio(stdio) = ServerSpec::of(server).unwrap().transport else { panic!("{server:?}") };
+    *stdio
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
     let stdio = stdio(resolved.server("a").unwrap());
     assert_eq!((stdio.program(), stdio.variables().len()), ("managed".as_ref(), 0));
     // A mistake in the strongest scope lets no weaker one take over.
-    assert!(resolved.server("broken").unwrap().spec.is_err());
+    assert!(resolved.server("broken").unwrap().plan.is_err());
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn a_file_that_cannot_be_read_harms_no_other() {
     fs::write(&stage.at.project_file, "{").unwrap();
     let resolved = stage.resolve();
     assert_eq!(resolved.faults.len(), 1);
-    assert_eq!(resolved.server("a").unwrap().spec.as_ref().unwrap_err().field(), "a.args[0]");
-    assert!(resolved.server("b").unwrap().spec.is_ok());
+    assert_eq!(resolved.server("a").unwrap().plan.as_ref().unwrap_err().field(), "a.args[0]");
+    assert!(resolved.server("b").unwrap().plan.is_ok());
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
     let pending = stage.resolve();
     let server = pending.server("a").unwrap();
     assert_eq!(server.approval, Some(Approval::New));
-    assert_eq!(server.spec.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(server.plan.as_ref().unwrap().start, Start::Off(Off::Unapproved));
     assert_eq!(stdio(server).arguments(), ["${TOKEN}"]);
 
     let mut approvals = Approvals::open(&at.approvals).unwrap();
@@ -293,7 +293,7 @@ fn T04_a_project_server_is_inert_until_its_exact_entry_is_approved() {
     assert_eq!(mode(&at.approvals), 0o600);
     let approved = stage.resolve();
     let server_now = approved.server("a").unwrap();
-    assert_eq!(server_now.spec.as_ref().unwrap().start, Start::AtOnce);
+    assert_eq!(server_now.plan.as_ref().unwrap().start, Start::AtOnce);
     assert_eq!(stdio(server_now).arguments(), ["s3cr3t"]);
 
     // Not under another name, nor in another project.
@@ -382,7 +382,7 @@ fn T04_a_project_can_neither_approve_nor_trust_itself() {
     fs::write(&stage.at.project_file, text.to_string()).unwrap();
     let resolved = stage.resolve();
     let server = resolved.server("a").unwrap();
-    assert_eq!(server.spec.as_ref().unwrap().start, Start::Off(Off::Unapproved));
+    assert_eq!(server.plan.as_ref().unwrap().start, Start::Off(Off::Unapproved));
     assert!(!server.trust);
     assert!(resolved.warnings.iter().any(|warning| warning.field() == "a.trust"));
 

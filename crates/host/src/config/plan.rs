@@ -1,49 +1,81 @@
-//! From what was written to what will be run: variables filled in, everything checked.
+//! From a server as written to a server as it will be run: variables filled in, every field checked.
+//!
+//! Nothing of a server that is not started is filled in. What reaches the server is made from a plan elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use switchboard_http::{Address, AddressError, PlainHttp, Secret};
-use switchboard_transport::http::client::Http;
-use switchboard_transport::stdio::Stdio;
 
 use crate::config::expand::{Lookup, Piece, expand, pieces};
 use crate::config::fault::{Fault, Problem};
-use crate::config::server_config::{Binding, Kind, ServerConfig};
-use crate::config::start::{Off, Restart, Start};
-use crate::server_spec::ServerSpec;
-use crate::transport::Transport;
+use crate::config::scope::Scope;
+use crate::config::server_config::{Kind, ServerConfig, Settings};
+use crate::config::start::{Off, Start};
 
 /// How long connecting may take where the entry does not say.
 pub const STARTUP: Duration = Duration::from_secs(60);
 /// How often in a row a server may fail where the entry does not say.
 pub const RESTARTS: u32 = 5;
 
+/// A server as it will be run: a [`ServerConfig`] with its variables filled in and its fields checked.
+///
+/// Printing it shows the configuration as written, with secrets masked.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ServerPlan {
+    /// How the server is reached. Variables are filled in if it is started, so do not print it; otherwise it is as
+    /// written.
+    pub kind: Kind,
+    /// Whether it is started, and when.
+    pub start: Start,
+    /// How it is treated.
+    pub settings: Settings,
+    /// The configuration as written, secrets masked.
+    pub written: Arc<serde_json::Value>,
+    /// The scope of the file it comes from.
+    pub scope: Option<Scope>,
+    /// The directory that the working directory of its program is relative to, and the default for it.
+    pub base_directory: Option<PathBuf>,
+}
+
+impl fmt::Debug for ServerPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerPlan")
+            .field("written", &self.written)
+            .field("start", &self.start)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
 impl ServerConfig {
     /// Fills in variables with this lookup, checks every field, and returns the server that will be run.
     ///
     /// # Errors
     /// Names the field and what is wrong with it, such as a variable that is not set.
-    pub fn resolve(&self, variables: Lookup<'_>) -> Result<ServerSpec, Fault> {
+    pub fn resolve(&self, variables: Lookup<'_>) -> Result<ServerPlan, Fault> {
         let start = match (self.settings.disabled, self.settings.lazy) {
             (true, _) => Start::Off(Off::Disabled),
             (_, true) => Start::WhenUsed,
             _ => Start::AtOnce,
         };
-        Ok(self.spec(filled_in(&self.kind, variables)?, start))
+        Ok(self.plan(filled_in(&self.kind, variables)?, start))
     }
 
     /// Returns the server of a configuration that is disabled: as written, no variable filled in, and not started. A
     /// variable that is not set matters only once it is enabled.
-    pub fn disabled(&self) -> ServerSpec {
-        self.spec(as_written(&self.kind), Start::Off(Off::Disabled))
+    pub fn disabled(&self) -> ServerPlan {
+        self.plan(self.kind.clone(), Start::Off(Off::Disabled))
     }
 
     /// Returns the server of a configuration that nobody approved: as written, no variable filled in, and not started.
-    pub fn unapproved(&self) -> ServerSpec {
-        self.spec(as_written(&self.kind), Start::Off(Off::Unapproved))
+    pub fn unapproved(&self) -> ServerPlan {
+        self.plan(self.kind.clone(), Start::Off(Off::Unapproved))
     }
 
     /// The names of the variables it refers to: what somebody who approves it should see.
@@ -70,65 +102,19 @@ impl ServerConfig {
             .collect()
     }
 
-    fn spec(&self, transport: Transport, start: Start) -> ServerSpec {
-        let settings = &self.settings;
-        let mut spec = ServerSpec::new(transport).start(start).with_written(self.masked());
-        spec.restart = settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS });
-        spec.required = settings.required;
-        spec.trust = settings.trust;
-        spec.startup_timeout = settings.startup_timeout.unwrap_or(STARTUP);
-        spec.call_timeout = settings.timeout;
-        spec.allow_tools.clone_from(&settings.allow_tools);
-        spec.deny_tools.clone_from(&settings.deny_tools);
-        spec
-    }
-}
-
-fn as_written(kind: &Kind) -> Transport {
-    match kind {
-        Kind::Stdio { command, args, env, inherit_env, cwd } => {
-            stdio(command, args, env, inherit_env, cwd.as_ref().map(PathBuf::from)).into()
+    fn plan(&self, kind: Kind, start: Start) -> ServerPlan {
+        ServerPlan {
+            kind,
+            start,
+            settings: self.settings.clone(),
+            written: Arc::new(self.masked()),
+            scope: None,
+            base_directory: None,
         }
-        Kind::Http { url, headers, binding, allow_http } => {
-            http(url.clone(), headers, *binding, *allow_http).into()
-        }
-        Kind::Sdk { name } => Transport::Registered { name: name.clone() },
-        Kind::Proxy { url, id } => Transport::Proxy { url: url.clone(), id: id.clone() },
     }
 }
 
-fn stdio(
-    command: &str,
-    args: &[String],
-    env: &BTreeMap<String, Secret>,
-    inherit_env: &[String],
-    cwd: Option<PathBuf>,
-) -> Stdio {
-    let mut stdio = Stdio::new(command).args(args);
-    for (name, value) in env {
-        stdio = stdio.env(name, value.expose());
-    }
-    for name in inherit_env {
-        stdio = stdio.inherit_env(name);
-    }
-    match cwd {
-        Some(cwd) => stdio.cwd(cwd),
-        None => stdio,
-    }
-}
-
-fn http(url: String, headers: &BTreeMap<String, Secret>, binding: Binding, allow_http: bool) -> Http {
-    let mut http = Http::new(url);
-    for (name, value) in headers {
-        http = http.header(name, value.clone());
-    }
-    if binding == Binding::Sse {
-        http = http.sse();
-    }
-    if allow_http { http.allow_plain_http() } else { http }
-}
-
-fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Transport, Fault> {
+fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Kind, Fault> {
     let fill =
         |field: String, text: &str| expand(text, variables).map_err(|problem| Fault::new(field, problem));
     match kind {
@@ -148,20 +134,21 @@ fn filled_in(kind: &Kind, variables: Lookup<'_>) -> Result<Transport, Fault> {
             let args = filled.collect::<Result<Vec<_>, _>>()?;
             let env = environment(env, &fill)?;
             let cwd = cwd.as_deref().map(|cwd| directory(cwd, &fill)).transpose()?;
-            Ok(stdio(command, &args, &env, inherit_env, cwd).into())
+            Ok(Kind::Stdio { command: command.clone(), args, env, inherit_env: inherit_env.clone(), cwd })
         }
         Kind::Http { url, headers, binding, allow_http } => {
             let url = address(url, &fill("url".into(), url)?, *allow_http)?;
-            Ok(http(url, &header_map(headers, &fill)?, *binding, *allow_http).into())
+            let headers = header_map(headers, &fill)?;
+            Ok(Kind::Http { url, headers, binding: *binding, allow_http: *allow_http })
         }
         Kind::Sdk { name } if name.is_empty() => {
             Err(unusable("name", "it is empty; name a registered server"))
         }
-        Kind::Sdk { name } => Ok(Transport::Registered { name: name.clone() }),
+        Kind::Sdk { name } => Ok(Kind::Sdk { name: name.clone() }),
         Kind::Proxy { id, .. } if id.is_empty() => Err(unusable("id", "it is empty; name a connector")),
         Kind::Proxy { url, id } => {
             let filled = fill("url".into(), url)?.replace("{id}", &encoded(id));
-            Ok(Transport::Proxy { url: address(url, &filled, false)?, id: id.clone() })
+            Ok(Kind::Proxy { url: address(url, &filled, false)?, id: id.clone() })
         }
     }
 }
@@ -200,12 +187,12 @@ fn header_map(
     filled.collect()
 }
 
-fn directory(cwd: &str, fill: &Fill<'_>) -> Result<PathBuf, Fault> {
+fn directory(cwd: &str, fill: &Fill<'_>) -> Result<String, Fault> {
     let filled = fill("cwd".into(), cwd)?;
     without_nul("cwd", &filled)?;
     match filled.is_empty() {
         true => Err(unusable("cwd", "it is empty; name a directory, or take it out")),
-        false => Ok(PathBuf::from(filled)),
+        false => Ok(filled),
     }
 }
 
