@@ -189,16 +189,19 @@ impl ServerSpec {
 
     /// The configuration that a status shows: as it was written, or else made from the transport and the settings.
     pub(crate) fn shown_config(&self) -> Arc<Value> {
-        let settings = || Settings {
-            required: self.required,
-            lazy: self.start == Start::WhenUsed,
-            disabled: matches!(self.start, Start::Off(_)),
-            trust: self.trust,
-            timeout: self.call_timeout,
-            startup_timeout: (self.startup_timeout != STARTUP).then_some(self.startup_timeout),
-            restart: (self.restart != Restart::WithBackoff { most: RESTARTS }).then_some(self.restart),
-            allow_tools: self.allow_tools.clone(),
-            deny_tools: self.deny_tools.clone(),
+        let settings = || {
+            let mut settings = Settings::default();
+            settings.required = self.required;
+            settings.lazy = self.start == Start::WhenUsed;
+            settings.disabled = matches!(self.start, Start::Off(_));
+            settings.trust = self.trust;
+            settings.timeout = self.call_timeout;
+            settings.startup_timeout = (self.startup_timeout != STARTUP).then_some(self.startup_timeout);
+            settings.restart =
+                (self.restart != Restart::WithBackoff { most: RESTARTS }).then_some(self.restart);
+            settings.allow_tools.clone_from(&self.allow_tools);
+            settings.deny_tools.clone_from(&self.deny_tools);
+            settings
         };
         self.written.clone().unwrap_or_else(|| Arc::new(self.transport.masked(&settings())))
     }

@@ -7,7 +7,6 @@
 
 mod catalog;
 mod listed;
-pub mod name;
 mod offered;
 mod part;
 mod pin;
@@ -28,4 +27,5 @@ pub use pin::{Drift, OnDrift, Pins};
 pub use pin_file::PinFile;
 pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
 pub use rule::Withheld;
+pub use switchboard_config::name;
 pub use why::Why;
