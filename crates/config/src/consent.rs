@@ -304,8 +304,7 @@ mod tests {
         let http =
             (word(), pairs(), any::<bool>(), any::<bool>()).prop_map(|(url, headers, sse, allow_http)| {
                 let headers = headers.into_iter().map(|(name, value)| (name, value.into())).collect();
-                let binding =
-                    if sse { crate::Binding::Sse } else { crate::Binding::Streamable };
+                let binding = if sse { crate::Binding::Sse } else { crate::Binding::Streamable };
                 ServerConfig::new(Kind::Http { url, headers, binding, allow_http })
             });
         let sdk = word().prop_map(ServerConfig::sdk);

@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::permission::{Gate, Known};
 use crate::report::{ServerStatus, SetServers, Written};
 use crate::server_spec::ServerSpec;
-use crate::slot::Word;
+use crate::status::Word;
 
 impl ServerSpec {
     /// A configured server, with what a status shows of its entry.

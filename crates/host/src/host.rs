@@ -14,17 +14,19 @@ use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
 use crate::builder::HostBuilder;
-use crate::call::{CallPolicy, OwnTool, ToolCall, Which, not_ready};
+use crate::call::{CallPolicy, OwnTool, ToolCall, Which};
 use crate::config::{Off, Start};
-use crate::error::HostError;
+use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
+use crate::manifest::Manifest;
 use crate::permission::Gate;
-use crate::registry::{Catalog, Found, Listed, Pins, Switch, Target, Unlisted, Why};
+use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Table};
-use crate::slot::{Manifest, Slot, Status, Surroundings, Word};
+use crate::slot::{Slot, Surroundings, Switch};
+use crate::status::{Status, Word};
 use crate::telemetry::Readings;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.

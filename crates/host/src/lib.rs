@@ -53,12 +53,14 @@ mod error;
 mod event;
 mod handle;
 mod host;
+mod manifest;
 mod registry;
 mod report;
 mod resources;
 mod server_spec;
 mod set;
 mod slot;
+mod status;
 mod telemetry;
 mod transport;
 
@@ -68,17 +70,19 @@ pub use call::{
     Validation,
 };
 pub use error::HostError;
-pub use event::{Event, Events, ToolsChanged};
+pub use event::{Drift, Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
+pub use manifest::Manifest;
 pub use registry::{
-    Catalog, Drift, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
-    Unlisted, Why, Withheld,
+    Catalog, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
+    Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
 pub use server_spec::ServerSpec;
-pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
+pub use slot::{Logins, TokenSource};
+pub use status::{Failure, Status, Word};
 pub use telemetry::Readings;
 pub use transport::Transport;

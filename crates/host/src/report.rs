@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::registry::ToolInfo;
-use crate::slot::Word;
+use crate::status::Word;
 
 /// How one server is doing. Made from what is known: nobody is asked, and nothing is waited for.
 #[derive(Clone, Debug, Serialize)]

@@ -10,10 +10,10 @@ use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
 
-use crate::call::not_ready;
-use crate::error::HostError;
+use crate::error::{HostError, not_ready};
 use crate::host::{Host, Inner};
-use crate::slot::{Slot, Word};
+use crate::slot::Slot;
+use crate::status::Word;
 
 /// What several servers list, each with its server, in configured order.
 #[derive(Clone, Debug)]

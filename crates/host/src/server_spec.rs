@@ -9,7 +9,7 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::config::{RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start};
-use crate::slot::Manifest;
+use crate::manifest::Manifest;
 use crate::transport::Transport;
 
 /// The description of one server, for [`Host::connect`](crate::Host::connect), [`add`](crate::Host::add) and

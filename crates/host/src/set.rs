@@ -18,7 +18,8 @@ use crate::permission::Known;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
-use crate::slot::{Outset, Running, Sentinel, Slot, Status};
+use crate::slot::{Outset, Running, Sentinel, Slot};
+use crate::status::Status;
 
 /// The round in which a slot is begun.
 pub(crate) const FIRST: u64 = 1;

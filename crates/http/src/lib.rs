@@ -74,7 +74,10 @@ mod secret;
 mod tls;
 #[cfg(feature = "client")]
 mod tunnel;
-#[cfg_attr(not(feature = "client"), allow(dead_code, reason = "the client connects by these parts of an address"))]
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "the client connects by these parts of an address")
+)]
 mod url;
 
 #[cfg(feature = "client")]

@@ -7,9 +7,7 @@ use crate::document::{Node, Position, Syntax};
 use crate::fault::{Fault, Problem};
 use crate::import::dialect::Dialect;
 use crate::import::sheet::Sheet;
-use crate::import::{
-    claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed,
-};
+use crate::import::{claude_code, claude_desktop, codex, cursor, gemini, opencode, vscode, windsurf, zed};
 use crate::read::Warning;
 use crate::server_config::ServerConfig;
 

@@ -7,8 +7,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use switchboard_config::{
-    Approval, Approvals, Configured, Fault, File, Kind, Layer, Locations, Off, Problem, Resolved, Scope, ServerConfig,
-    Start,
+    Approval, Approvals, Configured, Fault, File, Kind, Layer, Locations, Off, Problem, Resolved, Scope,
+    ServerConfig, Start,
 };
 use tempfile::TempDir;
 
@@ -243,7 +243,9 @@ fn the_whole_entry_of_the_strongest_scope_wins_and_the_others_are_named() {
             ("d", "claudeai", "user"),
         ]
     );
-    let Kind::Stdio { command, env, .. } = &resolved.server("a").unwrap().plan.as_ref().unwrap().kind else { panic!() };
+    let Kind::Stdio { command, env, .. } = &resolved.server("a").unwrap().plan.as_ref().unwrap().kind else {
+        panic!()
+    };
     assert_eq!((command.as_str(), env.len()), ("managed", 0));
     // A mistake in the strongest scope lets no weaker one take over.
     assert!(resolved.server("broken").unwrap().plan.is_err());

@@ -11,13 +11,14 @@ use tracing::Instrument;
 
 use crate::answers::Silent;
 use crate::call::policy::Replay;
-use crate::call::resolve::{Which, not_ready, resolve, still};
+use crate::call::resolve::{Which, resolve, still};
+use crate::call::span::{call_span, error_type};
 use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
-use crate::error::HostError;
+use crate::error::{HostError, not_ready};
 use crate::host::Inner;
 use crate::registry::{Listed, Target};
 use crate::slot::Slot;
-use crate::telemetry::{Ending, call_span, error_type};
+use crate::telemetry::Ending;
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 

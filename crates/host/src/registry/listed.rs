@@ -9,7 +9,8 @@ use switchboard_protocol::{Tool, ToolAnnotations};
 use crate::call::{Checks, OwnTool};
 use crate::registry::pin::Digest;
 use crate::registry::rule::Withheld;
-use crate::slot::{Slot, Status};
+use crate::slot::Slot;
+use crate::status::Status;
 
 /// One tool of the catalogue. Shared: a snapshot and a call hold the same one.
 pub struct Listed {

@@ -6,23 +6,17 @@
 //!           retry ◀──── failure ◀───────┘
 //! ```
 
-mod failure;
-mod manifest;
 mod reach;
 mod refresh;
 mod resume;
 mod retry;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod slot;
-mod status;
 mod task;
 mod turns;
 
-pub use failure::Failure;
-pub use manifest::Manifest;
 pub use reach::{Logins, TokenSource};
 pub(crate) use reach::{Sight, Ways};
 pub(crate) use resume::Sentinel;
-pub(crate) use slot::{Outset, Running, Slot};
-pub use status::{Status, Word};
+pub(crate) use slot::{Outset, Running, Slot, Switch};
 pub(crate) use task::Surroundings;

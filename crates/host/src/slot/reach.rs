@@ -13,7 +13,7 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::{ChildHandle, Stdio};
 
 use crate::server_spec::ServerSpec;
-use crate::slot::Failure;
+use crate::status::Failure;
 use crate::transport::Transport;
 
 /// Gives tokens for connectors, by their id.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::config::Restart;
-use crate::slot::Failure;
+use crate::status::Failure;
 
 /// The bound of the first pause; it doubles with every failure in a row.
 const FIRST: Duration = Duration::from_millis(500);

@@ -16,10 +16,10 @@ use tokio::time::Instant;
 
 use crate::answers::Desk;
 use crate::config::{Off, Start};
-use crate::registry::Switch;
 use crate::server_spec::ServerSpec;
 use crate::slot::turns::Turns;
-use crate::slot::{Sight, Status, Surroundings, Word, task};
+use crate::slot::{Sight, Surroundings, task};
+use crate::status::{Status, Word};
 use crate::telemetry::Meter;
 use crate::transport::Transport;
 
@@ -105,6 +105,13 @@ impl Trouble {
             told.await;
         }
     }
+}
+
+/// Whether a server's tools are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// What a slot starts out with.

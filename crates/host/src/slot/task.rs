@@ -21,7 +21,8 @@ use crate::registry::{Novelty, Registry, Unread};
 use crate::slot::refresh::{Cause, Refresh};
 use crate::slot::retry::{Next, Retry, STABLE};
 use crate::slot::slot::{Run, Wanted};
-use crate::slot::{Failure, Slot, Status, Ways};
+use crate::slot::{Slot, Ways};
+use crate::status::{Failure, Status};
 
 /// How long the tools of a server that is away stay listed.
 const AWAY: Duration = Duration::from_secs(10 * 60);

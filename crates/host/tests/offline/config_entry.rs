@@ -227,7 +227,8 @@ fn no_debug_text_or_error_shows_a_secret() {
         let spec = ServerSpec::from(&plan);
         let unapproved = entry.unapproved();
         let ServerConfig { kind, .. } = &entry;
-        let text = format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {spec:?} {spec:#?} {unapproved:?}");
+        let text =
+            format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {spec:?} {spec:#?} {unapproved:?}");
         assert!(!text.contains("s3cr3t"), "{text}");
     }
     for value in [

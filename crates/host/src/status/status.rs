@@ -8,7 +8,7 @@ use switchboard_session::Terms;
 use switchboard_session::link::Challenge;
 use tokio::time::Instant;
 
-use crate::slot::Failure;
+use crate::status::Failure;
 
 /// How a server is doing.
 #[derive(Clone, Debug)]
