@@ -2,10 +2,10 @@
 
 use switchboard_session::link::BoxFuture;
 
-use crate::call::{Permit, Permitted, Proposed};
 use crate::config::{Configured, Fault, Resolved};
 use crate::host::Host;
 use crate::permission::{Gate, Known};
+use crate::policy::{Permit, Permitted, Proposed};
 use crate::report::{ServerStatus, SetServers, Written};
 use crate::server_spec::ServerSpec;
 use crate::status::Word;

@@ -11,14 +11,16 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::call::{AmbiguousNames, CallPolicy, OwnTool, Permit, Replay, Spill, TraceContext, Validation};
 use crate::event::Announcer;
 use crate::host::{Host, Inner};
+use crate::own_tool::OwnTool;
 use crate::permission::Gate;
+use crate::policy::{AmbiguousNames, CallPolicy, Permit, Replay, Spill, TraceContext};
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
 use crate::slot::{Logins, Surroundings, TokenSource, Ways};
+use crate::validation::Validation;
 
 /// A host being put together.
 #[must_use = "a builder does nothing until it builds"]

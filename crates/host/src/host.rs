@@ -14,13 +14,15 @@ use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
 use crate::builder::HostBuilder;
-use crate::call::{CallPolicy, OwnTool, ToolCall, Which};
+use crate::call::{ToolCall, Which};
 use crate::config::{Off, Start};
 use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
 use crate::manifest::Manifest;
+use crate::own_tool::OwnTool;
 use crate::permission::Gate;
+use crate::policy::CallPolicy;
 use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;

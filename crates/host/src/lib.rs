@@ -54,26 +54,29 @@ mod event;
 mod handle;
 mod host;
 mod manifest;
+mod own_tool;
+mod policy;
 mod registry;
 mod report;
 mod resources;
+mod run;
 mod server_spec;
 mod set;
 mod slot;
 mod status;
 mod telemetry;
 mod transport;
+mod validation;
 
 pub use builder::HostBuilder;
-pub use call::{
-    AmbiguousNames, OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced,
-    Validation,
-};
+pub use call::ToolCall;
 pub use error::HostError;
 pub use event::{Drift, Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
 pub use manifest::Manifest;
+pub use own_tool::OwnTool;
+pub use policy::{AmbiguousNames, Permit, Permitted, Proposed, Replay, Spill, TraceContext, Traced};
 pub use registry::{
     Catalog, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
     Withheld,
@@ -81,8 +84,10 @@ pub use registry::{
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
+pub use run::Run;
 pub use server_spec::ServerSpec;
 pub use slot::{Logins, TokenSource};
 pub use status::{Failure, Status, Word};
 pub use telemetry::Readings;
 pub use transport::Transport;
+pub use validation::Validation;

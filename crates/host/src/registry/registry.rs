@@ -7,8 +7,8 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
 use switchboard_session::client::Listing;
 
-use crate::call::OwnTool;
 use crate::event::{Announcer, Drift, Event, ToolsChanged};
+use crate::own_tool::OwnTool;
 use crate::registry::catalog::Catalog;
 use crate::registry::listed::{Listed, Target};
 use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};

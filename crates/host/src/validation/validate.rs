@@ -12,8 +12,8 @@ use serde_json::Value;
 use switchboard_design::schema::{PatternBudget, ValidationOutcome, Validator, ValidatorOptions};
 use switchboard_protocol::{Raw, Tool};
 
-use crate::call::flat::Flat;
-use crate::call::weight;
+use crate::validation::flat::Flat;
+use crate::validation::weight;
 
 /// The largest schema that is compiled, and the largest value that is validated.
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;

@@ -3,7 +3,7 @@
 use switchboard_protocol::{CallToolResult, Raw, Tool};
 use switchboard_session::link::BoxFuture;
 
-use crate::call::Run;
+use crate::run::Run;
 
 /// A tool that the application answers itself. Its name is used as it is, without a prefix.
 pub trait OwnTool: Send + Sync + 'static {

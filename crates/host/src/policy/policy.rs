@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::call::{Permit, Spill, Validation};
+use crate::policy::{Permit, Spill};
+use crate::validation::Validation;
 
 /// Whether a call whose outcome is unknown is made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
