@@ -11,6 +11,7 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
+use crate::connection::{Logins, Surroundings, TokenSource, Ways};
 use crate::event::Announcer;
 use crate::host::{Host, Inner};
 use crate::own_tool::OwnTool;
@@ -19,7 +20,6 @@ use crate::policy::{AmbiguousNames, CallPolicy, Permit, Replay, Spill, TraceCont
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
-use crate::slot::{Logins, Surroundings, TokenSource, Ways};
 use crate::validation::Validation;
 
 /// A host being put together.

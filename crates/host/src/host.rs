@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use crate::builder::HostBuilder;
 use crate::call::{ToolCall, Which};
 use crate::config::{Off, Start};
+use crate::connection::Surroundings;
 use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
 use crate::handle::ToolHandle;
@@ -27,7 +28,7 @@ use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Table};
-use crate::slot::{Slot, Surroundings, Switch};
+use crate::slot::{Slot, Switch};
 use crate::status::{Status, Word};
 use crate::telemetry::Readings;
 

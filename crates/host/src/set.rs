@@ -12,13 +12,14 @@ use switchboard_session::client::Listing;
 
 use crate::answers::Desk;
 use crate::connecting::Attempt;
+use crate::connection::{Running, Sentinel};
 use crate::error::HostError;
 use crate::host::Inner;
 use crate::permission::Known;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
-use crate::slot::{Outset, Running, Sentinel, Slot};
+use crate::slot::{Outset, Slot};
 use crate::status::Status;
 
 /// The round in which a slot is begun.

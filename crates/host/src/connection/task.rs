@@ -4,24 +4,23 @@
 //! takes effect at once, whatever the server is doing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use parking_lot::RwLock;
-use switchboard_protocol::{ListenFilter, Root, ServerCapabilities, Tool};
-use switchboard_session::client::{Change, Changes, Limits, Listening, Listing, State};
+use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
+use switchboard_session::client::{Change, Changes, Listening, Listing, State};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::{CallError, Client, ClientSession, Phase, Terms, Verdict};
+use switchboard_session::{CallError, ClientSession, Phase, Terms, Verdict};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::Off;
-use crate::event::{Announcer, Event};
-use crate::registry::{Novelty, Registry, Unread};
-use crate::slot::refresh::{Cause, Refresh};
-use crate::slot::retry::{Next, Retry, STABLE};
-use crate::slot::slot::{Run, Wanted};
-use crate::slot::{Slot, Ways};
+use crate::connection::Surroundings;
+use crate::connection::refresh::{Cause, Refresh};
+use crate::connection::retry::{Next, Retry, STABLE};
+use crate::event::Event;
+use crate::registry::{Novelty, Unread};
+use crate::slot::{Run, Slot, Wanted};
 use crate::status::{Failure, Status};
 
 /// How long the tools of a server that is away stay listed.
@@ -30,23 +29,6 @@ const AWAY: Duration = Duration::from_secs(10 * 60);
 const LAST_WORDS: usize = 4 * 1024;
 /// How long a server whose calls failed may take to say that it is alive.
 const PROBE: Duration = Duration::from_secs(10);
-
-/// What all tasks of a host share.
-#[derive(Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) ways: Ways,
-    pub(crate) registry: Registry,
-    pub(crate) events: Announcer,
-    /// What every session is opened with.
-    pub(crate) client: Client,
-    pub(crate) limits: Limits,
-    /// What servers are told of where the application works. Held for a clone, never across an await.
-    pub(crate) roots: RwLock<Option<Vec<Root>>>,
-    /// How often the machine has woken up.
-    pub(crate) woken: watch::Sender<u64>,
-    /// Whether supervisors stop their servers without being waited for: the program is about to end.
-    pub(crate) detaches: AtomicBool,
-}
 
 /// Keeps a server as it is wanted, until it is wanted no more.
 pub(crate) async fn keep(slot: Arc<Slot>, around: Arc<Surroundings>) {

@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::HeaderValue;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
 use switchboard_session::answering::Server;
 use switchboard_session::link::{Dial, InProcess, Link, LinkError, Rung};
 use switchboard_transport::http::client::Http;
-use switchboard_transport::stdio::{ChildHandle, Stdio};
+use switchboard_transport::stdio::Stdio;
 
 use crate::server_spec::ServerSpec;
+use crate::slot::Sight;
 use crate::status::Failure;
 use crate::transport::Transport;
 
@@ -86,25 +87,6 @@ impl Ways {
     }
 }
 
-/// A look at the process of a server, from beside its connection.
-#[derive(Debug, Default)]
-pub(crate) struct Sight {
-    // Held for a clone or a swap, never across an await.
-    child: Mutex<Option<ChildHandle>>,
-}
-
-impl Sight {
-    /// The process, if there is one.
-    pub(crate) fn child(&self) -> Option<ChildHandle> {
-        self.child.lock().clone()
-    }
-
-    /// There is none any more.
-    pub(crate) fn close(&self) {
-        *self.child.lock() = None;
-    }
-}
-
 /// A program that is started for each first rung; one that lives is asked again in the older way.
 struct Started {
     command: Stdio,
@@ -117,7 +99,7 @@ impl Started {
             (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
                 let (link, child) = self.command.start()?;
-                *self.sight.child.lock() = Some(child);
+                self.sight.show(child);
                 Ok(link)
             }
         }
