@@ -8,7 +8,9 @@ use switchboard_session::link::{Dial, InProcess};
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::config::{RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start};
+use crate::config::{
+    Configured, Fault, RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start,
+};
 use crate::manifest::Manifest;
 use crate::transport::Transport;
 
@@ -76,6 +78,14 @@ impl ServerSpec {
             scope: None,
             manifest: None,
         }
+    }
+
+    /// A configured server, with what a status shows of its entry.
+    ///
+    /// # Errors
+    /// When its entry cannot be run.
+    pub fn of(server: &Configured) -> Result<Self, Fault> {
+        server.plan.as_ref().map(Self::from).map_err(Clone::clone)
     }
 
     /// Describes a server that is reached over a transport of the application's own. To have

@@ -10,9 +10,9 @@ use switchboard_session::link::BoxFuture;
 use crate::builtin::both;
 use crate::call::failure;
 use crate::error::HostError;
-use crate::host::Inner;
 use crate::own_tool::OwnTool;
 use crate::run::Run;
+use crate::set::Inner;
 
 /// The tool.
 pub(crate) struct ListResources {

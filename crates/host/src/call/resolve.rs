@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::{HostError, not_ready};
-use crate::host::Inner;
 use crate::policy::AmbiguousNames;
 use crate::registry::{Catalog, Listed, Part, Target, Why};
+use crate::set::Inner;
 use crate::slot::Switch;
 use crate::status::Status;
 

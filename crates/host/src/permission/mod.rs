@@ -13,6 +13,7 @@ mod definition;
 mod gate;
 mod known;
 mod ledger;
+mod permit;
 mod scan;
 mod verdict;
 

@@ -5,30 +5,26 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
 use serde::Serialize;
 use switchboard_protocol::{Raw, Root};
 use switchboard_session::answering::Server;
-use switchboard_session::client::Abilities;
 use switchboard_transport::stdio::ChildHandle;
 use tokio::task::JoinSet;
 
-use crate::builder::HostBuilder;
+use crate::attempt::outcome;
 use crate::call::{ToolCall, Which};
 use crate::config::{Off, Start};
-use crate::connection::Surroundings;
 use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
-use crate::handle::ToolHandle;
+use crate::host::{HostBuilder, ToolHandle};
 use crate::manifest::Manifest;
 use crate::own_tool::OwnTool;
 use crate::permission::Gate;
-use crate::policy::CallPolicy;
 use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
-use crate::set::{Changed, FIRST, Table};
-use crate::slot::{Slot, Switch};
+use crate::set::{Changed, FIRST, Inner};
+use crate::slot::Switch;
 use crate::status::{Status, Word};
 use crate::telemetry::Readings;
 
@@ -36,16 +32,6 @@ use crate::telemetry::Readings;
 #[derive(Clone)]
 pub struct Host {
     pub(crate) inner: Arc<Inner>,
-}
-
-pub(crate) struct Inner {
-    pub(crate) around: Arc<Surroundings>,
-    pub(crate) policy: CallPolicy,
-    pub(crate) abilities: Abilities,
-    /// Decides about calls by the permissions of this host, if it has any.
-    pub(crate) gate: Option<Arc<Gate>>,
-    // Held to look or to change, never across an await.
-    pub(crate) table: Mutex<Table>,
 }
 
 impl Host {
@@ -457,34 +443,9 @@ impl Host {
     }
 }
 
-impl Inner {
-    pub(crate) fn new(
-        around: Arc<Surroundings>,
-        policy: CallPolicy,
-        abilities: Abilities,
-        gate: Option<Arc<Gate>>,
-    ) -> Self {
-        Self { around, policy, abilities, gate, table: Mutex::default() }
-    }
-}
-
 impl Default for Host {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// What a start came to, for whoever asked for it.
-pub(crate) fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
-    let server = || Arc::clone(&slot.name);
-    match status {
-        Status::Ready(_) | Status::Degraded { .. } | Status::Asleep => Ok(()),
-        Status::BackingOff { failure, .. } | Status::Failed(failure) => {
-            Err(HostError::Connect { server: server(), failure: Box::new(failure) })
-        }
-        // As it was wanted: nothing was to be started.
-        Status::Disabled | Status::AwaitingApproval if slot.is_unstarted() => Ok(()),
-        status => Err(not_ready(&slot.name, status)),
     }
 }
 

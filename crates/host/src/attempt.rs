@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
-use crate::error::HostError;
-use crate::host::{Inner, outcome};
-use crate::set::Entry;
+use crate::error::{HostError, not_ready};
+use crate::server_spec::ServerSpec;
+use crate::set::{Entry, FIRST, Inner, check_name};
 use crate::slot::Slot;
+use crate::status::Status;
 
 /// An attempt to connect a server.
 pub(crate) struct Attempt {
@@ -77,10 +78,54 @@ impl Attempt {
     }
 }
 
+impl Inner {
+    /// Begins to connect a server. A new one is in the set at once; one that replaces another joins it when it is ready.
+    pub(crate) fn attempt(self: &Arc<Self>, name: &str, desired: ServerSpec) -> Result<Attempt, HostError> {
+        check_name(name)?;
+        let mut table = self.table.lock();
+        if table.is_closed {
+            return Err(HostError::Closed);
+        }
+        match table.entries.iter().position(|entry| *entry.slot().name == *name) {
+            Some(at) if table.entries[at].desired.is_same_server(&desired) => {
+                table.entries[at].desired = desired;
+                self.publish_to_gate(&table);
+                let slot = Arc::clone(table.entries[at].slot());
+                let round = slot.try_now().unwrap_or(FIRST);
+                Ok(Attempt::existing(self, slot, round))
+            }
+            Some(_) => {
+                let entry = self.entry(&mut table, name, desired);
+                entry.slot().begin(entry.outset());
+                Ok(Attempt::replacing(self, entry, FIRST))
+            }
+            None => {
+                drop(table);
+                let (slot, round) = self.add(name, desired)?;
+                Ok(Attempt::added(self, slot, round))
+            }
+        }
+    }
+}
+
 impl Drop for Attempt {
     fn drop(&mut self) {
         if let AttemptKind::Added = self.take_kind() {
             drop(self.host.take_slot(self.slot.id));
         }
+    }
+}
+
+/// What a start came to, for whoever asked for it.
+pub(crate) fn outcome(slot: &Slot, status: Status) -> Result<(), HostError> {
+    let server = || Arc::clone(&slot.name);
+    match status {
+        Status::Ready(_) | Status::Degraded { .. } | Status::Asleep => Ok(()),
+        Status::BackingOff { failure, .. } | Status::Failed(failure) => {
+            Err(HostError::Connect { server: server(), failure: Box::new(failure) })
+        }
+        // As it was wanted: nothing was to be started.
+        Status::Disabled | Status::AwaitingApproval if slot.is_unstarted() => Ok(()),
+        status => Err(not_ready(&slot.name, status)),
     }
 }

@@ -13,13 +13,14 @@ use tokio::sync::watch;
 use crate::builtin;
 use crate::connection::{Logins, Surroundings, TokenSource, Ways};
 use crate::event::Announcer;
-use crate::host::{Host, Inner};
+use crate::host::Host;
 use crate::own_tool::OwnTool;
 use crate::permission::Gate;
 use crate::policy::{AmbiguousNames, CallPolicy, Permit, Replay, Spill, TraceContext};
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
+use crate::set::Inner;
 use crate::validation::Validation;
 
 /// A host being put together.
