@@ -104,4 +104,15 @@ mod tests {
         // What rmcp's macros, client and server need, with HTTP both ways.
         assert!(crates.len() <= 158, "{} crates", crates.len());
     }
+    #[test]
+    fn configuration_files_need_no_async_runtime() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut tree = command::cargo(&root);
+        tree.args(["tree", "--offline", "-p", "switchboard-mcp-config", "-e", "normal", "--prefix", "none"]);
+        let tree = command::output(&mut tree).unwrap();
+        let unwanted = ["tokio ", "hyper ", "switchboard-mcp-session ", "switchboard-mcp-transport "];
+        let found: Vec<&str> =
+            tree.lines().filter(|line| unwanted.iter().any(|name| line.starts_with(name))).collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
 }

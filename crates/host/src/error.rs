@@ -6,7 +6,7 @@ use switchboard_session::CallError;
 use switchboard_session::link::Challenge;
 
 use crate::registry::Withheld;
-use crate::slot::{Failure, Status};
+use crate::status::{Failure, Status};
 
 /// What a host could not do.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -192,6 +192,16 @@ impl HostError {
             Self::Closed => "open another host",
         };
         plain.to_owned()
+    }
+}
+
+/// The error of a server that is in this status and was needed now.
+pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
+    match status {
+        Status::NeedsAuth(challenge) => {
+            HostError::NeedsAuth { server: Arc::clone(server), challenge: Box::new(challenge) }
+        }
+        status => HostError::NotReady { server: Arc::clone(server), status: Box::new(status) },
     }
 }
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use switchboard_session::client::Change;
 use tokio::sync::broadcast;
 
-use crate::registry::Drift;
-use crate::slot::Status;
+use crate::status::Status;
 
 /// How many events may wait for one listener; the oldest give way.
 const LANE: usize = 1024;
@@ -42,6 +41,16 @@ pub enum Event {
     },
     /// This many events were missed, because they came faster than they were taken.
     Missed(u64),
+}
+
+/// A tool whose definition is not the pinned one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Drift {
+    /// Its server.
+    pub server: Arc<str>,
+    /// Its name there.
+    pub tool: String,
 }
 
 /// How the catalogue changed, for one server.

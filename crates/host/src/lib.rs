@@ -44,41 +44,46 @@ pub mod config;
 pub mod permission;
 
 mod answers;
-mod apply;
-mod builder;
+mod attempt;
 mod builtin;
 mod call;
-mod connecting;
+mod connection;
 mod error;
 mod event;
-mod handle;
 mod host;
+mod manifest;
+mod own_tool;
+mod policy;
 mod registry;
 mod report;
 mod resources;
+mod run;
 mod server_spec;
 mod set;
 mod slot;
+mod status;
 mod telemetry;
 mod transport;
+mod validation;
 
-pub use builder::HostBuilder;
-pub use call::{
-    AmbiguousNames, OwnTool, Permit, Permitted, Proposed, Replay, Run, Spill, ToolCall, TraceContext, Traced,
-    Validation,
-};
+pub use call::ToolCall;
+pub use connection::{Logins, TokenSource};
 pub use error::HostError;
-pub use event::{Event, Events, ToolsChanged};
-pub use handle::ToolHandle;
-pub use host::Host;
+pub use event::{Drift, Event, Events, ToolsChanged};
+pub use host::{Host, HostBuilder, ToolHandle};
+pub use manifest::Manifest;
+pub use own_tool::OwnTool;
+pub use policy::{AmbiguousNames, Permit, Permitted, Proposed, Replay, Spill, TraceContext, Traced};
 pub use registry::{
-    Catalog, Drift, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
-    Unlisted, Why, Withheld,
+    Catalog, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
+    Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
+pub use run::Run;
 pub use server_spec::ServerSpec;
-pub use slot::{Failure, Logins, Manifest, Status, TokenSource, Word};
+pub use status::{Failure, Status, Word};
 pub use telemetry::Readings;
 pub use transport::Transport;
+pub use validation::Validation;

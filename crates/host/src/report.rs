@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::config::Configured;
 use crate::registry::ToolInfo;
-use crate::slot::Word;
+use crate::status::Word;
 
 /// How one server is doing. Made from what is known: nobody is asked, and nothing is waited for.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +33,25 @@ pub struct ServerStatus {
     /// Its tools that can be used, while it is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Tools>,
+}
+
+impl ServerStatus {
+    /// How a configured server is doing whose entry cannot be run, so that no host has it; nothing, if it can.
+    pub fn of_broken(server: &Configured) -> Option<Self> {
+        let fault = server.plan.as_ref().err()?;
+        Some(Self {
+            name: server.name.clone(),
+            status: Word::Failed,
+            server_info: None,
+            error: Some(fault.to_string()),
+            config: Written(match &server.entry {
+                Some(entry) => entry.masked().into(),
+                None => serde_json::json!({"type": "invalid"}).into(),
+            }),
+            scope: Some(server.scope.word().to_owned()),
+            tools: None,
+        })
+    }
 }
 
 /// Who a server says it is.

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::{
-    CompleteParams, CompleteResult, GetPromptResult, Prompt, ReadResourceResult, Resource, ResourceTemplate,
-};
-use switchboard_session::client::{List, Subscription};
+use switchboard_protocol::ReadResourceResult;
+use switchboard_session::client::List;
 use switchboard_session::link::BoxFuture;
 use switchboard_session::{CallError, ClientSession};
 use tokio::task::JoinSet;
 
-use crate::call::not_ready;
-use crate::error::HostError;
-use crate::host::{Host, Inner};
-use crate::slot::{Slot, Word};
+use crate::error::{HostError, not_ready};
+use crate::set::Inner;
+use crate::slot::Slot;
+use crate::status::Word;
 
 /// What several servers list, each with its server, in configured order.
 #[derive(Clone, Debug)]
@@ -37,92 +35,6 @@ pub struct Of<T> {
 
 /// How one of the lists is asked for.
 type Ask<T> = fn(&ClientSession) -> BoxFuture<'_, Result<Arc<List<T>>, CallError>>;
-
-impl Host {
-    /// The resources of one server, or of all that are connected.
-    ///
-    /// # Errors
-    /// When the one server is not there, not ready, or fails.
-    pub async fn list_resources(&self, server: Option<&str>) -> Result<Gathered<Resource>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_resources())).await
-    }
-
-    /// The resource templates of one server, or of all that are connected.
-    ///
-    /// # Errors
-    /// As [`Self::list_resources`].
-    pub async fn list_resource_templates(
-        &self,
-        server: Option<&str>,
-    ) -> Result<Gathered<ResourceTemplate>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_resource_templates())).await
-    }
-
-    /// The prompts of one server, or of all that are connected.
-    ///
-    /// # Errors
-    /// As [`Self::list_resources`].
-    pub async fn list_prompts(&self, server: Option<&str>) -> Result<Gathered<Prompt>, HostError> {
-        self.inner.gather(server, |session| Box::pin(session.list_prompts())).await
-    }
-
-    /// Reads a resource of a server.
-    ///
-    /// # Errors
-    /// When the server is not there, not ready, or does not know the resource.
-    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<ReadResourceResult, HostError> {
-        self.inner.read_resource(server, uri).await
-    }
-
-    /// Gets a prompt of a server, filled in.
-    ///
-    /// # Errors
-    /// As [`Self::read_resource`].
-    pub async fn get_prompt<K: Into<String>, V: Into<String>>(
-        &self,
-        server: &str,
-        name: &str,
-        arguments: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<GetPromptResult, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.get_prompt(name, arguments).await)
-    }
-
-    /// Asks a server for values that would complete an argument.
-    ///
-    /// # Errors
-    /// As [`Self::read_resource`].
-    pub async fn complete(&self, server: &str, params: CompleteParams) -> Result<CompleteResult, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.complete(params).await)
-    }
-
-    /// Listens for updates of a resource. Drop what it returns to stop.
-    ///
-    /// # Errors
-    /// As [`Self::read_resource`].
-    pub async fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, HostError> {
-        let (slot, session) = self.inner.open(server).await?;
-        seen(&slot, session.subscribe(uri).await)
-    }
-
-    /// What each connected server tells the model about itself, in configured order.
-    pub fn instructions(&self) -> Vec<Of<String>> {
-        let said = |slot: &Arc<Slot>| {
-            let item = slot.status().terms()?.instructions.clone()?;
-            Some(Of { server: Arc::clone(&slot.name), item })
-        };
-        self.inner.slots().iter().filter_map(said).collect()
-    }
-
-    /// The session with a server, for what has no verb here. It ends when the server is reconnected.
-    ///
-    /// # Errors
-    /// When the server is not there or not ready.
-    pub async fn session(&self, server: &str) -> Result<ClientSession, HostError> {
-        Ok(self.inner.open(server).await?.1)
-    }
-}
 
 impl Inner {
     pub(crate) async fn read_resource(
@@ -179,7 +91,7 @@ impl Inner {
     }
 
     /// A server's session, waiting for one that starts.
-    async fn open(&self, server: &str) -> Result<(Arc<Slot>, ClientSession), HostError> {
+    pub(crate) async fn open(&self, server: &str) -> Result<(Arc<Slot>, ClientSession), HostError> {
         let slot = self.slot(server)?;
         match slot.session().await {
             Ok(session) => Ok((slot, session)),
@@ -189,7 +101,7 @@ impl Inner {
 }
 
 /// An outcome, after the slot has heard of it.
-fn seen<T>(slot: &Slot, outcome: Result<T, CallError>) -> Result<T, HostError> {
+pub(crate) fn seen<T>(slot: &Slot, outcome: Result<T, CallError>) -> Result<T, HostError> {
     outcome.map_err(|error| {
         slot.note(&error);
         HostError::Session { server: Arc::clone(&slot.name), error: Box::new(error) }

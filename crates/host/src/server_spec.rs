@@ -9,8 +9,10 @@ use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
-use crate::config::{RESTARTS, Restart, STARTUP, ServerConfig, Settings, Start};
-use crate::slot::Manifest;
+use crate::config::{
+    Configured, Fault, RESTARTS, Restart, STARTUP, ServerConfig, ServerPlan, Settings, Start,
+};
+use crate::manifest::Manifest;
 use crate::transport::Transport;
 
 /// The description of one server, for [`Host::connect`](crate::Host::connect), [`add`](crate::Host::add) and
@@ -77,6 +79,14 @@ impl ServerSpec {
             scope: None,
             manifest: None,
         }
+    }
+
+    /// A configured server, with what a status shows of its entry.
+    ///
+    /// # Errors
+    /// When its entry cannot be run.
+    pub fn of(server: &Configured) -> Result<Self, Fault> {
+        server.plan.as_ref().map(Self::from).map_err(Clone::clone)
     }
 
     /// Describes a server that is reached over a transport of the application's own. To have
@@ -190,16 +200,19 @@ impl ServerSpec {
 
     /// The configuration that a status shows: as it was written, or else made from the transport and the settings.
     pub(crate) fn shown_config(&self) -> Arc<Value> {
-        let settings = || Settings {
-            required: self.required,
-            lazy: self.start == Start::WhenUsed,
-            disabled: matches!(self.start, Start::Off(_)),
-            trust: self.trust,
-            timeout: self.call_timeout,
-            startup_timeout: (self.startup_timeout != STARTUP).then_some(self.startup_timeout),
-            restart: (self.restart != Restart::WithBackoff { most: RESTARTS }).then_some(self.restart),
-            allow_tools: self.allow_tools.clone(),
-            deny_tools: self.deny_tools.clone(),
+        let settings = || {
+            let mut settings = Settings::default();
+            settings.required = self.required;
+            settings.lazy = self.start == Start::WhenUsed;
+            settings.disabled = matches!(self.start, Start::Off(_));
+            settings.trust = self.trust;
+            settings.timeout = self.call_timeout;
+            settings.startup_timeout = (self.startup_timeout != STARTUP).then_some(self.startup_timeout);
+            settings.restart =
+                (self.restart != Restart::WithBackoff { most: RESTARTS }).then_some(self.restart);
+            settings.allow_tools.clone_from(&self.allow_tools);
+            settings.deny_tools.clone_from(&self.deny_tools);
+            settings
         };
         self.written.clone().unwrap_or_else(|| Arc::new(self.transport.masked(&settings())))
     }
@@ -236,6 +249,32 @@ impl<D: Dial> From<Arc<D>> for ServerSpec {
     }
 }
 
+impl From<ServerPlan> for ServerSpec {
+    fn from(plan: ServerPlan) -> Self {
+        Self::from(&plan)
+    }
+}
+
+impl From<&ServerPlan> for ServerSpec {
+    fn from(plan: &ServerPlan) -> Self {
+        let settings = &plan.settings;
+        Self {
+            transport: Transport::of(&plan.kind, plan.base_directory.as_deref()),
+            start: plan.start,
+            restart: settings.restart.unwrap_or(Restart::WithBackoff { most: RESTARTS }),
+            required: settings.required,
+            trust: settings.trust,
+            startup_timeout: settings.startup_timeout.unwrap_or(STARTUP),
+            call_timeout: settings.timeout,
+            allow_tools: settings.allow_tools.clone(),
+            deny_tools: settings.deny_tools.clone(),
+            written: Some(Arc::clone(&plan.written)),
+            scope: plan.scope.map(|scope| scope.word().into()),
+            manifest: None,
+        }
+    }
+}
+
 /// Fills in variables from the environment of this process. A configuration that cannot be used becomes a spec whose
 /// connection fails with the fault.
 impl From<ServerConfig> for ServerSpec {
@@ -247,8 +286,9 @@ impl From<ServerConfig> for ServerSpec {
 impl From<&ServerConfig> for ServerSpec {
     fn from(config: &ServerConfig) -> Self {
         let variables = |name: &str| std::env::var(name).ok();
-        config
-            .resolve(&variables)
-            .unwrap_or_else(|fault| Self::new(Transport::Invalid(fault)).with_written(config.masked()))
+        match config.resolve(&variables) {
+            Ok(plan) => Self::from(plan),
+            Err(fault) => Self::new(Transport::Invalid(fault)).with_written(config.masked()),
+        }
     }
 }

@@ -5,20 +5,32 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+use switchboard_protocol::Tool;
+use switchboard_session::client::{HandlerCapabilities, List};
 use tokio::task::JoinSet;
 
-use switchboard_protocol::Tool;
-use switchboard_session::client::List;
-
 use crate::answers::Desk;
-use crate::connecting::Attempt;
+use crate::connection::{Running, Sentinel, Surroundings};
 use crate::error::HostError;
-use crate::host::Inner;
-use crate::permission::Known;
+use crate::permission::{Gate, Known};
+use crate::policy::CallPolicy;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
-use crate::slot::{Outset, Running, Sentinel, Slot, Status};
+use crate::slot::{Outset, Slot};
+use crate::status::Status;
+
+/// What all handles of a host share.
+pub(crate) struct Inner {
+    pub(crate) around: Arc<Surroundings>,
+    pub(crate) policy: CallPolicy,
+    pub(crate) abilities: HandlerCapabilities,
+    /// Decides about calls by the permissions of this host, if it has any.
+    pub(crate) gate: Option<Arc<Gate>>,
+    // Held to look or to change, never across an await.
+    pub(crate) table: Mutex<Table>,
+}
 
 /// The round in which a slot is begun.
 pub(crate) const FIRST: u64 = 1;
@@ -36,7 +48,7 @@ pub(crate) struct Table {
 /// One server of the set, or one that may join it.
 pub(crate) struct Entry {
     pub(crate) running: Running,
-    desired: ServerSpec,
+    pub(crate) desired: ServerSpec,
 }
 
 impl Entry {
@@ -74,6 +86,15 @@ pub(crate) struct Changed {
 }
 
 impl Inner {
+    pub(crate) fn new(
+        around: Arc<Surroundings>,
+        policy: CallPolicy,
+        abilities: HandlerCapabilities,
+        gate: Option<Arc<Gate>>,
+    ) -> Self {
+        Self { around, policy, abilities, gate, table: Mutex::default() }
+    }
+
     /// Puts one server into the set; one of the same name and description stays.
     pub(crate) fn add(&self, name: &str, desired: ServerSpec) -> Result<(Arc<Slot>, u64), HostError> {
         check_name(name)?;
@@ -107,34 +128,6 @@ impl Inner {
         self.place(&table, std::slice::from_ref(&slot), None);
         begin(&mut table.chores, old, &slot, outset);
         Ok((slot, FIRST))
-    }
-
-    /// Begins to connect a server. A new one is in the set at once; one that replaces another joins it when it is ready.
-    pub(crate) fn attempt(self: &Arc<Self>, name: &str, desired: ServerSpec) -> Result<Attempt, HostError> {
-        check_name(name)?;
-        let mut table = self.table.lock();
-        if table.is_closed {
-            return Err(HostError::Closed);
-        }
-        match table.entries.iter().position(|entry| *entry.slot().name == *name) {
-            Some(at) if table.entries[at].desired.is_same_server(&desired) => {
-                table.entries[at].desired = desired;
-                self.publish_to_gate(&table);
-                let slot = Arc::clone(table.entries[at].slot());
-                let round = slot.try_now().unwrap_or(FIRST);
-                Ok(Attempt::existing(self, slot, round))
-            }
-            Some(_) => {
-                let entry = self.entry(&mut table, name, desired);
-                entry.slot().begin(entry.outset());
-                Ok(Attempt::replacing(self, entry, FIRST))
-            }
-            None => {
-                drop(table);
-                let (slot, round) = self.add(name, desired)?;
-                Ok(Attempt::added(self, slot, round))
-            }
-        }
     }
 
     /// Puts a connected server into the set, with what it lists, in the place of the one of its name.
@@ -226,7 +219,7 @@ impl Inner {
         changed
     }
 
-    fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
+    pub(crate) fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
         table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
         let name: Arc<str> = name.into();
         let desk = Desk::new(Arc::clone(&name), self.abilities);
@@ -251,7 +244,7 @@ impl Inner {
     }
 
     /// Tells the permission gate which servers there are, and how far they are trusted.
-    fn publish_to_gate(&self, table: &Table) {
+    pub(crate) fn publish_to_gate(&self, table: &Table) {
         if let Some(gate) = &self.gate {
             let known = |entry: &Entry| {
                 let name = entry.slot().name.to_string();
@@ -287,7 +280,7 @@ impl Inner {
 }
 
 impl Entry {
-    fn outset(&self) -> Outset {
+    pub(crate) fn outset(&self) -> Outset {
         if self.desired.manifest.is_some() { Outset::Remembered } else { Outset::Fresh }
     }
 
@@ -328,7 +321,7 @@ fn begin(chores: &mut JoinSet<()>, before: Option<Entry>, slot: &Arc<Slot>, outs
     }
 }
 
-fn check_name(name: &str) -> Result<(), HostError> {
+pub(crate) fn check_name(name: &str) -> Result<(), HostError> {
     if name.is_empty() || name == OWN_NAME {
         return Err(HostError::BadName { server: name.to_owned() });
     }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -47,6 +48,26 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Returns the transport that a configuration describes. The working directory of a program is relative to `base`,
+    /// and `base` itself where none is given.
+    pub(crate) fn of(kind: &Kind, base: Option<&Path>) -> Self {
+        match kind {
+            Kind::Stdio { command, args, env, inherit_env, cwd } => {
+                let cwd = cwd.as_ref().map(PathBuf::from);
+                let cwd = match base {
+                    Some(base) => Some(cwd.map_or_else(|| base.to_owned(), |cwd| base.join(cwd))),
+                    None => cwd,
+                };
+                stdio(command, args, env, inherit_env, cwd).into()
+            }
+            Kind::Http { url, headers, binding, allow_http } => {
+                http(url.clone(), headers, *binding, *allow_http).into()
+            }
+            Kind::Sdk { name } => Self::Registered { name: name.clone() },
+            Kind::Proxy { url, id } => Self::Proxy { url: url.clone(), id: id.clone() },
+        }
+    }
+
     /// Returns the configuration of this transport as JSON with secrets masked.
     pub(crate) fn masked(&self, settings: &Settings) -> Value {
         let kind = match self {
@@ -65,6 +86,37 @@ impl Transport {
         };
         ServerConfig::new(kind).with_settings(settings.clone()).masked()
     }
+}
+
+fn stdio(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, Secret>,
+    inherit_env: &[String],
+    cwd: Option<PathBuf>,
+) -> Stdio {
+    let mut stdio = Stdio::new(command).args(args);
+    for (name, value) in env {
+        stdio = stdio.env(name, value.expose());
+    }
+    for name in inherit_env {
+        stdio = stdio.inherit_env(name);
+    }
+    match cwd {
+        Some(cwd) => stdio.cwd(cwd),
+        None => stdio,
+    }
+}
+
+fn http(url: String, headers: &BTreeMap<String, Secret>, binding: Binding, allow_http: bool) -> Http {
+    let mut http = Http::new(url);
+    for (name, value) in headers {
+        http = http.header(name, value.clone());
+    }
+    if binding == Binding::Sse {
+        http = http.sse();
+    }
+    if allow_http { http.allow_plain_http() } else { http }
 }
 
 fn stdio_kind(stdio: &Stdio) -> Kind {

@@ -39,32 +39,64 @@
 //! # server.await?;
 //! # Ok(()) }
 //! ```
+//!
+//! # Features
+//! `client` (default) is the client itself. Without it the crate holds [`Address`] and [`Secret`] alone and depends on no
+//! async runtime.
 
+#[cfg(feature = "client")]
 mod authorize;
+#[cfg(feature = "client")]
 mod body;
+#[cfg(feature = "client")]
 mod challenge;
+#[cfg(feature = "client")]
 mod client;
+#[cfg(feature = "client")]
 mod dial;
+#[cfg(feature = "client")]
 mod error;
+#[cfg(feature = "client")]
 mod gzip;
+#[cfg(feature = "client")]
 mod message;
+#[cfg(feature = "client")]
 mod options;
+#[cfg(feature = "client")]
 mod pool;
+#[cfg(feature = "client")]
 mod proxy;
+#[cfg(feature = "client")]
 mod redirect;
+mod sanitize;
 mod secret;
+#[cfg(feature = "client")]
 mod tls;
+#[cfg(feature = "client")]
 mod tunnel;
+#[cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "the client connects by these parts of an address")
+)]
 mod url;
 
+#[cfg(feature = "client")]
 pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Refusal, Retry};
+#[cfg(feature = "client")]
 pub use body::{Beginning, Body, ERROR_BODY_LIMIT};
+#[cfg(feature = "client")]
 pub use challenge::Challenge;
+#[cfg(feature = "client")]
 pub use client::{HttpClient, MAX_HEAD_BYTES, MAX_HEADERS};
+#[cfg(feature = "client")]
 pub use error::{ConnectKind, HttpError, Phase, RedirectReason, Source, TlsReason};
+#[cfg(feature = "client")]
 pub use message::{Request, Response, Timeouts};
+#[cfg(feature = "client")]
 pub use options::HttpOptions;
+#[cfg(feature = "client")]
 pub use proxy::Proxies;
+#[cfg(feature = "client")]
 pub use redirect::MAX_REDIRECTS;
 pub use secret::Secret;
 pub use url::{Address, AddressError, Origin, PlainHttp};

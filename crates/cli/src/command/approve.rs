@@ -30,7 +30,7 @@ pub(crate) async fn run(args: &ApproveArgs) -> Result<(), Failure> {
         let name = one_line(&server.name);
         let Some(entry) = &server.entry else {
             return Err(server
-                .spec
+                .plan
                 .clone()
                 .err()
                 .map_or_else(|| Failure::usage("it cannot be read"), Into::into));

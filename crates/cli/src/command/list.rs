@@ -34,7 +34,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
             server.entry.as_ref().map(reach).unwrap_or_default(),
         ]);
         let next = readiness.next_step(&server.name);
-        notes.add(&server.name, server.spec.as_ref().err().map(ToString::to_string), next);
+        notes.add(&server.name, server.plan.as_ref().err().map(ToString::to_string), next);
     }
     paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))
 }
@@ -65,7 +65,7 @@ pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {
         text += &format!("  it hides a server of the same name in the scope {}\n", other.scope);
     }
     paper.print(&text)?;
-    if let Err(fault) = &server.spec {
+    if let Err(fault) = &server.plan {
         return Err(fault.clone().into());
     }
     if let Some(next) = readiness.next_step(&server.name) {
@@ -111,7 +111,7 @@ pub(crate) fn described(files: &Files, server: &Configured) -> Value {
         "file": files.of(server.scope),
         "config": server.entry.as_ref().map(switchboard::host::config::ServerConfig::masked),
     });
-    if let Err(fault) = &server.spec {
+    if let Err(fault) = &server.plan {
         told["error"] = json!(fault.to_string());
     }
     if let Some(Approval::Changed(before)) = &server.approval {

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
 
 /// The configured servers that would run exactly this, in this project: mostly one, and none for other projects'.
 fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
-    let runs_this = |spec: &ServerSpec| match &spec.transport {
+    let runs_this = |spec: ServerSpec| match &spec.transport {
         Transport::Stdio(stdio) => {
             stdio.program() == process.program.as_str()
                 && stdio.arguments().iter().eq(process.args.iter().map(OsStr::new))
@@ -49,7 +49,7 @@ fn names<'a>(files: &'a Files, process: &Process) -> Vec<&'a str> {
         _ => false,
     };
     let servers = files.resolved.servers.iter();
-    let found = servers.filter(|server| server.spec.as_ref().is_ok_and(runs_this));
+    let found = servers.filter(|server| ServerSpec::of(server).is_ok_and(runs_this));
     found.map(|server| server.name.as_str()).collect()
 }
 

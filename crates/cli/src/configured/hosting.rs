@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Start};
+use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, ServerPlan, Start};
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
 use switchboard::host::{
@@ -295,7 +295,7 @@ impl Hosted {
         self.warn_of(&done);
         self.host.required().await?;
         for server in &self.files.resolved.servers {
-            if let Ok(ServerSpec { start: Start::Off(off), .. }) = &server.spec {
+            if let Ok(ServerPlan { start: Start::Off(off), .. }) = &server.plan {
                 let (what, verb) = match off {
                     Off::Disabled => ("is disabled", "enable"),
                     Off::Unapproved => ("is not approved", "approve"),
@@ -323,7 +323,7 @@ impl Hosted {
     /// Why not, and what to do.
     pub(crate) fn usable(&self, name: &str) -> Result<(), Failure> {
         let server = self.files.server(name)?;
-        if let Err(fault) = &server.spec {
+        if let Err(fault) = &server.plan {
             return Err(fault.clone().into());
         }
         let status = self.host.state(name)?;

@@ -3,8 +3,7 @@
 //! Invariant: everything is taken from the masked entry.
 
 use serde_json::Value;
-use switchboard::host::ServerSpec;
-use switchboard::host::config::{Approval, Configured, Off, ServerConfig, Start};
+use switchboard::host::config::{Approval, Configured, Off, ServerConfig, ServerPlan, Start};
 
 use crate::sanitize::one_line;
 
@@ -45,12 +44,12 @@ pub(crate) enum Readiness {
 
 impl Readiness {
     pub(crate) fn of(server: &Configured) -> Self {
-        match (&server.spec, &server.approval) {
+        match (&server.plan, &server.approval) {
             (Err(_), _) => Self::Broken,
             (Ok(_), Some(Approval::Changed(_))) => Self::Changed,
-            (Ok(ServerSpec { start: Start::Off(Off::Unapproved), .. }), _) => Self::Unapproved,
-            (Ok(ServerSpec { start: Start::Off(Off::Disabled), .. }), _) => Self::Disabled,
-            (Ok(ServerSpec { start: Start::WhenUsed, .. }), _) => Self::Lazy,
+            (Ok(ServerPlan { start: Start::Off(Off::Unapproved), .. }), _) => Self::Unapproved,
+            (Ok(ServerPlan { start: Start::Off(Off::Disabled), .. }), _) => Self::Disabled,
+            (Ok(ServerPlan { start: Start::WhenUsed, .. }), _) => Self::Lazy,
             (Ok(_), _) => Self::Started,
         }
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use switchboard::Raw;
-use switchboard::host::Transport;
 use switchboard::host::permission::{Gate, Ledger, Policy, Rule, Rules, Stance, Subject, Verdict};
+use switchboard::host::{ServerSpec, Transport};
 use switchboard::protocol::Tool;
 
 use crate::ask::Keyboard;
@@ -113,7 +113,8 @@ fn rules_of(files: &Files, server: &Unconfigured) -> (Rules, Vec<String>) {
     let mut rules: Vec<Rule> = files.resolved.rules.iter().cloned().collect();
     let mut names = vec![server.name.clone()];
     for configured in &files.resolved.servers {
-        let is_same = configured.spec.as_ref().is_ok_and(|spec| is_same(&spec.transport, &server.transport));
+        let is_same =
+            ServerSpec::of(configured).is_ok_and(|spec| is_same(&spec.transport, &server.transport));
         let Some(entry) = configured.entry.as_ref().filter(|_| is_same) else { continue };
         let denied = entry.settings.deny_tools.iter();
         rules.extend(

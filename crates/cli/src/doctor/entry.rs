@@ -41,7 +41,7 @@ fn written<'a>(
         return Err(wrong(report, "entry", format!("no server {:?} is configured", one_line(name)), next));
     };
     let Some(entry) = &server.entry else {
-        let fault = server.spec.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        let fault = server.plan.as_ref().err().map(ToString::to_string).unwrap_or_default();
         return Err(wrong(report, "entry", fault, "correct its entry"));
     };
     let file = files.of(server.scope).map(|file| file.display().to_string()).unwrap_or_default();
@@ -73,8 +73,8 @@ fn approved(report: &mut Report, server: &Configured) -> Result<(), Stop> {
 
 fn filled_in(report: &mut Report, server: &Configured, entry: &ServerConfig) -> Result<ServerSpec, Stop> {
     let began = Instant::now();
-    let spec = match &server.spec {
-        Ok(spec) => spec.clone(),
+    let spec = match &server.plan {
+        Ok(plan) => ServerSpec::from(plan),
         Err(fault) => {
             let (step, next) = match fault.problem() {
                 Problem::Unset { variable } => ("variables", format!("export {}=…", one_line(variable))),

@@ -9,8 +9,8 @@ use switchboard_protocol::{CallToolResult, Content, Raw};
 
 use crate::builtin::list_resources::ListResources;
 use crate::builtin::read_resource::ReadResource;
-use crate::call::OwnTool;
-use crate::host::Inner;
+use crate::own_tool::OwnTool;
+use crate::set::Inner;
 
 /// The tools every host brings. They do not keep it alive.
 pub(crate) fn tools(host: &Weak<Inner>) -> Vec<Arc<dyn OwnTool>> {

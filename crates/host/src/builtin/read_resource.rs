@@ -8,9 +8,11 @@ use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
 use switchboard_session::link::BoxFuture;
 
 use crate::builtin::both;
-use crate::call::{OwnTool, Run, failure};
+use crate::call::failure;
 use crate::error::HostError;
-use crate::host::Inner;
+use crate::own_tool::OwnTool;
+use crate::run::Run;
+use crate::set::Inner;
 
 /// The tool.
 pub(crate) struct ReadResource {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::call::AmbiguousNames;
-use crate::error::HostError;
-use crate::host::Inner;
-use crate::registry::{Catalog, Listed, Part, Switch, Target, Why};
-use crate::slot::Status;
+use crate::error::{HostError, not_ready};
+use crate::policy::AmbiguousNames;
+use crate::registry::{Catalog, Listed, Part, Target, Why};
+use crate::set::Inner;
+use crate::slot::Switch;
+use crate::status::Status;
 
 /// Which tool is meant.
 #[derive(Clone, Debug)]
@@ -138,14 +139,5 @@ fn missing(host: &Inner, catalog: &Catalog, name: &str) -> HostError {
         Why::Disabled { server } => not_ready(&server, Status::Disabled),
         Why::Unknown { near, .. } => HostError::UnknownTool { tool: tool(), near },
         Why::Shown { .. } | Why::Rejected { .. } => HostError::UnknownTool { tool: tool(), near: Vec::new() },
-    }
-}
-
-pub(crate) fn not_ready(server: &Arc<str>, status: Status) -> HostError {
-    match status {
-        Status::NeedsAuth(challenge) => {
-            HostError::NeedsAuth { server: Arc::clone(server), challenge: Box::new(challenge) }
-        }
-        status => HostError::NotReady { server: Arc::clone(server), status: Box::new(status) },
     }
 }

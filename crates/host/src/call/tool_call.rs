@@ -10,14 +10,17 @@ use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
 use crate::answers::Silent;
-use crate::call::policy::Replay;
-use crate::call::resolve::{Which, not_ready, resolve, still};
-use crate::call::{Permitted, Proposed, Run, Validation, repair, run, shape};
-use crate::error::HostError;
-use crate::host::Inner;
+use crate::call::resolve::{Which, resolve, still};
+use crate::call::span::{call_span, error_type};
+use crate::call::{repair, shape};
+use crate::error::{HostError, not_ready};
+use crate::policy::{Permitted, Proposed, Replay};
 use crate::registry::{Listed, Target};
+use crate::run::{self, Run};
+use crate::set::Inner;
 use crate::slot::Slot;
-use crate::telemetry::{Ending, call_span, error_type};
+use crate::telemetry::Ending;
+use crate::validation::Validation;
 
 type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 

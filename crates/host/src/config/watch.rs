@@ -9,12 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use switchboard_config::{Approvals, Fault, Ground, Layer, Locations, Resolved, Scope};
 use tokio::time::{Instant, sleep_until};
-
-use crate::config::approval::Approvals;
-use crate::config::fault::Fault;
-use crate::config::location::Locations;
-use crate::config::scope::{Ground, Layer, Resolved, files};
 
 /// How often files are looked at: a person does not notice, and five `stat`s cost nothing.
 const EVERY: Duration = Duration::from_millis(500);
@@ -51,7 +47,7 @@ struct Source {
 impl Watch {
     /// Reads the files there for the first time; `variables` are looked up again with every change.
     pub fn new(at: Locations, variables: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        let sources = files(&at).map(|_| Source { stamp: Stamp::Unseen, layer: None, fault: None });
+        let sources = Scope::files(&at).map(|_| Source { stamp: Stamp::Unseen, layer: None, fault: None });
         let approvals = (Approvals::none(), Stamp::Unseen, None);
         let mut watch = Self {
             at,
@@ -163,7 +159,7 @@ fn look(at: &Locations, (sources, approvals): &(Vec<Stamp>, Stamp)) -> Looked {
     let newer = |file: &Path, before: &Stamp| Some(Stamp::of(file)).filter(|now| now.tells_more_than(before));
     let read = |(scope, file), before| Some((newer(file, before)?, Layer::read(scope, file)));
     Looked {
-        sources: files(at).into_iter().zip(sources).map(|(file, before)| read(file, before)).collect(),
+        sources: Scope::files(at).into_iter().zip(sources).map(|(file, before)| read(file, before)).collect(),
         approvals: newer(&at.approvals, approvals).map(|stamp| (stamp, Approvals::open(&at.approvals))),
     }
 }

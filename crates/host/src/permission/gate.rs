@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
+use switchboard_config::Verdict;
 use switchboard_protocol::{Raw, Tool};
 use tokio::sync::Semaphore;
 
@@ -15,7 +16,7 @@ use crate::permission::definition::{DefinitionHash, ServerIdentity};
 use crate::permission::known::{Book, Known};
 use crate::permission::ledger::{Key, Ledger};
 use crate::permission::scan::suspicions;
-use crate::permission::verdict::{Call, Decision, Policy, Reason, Trust, Verdict};
+use crate::permission::verdict::{Call, Decision, Policy, Reason, Trust};
 
 /// A call that may not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

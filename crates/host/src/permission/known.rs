@@ -23,7 +23,7 @@ pub struct Known {
 impl Known {
     /// What a configured server is; nothing, if it cannot be run.
     pub fn of(server: &Configured) -> Option<Self> {
-        let spec = server.spec.as_ref().ok()?;
+        let spec = ServerSpec::from(server.plan.as_ref().ok()?);
         let trust = if server.trust { Trust::Trusted } else { Trust::Untrusted };
         Some(Self { identity: ServerIdentity::of(&server.name, &spec.transport), trust })
     }

@@ -11,19 +11,18 @@
 mod approver;
 mod definition;
 mod gate;
-pub(crate) mod glob;
 mod known;
 mod ledger;
-mod rule;
+mod permit;
 mod scan;
 mod verdict;
 
 pub use approver::{Answer, Approver, BoxFuture, Memory, NobodyToAsk, Question, Reply};
 pub use definition::{DefinitionHash, ServerIdentity};
 pub use gate::{Gate, Refused, Subject};
-pub use glob::Glob;
 pub use known::Known;
 pub use ledger::{Key, Ledger, Recalled};
-pub use rule::{Found, Rule, RuleError, Rules};
 pub use scan::{Suspicion, suspicions};
-pub use verdict::{Call, Decision, Effects, Overrides, Policy, Reason, Stance, Trust, Verdict};
+pub use switchboard_config::glob::Glob;
+pub use switchboard_config::{Found, Rule, RuleError, Rules, Verdict};
+pub use verdict::{Call, Decision, Effects, Overrides, Policy, Reason, Stance, Trust};

@@ -2,32 +2,11 @@
 
 use std::fmt;
 
+use switchboard_config::{Rule, RuleError, Rules, Verdict};
 use switchboard_protocol::ToolAnnotations;
 
 use crate::permission::approver::{Answer, Memory};
 use crate::permission::ledger::Recalled;
-use crate::permission::rule::{Rule, RuleError, Rules};
-
-/// What happens to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// It is made.
-    Allow,
-    /// Somebody is asked first.
-    Ask,
-    /// It is not made.
-    Deny,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        })
-    }
-}
 
 /// Whether what a server says of its tools is believed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

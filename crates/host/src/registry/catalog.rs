@@ -8,8 +8,9 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use crate::registry::listed::Listed;
-use crate::registry::part::{NameHasher, Part, Switch};
+use crate::registry::part::{NameHasher, Part};
 use crate::registry::rule::Withheld;
+use crate::slot::Switch;
 
 /// No further tool.
 const END: u32 = u32::MAX;

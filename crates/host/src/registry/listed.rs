@@ -6,10 +6,12 @@ use std::sync::Arc;
 use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
-use crate::call::{Checks, OwnTool};
+use crate::own_tool::OwnTool;
 use crate::registry::pin::Digest;
 use crate::registry::rule::Withheld;
-use crate::slot::{Slot, Status};
+use crate::slot::Slot;
+use crate::status::Status;
+use crate::validation::Checks;
 
 /// One tool of the catalogue. Shared: a snapshot and a call hold the same one.
 pub struct Listed {

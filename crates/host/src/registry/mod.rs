@@ -7,7 +7,6 @@
 
 mod catalog;
 mod listed;
-pub mod name;
 mod offered;
 mod part;
 mod pin;
@@ -22,10 +21,11 @@ pub use catalog::{Catalog, Found};
 pub use listed::Listed;
 pub(crate) use listed::Target;
 pub use offered::{ForModels, Offered};
-pub(crate) use part::{Naming, Part, Switch, Unread};
+pub(crate) use part::{Naming, Part, Unread};
 pub use part::{ToolEffects, ToolInfo, Unlisted};
-pub use pin::{Drift, OnDrift, Pins};
+pub use pin::{OnDrift, Pins};
 pub use pin_file::PinFile;
 pub(crate) use registry::{MOST_SERVERS, Novelty, OWN_NAME, Registry};
 pub use rule::Withheld;
+pub use switchboard_config::name;
 pub use why::Why;

@@ -8,12 +8,12 @@ use serde::Serialize;
 use switchboard_protocol::{Rejected, Tool};
 use switchboard_session::client::Cut;
 
-use crate::call::Checks;
 use crate::registry::listed::{Hashes, Listed, Target};
 use crate::registry::name::{NameLimit, QualifiedName};
 use crate::registry::pin::Digest;
 use crate::registry::rule::{Rules, Withheld};
-use crate::slot::Slot;
+use crate::slot::{Slot, Switch};
+use crate::validation::Checks;
 
 /// Hashes names; made anew for each registry, so that no server can choose names that collide.
 pub(crate) type NameHasher = foldhash::fast::RandomState;
@@ -29,13 +29,6 @@ pub(crate) struct Part {
     pub(crate) switch: Switch,
     pub(crate) rules: Rules,
     pub(crate) list: Arc<List>,
-}
-
-/// Whether a server's tools are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Switch {
-    On,
-    Off,
 }
 
 /// The tools of one server, and what could not become one.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -150,16 +149,6 @@ pub enum OnDrift {
     Report,
     /// It is told, and the tool is withheld until the new definition is accepted.
     Withhold,
-}
-
-/// A tool whose definition is not the pinned one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Drift {
-    /// Its server.
-    pub server: Arc<str>,
-    /// Its name there.
-    pub tool: String,
 }
 
 #[cfg(test)]

@@ -7,14 +7,14 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
 use switchboard_session::client;
 
-use crate::call::OwnTool;
-use crate::event::{Announcer, Event, ToolsChanged};
+use crate::event::{Announcer, Drift, Event, ToolsChanged};
+use crate::own_tool::OwnTool;
 use crate::registry::catalog::Catalog;
 use crate::registry::listed::{Listed, Target};
-use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Switch, Unread};
-use crate::registry::pin::{Drift, OnDrift, Pinned, Pins};
+use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
+use crate::registry::pin::{OnDrift, Pinned, Pins};
 use crate::registry::rule::Rules;
-use crate::slot::Slot;
+use crate::slot::{Slot, Switch};
 
 /// Servers of one host.
 pub(crate) const MOST_SERVERS: usize = 256;

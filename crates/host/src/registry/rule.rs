@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::permission::glob::fits;
+use switchboard_config::glob::fits;
 
 /// Why a tool is listed by its server and yet not shown, nor called.
 #[derive(Clone, Debug, PartialEq, Eq)]

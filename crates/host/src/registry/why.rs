@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::registry::catalog::Catalog;
-use crate::registry::part::{Part, Switch};
+use crate::registry::part::Part;
 use crate::registry::rule::Withheld;
-use crate::slot::Status;
+use crate::slot::Switch;
+use crate::status::Status;
 
 /// What is the matter with a tool.
 #[derive(Clone, Debug)]

@@ -1,28 +1,9 @@
-//! One slot for each server: a task that keeps it running, and what everybody else may see of it.
-//!
-//! ```text
-//!   ServerSpec ── reach ──▶ Dial ──▶ session ──▶ lists ──▶ registry
-//!             ▲          task           │
-//!           retry ◀──── failure ◀───────┘
-//! ```
+//! One slot for each server: what everybody but its connection task sees of it, and what is wanted of that task.
 
-mod failure;
-mod manifest;
-mod reach;
-mod refresh;
-mod resume;
-mod retry;
+mod sight;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod slot;
-mod status;
-mod task;
 mod turns;
 
-pub use failure::Failure;
-pub use manifest::Manifest;
-pub use reach::{Logins, TokenSource};
-pub(crate) use reach::{Sight, Ways};
-pub(crate) use resume::Sentinel;
-pub(crate) use slot::{Outset, Running, Slot};
-pub use status::{Status, Word};
-pub(crate) use task::Surroundings;
+pub(crate) use sight::Sight;
+pub(crate) use slot::{Outset, Run, Slot, Switch, Wanted};

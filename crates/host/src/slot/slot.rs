@@ -11,15 +11,14 @@ use switchboard_design::schema::PatternBudget;
 use switchboard_session::link::LinkError;
 use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answers::Desk;
 use crate::config::{Off, Start};
-use crate::registry::Switch;
 use crate::server_spec::ServerSpec;
+use crate::slot::Sight;
 use crate::slot::turns::Turns;
-use crate::slot::{Sight, Status, Surroundings, Word, task};
+use crate::status::{Status, Word};
 use crate::telemetry::Meter;
 use crate::transport::Transport;
 
@@ -105,6 +104,13 @@ impl Trouble {
             told.await;
         }
     }
+}
+
+/// Whether a server's tools are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// What a slot starts out with.
@@ -211,7 +217,7 @@ impl Slot {
         matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
     }
 
-    fn want(&self, run: Run) -> u64 {
+    pub(crate) fn want(&self, run: Run) -> u64 {
         let mut round = 0;
         self.wanted.send_if_modified(|wanted| {
             let may_change = wanted.run != Run::Gone;
@@ -338,37 +344,5 @@ impl std::fmt::Debug for Slot {
             .field("name", &self.name)
             .field("status", &self.status())
             .finish_non_exhaustive()
-    }
-}
-
-/// A slot whose task runs. Whoever holds this owns the server: dropping it ends both at once.
-#[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) slot: Arc<Slot>,
-    task: JoinHandle<()>,
-}
-
-impl Running {
-    /// Starts the task. Nothing happens until the slot [begins](Slot::begin).
-    pub(crate) fn new(slot: Arc<Slot>, around: Arc<Surroundings>) -> Self {
-        let task = tokio::spawn(task::keep(Arc::clone(&slot), around));
-        Self { slot, task }
-    }
-
-    /// Ends the server in order.
-    pub(crate) async fn close(mut self) {
-        self.slot.want(Run::Gone);
-        // An error means that it ended already.
-        let _ = (&mut self.task).await;
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-        self.slot.set_session(None);
-        self.slot.sight.close();
-        self.slot.want(Run::Gone);
-        self.slot.seen.send_modify(|seen| *seen = Seen { round: u64::MAX, status: Status::Stopped });
     }
 }

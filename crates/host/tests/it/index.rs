@@ -42,14 +42,14 @@ const HERE: &[(&str, &[&str])] = &[
 const ELSEWHERE: &[(&str, &str, &str)] = &[
     ("F151", "crates/host/src/slot/resume.rs", "slept_until(&later(8 * 3600, 5))"),
     ("F155", "crates/cli/tests/it/stop.rs", "broken_pipe()"),
-    ("T04", "crates/host/tests/offline/config_files.rs", "T04_"),
+    ("T04", "crates/config/tests/it/files.rs", "T04_"),
     ("T05", "crates/host/tests/offline/config_entry.rs", "T05_"),
     ("T07", "crates/host/tests/offline/config_entry.rs", "T07_"),
     ("T08", "crates/host/tests/offline/config_entry.rs", "T08_"),
-    ("T10", "crates/host/tests/offline/config_files.rs", "T10_"),
+    ("T10", "crates/config/tests/it/files.rs", "T10_"),
     ("T38", "crates/host/tests/offline/permission.rs", "T38_"),
-    ("T40", "crates/host/tests/offline/names.rs", "T40_"),
-    ("T41", "crates/host/tests/offline/config_files.rs", "T41_"),
+    ("T40", "crates/config/tests/it/names.rs", "T40_"),
+    ("T41", "crates/config/tests/it/files.rs", "T41_"),
     ("T42", "crates/host/tests/offline/permission.rs", "T42_"),
 ];
 

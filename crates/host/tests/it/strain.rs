@@ -41,7 +41,7 @@ async fn f154_an_approval_that_cannot_be_stored_is_none() {
     let stored = Approvals::open(&at.approvals).and_then(|mut kept| kept.approve(&project, "s", &entry));
     assert!(stored.is_err(), "nothing can be kept there");
     let files = Resolved::read(&at, &[], &|_| None);
-    let start = files.server("s").unwrap().spec.as_ref().unwrap().start;
+    let start = files.server("s").unwrap().plan.as_ref().unwrap().start;
     assert_eq!(start, Start::Off(Off::Unapproved));
 }
 

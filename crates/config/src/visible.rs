@@ -1,0 +1,35 @@
+//! Names from a project's file or from a server, in front of people: what a terminal would obey, or would hide, is
+//! written out.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The text with such characters as escapes; without a copy where there are none.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_invisible) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        if is_invisible(char) {
+            // Writing to a string does not fail.
+            _ = write!(out, "\\u{{{:x}}}", char as u32);
+        } else {
+            out.push(char);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a terminal obeys this character, hides it, or shows it as another one: control and format characters, fillers,
+/// variation selectors, and white space other than a blank.
+pub(crate) fn is_invisible(char: char) -> bool {
+    char.is_control()
+        || (char.is_whitespace() && char != ' ')
+        || matches!(
+            char,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        )
+}

@@ -1,0 +1,42 @@
+//! A server that is looked after: the slot, and the task that owns its connection.
+
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use crate::connection::Surroundings;
+use crate::connection::task;
+use crate::slot::{Run, Slot};
+use crate::status::Status;
+
+/// A slot whose task runs. Whoever holds this owns the server: dropping it ends both at once.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) slot: Arc<Slot>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts the task. Nothing happens until the slot [begins](Slot::begin).
+    pub(crate) fn new(slot: Arc<Slot>, around: Arc<Surroundings>) -> Self {
+        let task = tokio::spawn(task::keep(Arc::clone(&slot), around));
+        Self { slot, task }
+    }
+
+    /// Ends the server in order.
+    pub(crate) async fn close(mut self) {
+        self.slot.want(Run::Gone);
+        // An error means that it ended already.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.slot.set_session(None);
+        self.slot.sight.close();
+        self.slot.want(Run::Gone);
+        self.slot.tell(u64::MAX, Status::Stopped);
+    }
+}

@@ -1,0 +1,12 @@
+//! The public surface of the crate: the host, its builder, and handles to its tools.
+
+mod apply;
+mod builder;
+mod handle;
+#[expect(clippy::module_inception, reason = "the type this folder is named for")]
+mod host;
+mod resources;
+
+pub use builder::HostBuilder;
+pub use handle::ToolHandle;
+pub use host::Host;
