@@ -32,7 +32,7 @@ mod watched;
 
 use std::process::ExitCode;
 
-use switchboard_design::terminal::sanitize;
+use switchboard_terminal::sanitize;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server.

@@ -4,8 +4,8 @@ mod keyboard;
 mod scripted;
 mod terminal;
 
-use switchboard_design::terminal::field;
-pub(crate) use switchboard_design::terminal::web_host;
+use switchboard_terminal::field;
+pub(crate) use switchboard_terminal::web_host;
 
 pub(crate) use keyboard::Keyboard;
 pub(crate) use scripted::{DECLARED, Nobody, Refused, Scripted};

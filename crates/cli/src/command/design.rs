@@ -33,7 +33,7 @@ pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
 async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
     let design = read(&args.source).await?;
     let text =
-        if args.json { written(&design) } else { switchboard_design::terminal::listing::listing(&design) };
+        if args.json { written(&design) } else { switchboard_terminal::listing::listing(&design) };
     // What another program printed may hold anything.
     Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })
 }

@@ -1,7 +1,7 @@
 //! What a service offers, as a list on a terminal or as JSON.
 
-use crate::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 use serde_json::{Value, json};
+use switchboard_design::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 
 /// What a service offers, for people: each thing with its command line.
 pub fn listing(design: &Design) -> String {
