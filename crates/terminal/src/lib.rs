@@ -5,10 +5,26 @@
 //! - [`field`]: the fields of an elicitation form, parsed from what a person types.
 //! - [`web_host`]: the host of a URL, with a warning where it can be mistaken for another.
 //! - [`listing`]: the items of a service's design as text or JSON.
+//! - [`Paper`]: an output stream with its width and colors; [`Table`], [`wrap`] and [`indented`] lay text out for it.
+//! - [`Screen`]: standard error, shared by messages and one line of progress.
+//! - [`Keyboard`]: lines of standard input, as something to await.
 //!
 //! Knows the forms of the protocol and the design of a service; no sessions, no hosts, no HTTP.
 
 pub mod field;
+mod keyboard;
 pub mod listing;
+mod paper;
 pub mod sanitize;
+mod screen;
+mod size;
+mod table;
 pub mod web_host;
+mod wrap;
+
+pub use keyboard::Keyboard;
+pub use paper::Paper;
+pub use screen::Screen;
+pub use size::size;
+pub use table::Table;
+pub use wrap::{indented, wrap};

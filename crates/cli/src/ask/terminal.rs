@@ -11,9 +11,8 @@ use switchboard::protocol::{
 use switchboard::session::link::BoxFuture;
 use switchboard::{Abilities, Answers, Asker, Raw, Refusal};
 
-use crate::ask::keyboard::Keyboard;
 use crate::ask::scripted::DECLARED;
-use crate::ask::{field, web_host};
+use crate::ask::{Keyboard, field, web_host};
 use crate::output::{Screen, wrap};
 use crate::sanitize::{self, one_line, sanitize};
 

@@ -99,7 +99,7 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
     if let Some(left) = left.resolved.server(&args.name) {
         text += &format!("a server of the same name in the scope {} is used now\n", left.scope);
     }
-    Paper::stdout().print(&text)
+    Ok(Paper::stdout().print(&text)?)
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {

@@ -72,7 +72,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
             let called = |tool: &Listed| format!("{}/{}", tool.server(), tool.tool().name);
             let all: Vec<String> =
                 tools.iter().map(|tool| in_full(tool.tool(), &called(tool), paper)).collect();
-            return paper.print(&all.join("\n"));
+            return Ok(paper.print(&all.join("\n"))?);
         }
         let mut text = paper.dim(&format!("{}\n", count(tools.len(), "tool")));
         if args.brief {
@@ -81,7 +81,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
                 let called = format!("{}/{}", tool.server(), tool.tool().name);
                 text += &brief(tool.tool(), &called, paper);
             }
-            return paper.print(&text);
+            return Ok(paper.print(&text)?);
         }
         let mut last = None;
         for tool in &tools {
@@ -94,7 +94,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
                 text += &paper.dim(&format!("      called: {}\n", one_line(tool.name())));
             }
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }
@@ -144,7 +144,7 @@ pub(crate) async fn resources(target: &Target) -> Result<(), Failure> {
             }
             text += &format!("\n{}", table.lay_out(paper));
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }
@@ -167,7 +167,7 @@ pub(crate) async fn prompts(target: &Target) -> Result<(), Failure> {
             let about = prompts::about(&of.item);
             text += &format!("\n{}", listed(&Signature::of_prompt(&of.item), about, true, paper));
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }

@@ -62,11 +62,11 @@ struct Story<'a> {
 
 impl Story<'_> {
     fn chapter(&self, text: &str) -> Result<(), Failure> {
-        self.paper.print(&format!("\n{} {}\n", self.paper.green("▸"), self.paper.bold(text)))
+        Ok(self.paper.print(&format!("\n{} {}\n", self.paper.green("▸"), self.paper.bold(text)))?)
     }
 
     fn say(&self, text: &str) -> Result<(), Failure> {
-        self.paper.print(&indented(text, "  ", self.paper.width))
+        Ok(self.paper.print(&indented(text, "  ", self.paper.width))?)
     }
 
     async fn connect(&self, serving: &mut JoinSet<()>) -> Result<(), Failure> {
@@ -133,7 +133,7 @@ impl Story<'_> {
             "{shown} {}",
             self.paper.dim(&format!("in {:.1} ms", began.elapsed().as_secs_f64() * 1000.0))
         ))?;
-        self.paper.print(&indented(&result(&said, &self.paper.narrower(4)), "    ", self.paper.width))
+        Ok(self.paper.print(&indented(&result(&said, &self.paper.narrower(4)), "    ", self.paper.width))?)
     }
 
     async fn toggle(&self) -> Result<(), Failure> {
@@ -209,7 +209,7 @@ impl Story<'_> {
             readings.calls,
             count(usize::try_from(readings.reconnects).unwrap_or(usize::MAX), "server"),
         );
-        self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))
+        Ok(self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))?)
     }
 }
 

@@ -32,10 +32,9 @@ pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
 
 async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
     let design = read(&args.source).await?;
-    let text =
-        if args.json { written(&design) } else { switchboard_terminal::listing::listing(&design) };
+    let text = if args.json { written(&design) } else { switchboard_terminal::listing::listing(&design) };
     // What another program printed may hold anything.
-    Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })
+    Ok(Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })?)
 }
 
 /// Canonical JSON, indented.
@@ -59,7 +58,7 @@ async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
         }
         fs::write(&args.lock, Lock::of(&design).to_string()).map_err(|error| at(&args.lock, &error))?;
         let promised = format!("{shown} now holds the design of {} {}", design.name, design.version);
-        return Paper::stdout().print(&sanitize(&promised));
+        return Ok(Paper::stdout().print(&sanitize(&promised))?);
     }
     let text = fs::read_to_string(&args.lock).map_err(|error| {
         Failure::usage(format!("{shown}: {error}")).hint("--bless writes it from the design as it is now")

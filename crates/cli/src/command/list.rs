@@ -36,7 +36,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         let next = readiness.next_step(&server.name);
         notes.add(&server.name, server.spec.as_ref().err().map(ToString::to_string), next);
     }
-    paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))
+    Ok(paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))?)
 }
 
 pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {

@@ -24,7 +24,7 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     for prompt in &*prompts {
         text += &format!("\n{}", listed(&Signature::of_prompt(prompt), about(prompt), true, paper));
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// What a prompt is for.

@@ -34,7 +34,7 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
         templates.iter().for_each(|template| table.row(template_row(template)));
         text += &format!("\n{}", table.lay_out(paper));
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// Both lists in one object: each member as the specification has it.

@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
             hosted.screen.say(&format!("no servers are configured; {NONE}"));
             return Ok(());
         }
-        hosted.paper.print(&table(hosted, files, &hosted.paper))
+        Ok(hosted.paper.print(&table(hosted, files, &hosted.paper))?)
     })
     .await
 }
@@ -48,7 +48,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
         let status = hosted.host.server_status(&args.name)?;
         match hosted.json {
             true => Ok(()),
-            false => hosted.paper.print(&format!("{}, in {took} ms\n", line(&status))),
+            false => Ok(hosted.paper.print(&format!("{}, in {took} ms\n", line(&status)))?),
         }
     })
     .await

@@ -38,7 +38,7 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
         None => Found::Several(all),
     };
     let tools = match &found {
-        Found::One(tool) => return paper.print(&in_full(tool, &tool.name, paper)),
+        Found::One(tool) => return Ok(paper.print(&in_full(tool, &tool.name, paper))?),
         Found::Several(tools) => tools,
     };
     let mut text = paper.dim(&format!("{}\n", lists::count(tools.len(), "tool")));
@@ -51,7 +51,7 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
             false => format!("\n{}", describe(tool, connected.verbose > 0, paper)),
         };
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// The tools a query is about.

@@ -60,12 +60,12 @@ async fn story(connected: &Connected) -> Result<(), Failure> {
     }
     let next = "Next: put the command of your own server behind the dashes, or try `switchboard call order_pizza` on \
                 this one: it asks back.";
-    paper.print(&format!("\n{}", paper.dim(&indented(next, "", paper.prose()))))
+    Ok(paper.print(&format!("\n{}", paper.dim(&indented(next, "", paper.prose()))))?)
 }
 
 async fn shown(connected: &Connected, tool: &str, arguments: serde_json::Value) -> Result<(), Failure> {
     let answer = call(connected, tool, &encode(&arguments)?).await?;
     let wrong = |error| switchboard::CallError::Protocol { method: "tools/call".to_owned(), error };
     let said = answer.decode().map_err(wrong)?;
-    connected.paper.print(&indented(&result(&said, &connected.paper), "  ", connected.paper.width))
+    Ok(connected.paper.print(&indented(&result(&said, &connected.paper), "  ", connected.paper.width))?)
 }

@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Breaks text into lines, at spaces where there are any. Its own line breaks and their indentation stay.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
         fold(line.trim_end(), width.max(1), &mut lines);
@@ -15,7 +15,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Wrapped, each line behind an indent, ready to be printed.
-pub(crate) fn indented(text: &str, indent: &str, width: usize) -> String {
+pub fn indented(text: &str, indent: &str, width: usize) -> String {
     let lines = wrap(text, width.saturating_sub(indent.width()));
     lines
         .iter()

@@ -9,13 +9,13 @@ use tokio::sync::{Mutex, mpsc};
 ///
 /// The thread cannot be ended while it waits for a line, so nobody waits for it: it ends with the process.
 #[derive(Debug, Default)]
-pub(crate) struct Keyboard {
+pub struct Keyboard {
     lines: OnceLock<Mutex<mpsc::UnboundedReceiver<String>>>,
 }
 
 impl Keyboard {
     /// The next line without its end, or `None` when there will be none.
-    pub(crate) async fn line(&self) -> Option<String> {
+    pub async fn line(&self) -> Option<String> {
         let lines = self.lines.get_or_init(|| Mutex::new(start()));
         lines.lock().await.recv().await
     }
