@@ -14,6 +14,13 @@ pub struct Keyboard {
 }
 
 impl Keyboard {
+    #[cfg(test)]
+    pub(crate) fn typed(typed: &[&str]) -> Self {
+        let (keys, lines) = mpsc::unbounded_channel();
+        typed.iter().for_each(|line| keys.send((*line).to_owned()).unwrap());
+        Self { lines: OnceLock::from(Mutex::new(lines)) }
+    }
+
     /// The next line without its end, or `None` when there will be none.
     pub async fn line(&self) -> Option<String> {
         let lines = self.lines.get_or_init(|| Mutex::new(start()));

@@ -8,6 +8,7 @@
 //! - [`Paper`]: an output stream with its width and colors; [`Table`], [`wrap`] and [`indented`] lay text out for it.
 //! - [`Screen`]: standard error, shared by messages and one line of progress.
 //! - [`Keyboard`]: lines of standard input, as something to await.
+//! - [`Prompter`]: forms and URLs of a server, asked at the terminal; [`confirm`]: a yes-or-no question of our own.
 //!
 //! Knows the forms of the protocol and the design of a service; no sessions, no hosts, no HTTP.
 
@@ -15,6 +16,7 @@ pub mod field;
 mod keyboard;
 pub mod listing;
 mod paper;
+mod prompt;
 pub mod sanitize;
 mod screen;
 mod size;
@@ -24,6 +26,7 @@ mod wrap;
 
 pub use keyboard::Keyboard;
 pub use paper::Paper;
+pub use prompt::{Confirmation, Prompter, confirm, is_somebody_here};
 pub use screen::Screen;
 pub use size::size;
 pub use table::Table;

@@ -10,11 +10,12 @@ use switchboard::host::{
     Transport, Why,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, Offer, Tap};
+use switchboard_terminal::is_somebody_here;
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::command::nearest;
-use crate::configured::ask::{AtTerminal, Declined, is_somebody_here};
+use crate::configured::ask::{AtTerminal, Declined};
 use crate::configured::files::Files;
 use crate::configured::pins;
 use crate::configured::shown::quoted;

@@ -10,7 +10,6 @@ pub(crate) mod pins;
 mod shown;
 pub(crate) mod typed_call;
 
-pub(crate) use ask::confirm;
 pub(crate) use consent::consent;
 pub(crate) use files::{Files, NONE, server_and_rest, variable};
 pub(crate) use hosting::{Hosted, Wanted, Which, with_host};

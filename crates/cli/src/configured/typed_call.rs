@@ -10,9 +10,10 @@ use switchboard::Raw;
 use switchboard::host::Transport;
 use switchboard::host::permission::{Gate, Ledger, Policy, Rule, Rules, Stance, Subject, Verdict};
 use switchboard::protocol::Tool;
+use switchboard_terminal::is_somebody_here;
 
 use crate::ask::Keyboard;
-use crate::configured::ask::{Agreed, AtTerminal, Declined, Unasked, is_somebody_here};
+use crate::configured::ask::{Agreed, AtTerminal, Declined, Unasked};
 use crate::configured::files::Files;
 use crate::connect::{Connected, Unconfigured};
 use crate::failure::{Failure, Status};

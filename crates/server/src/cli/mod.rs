@@ -23,7 +23,7 @@ mod run;
 mod serve;
 mod target;
 
-use switchboard_terminal::{field, listing as listed, sanitize, web_host};
+use switchboard_terminal::{listing as listed, sanitize};
 
 pub use command::command;
 pub use run::{run_cli, run_cli_with};
