@@ -18,9 +18,10 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::error::{HttpError, Phase, shown};
+use crate::error::{HttpError, Phase};
 use crate::gzip::{Gunzip, Step};
 use crate::pool::Lease;
+use crate::printable::shown;
 
 /// How much of the body of an error is read.
 pub const ERROR_BODY_LIMIT: usize = 64 * 1024;

@@ -3,18 +3,14 @@
 //! Invariants: nothing here holds a header value, a body or a query, so every error may be logged; foreign errors are
 //! kept as a source and never named in a signature. An HTTP status is not an error: it is part of the response.
 
-use std::error::Error;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use http::header::HeaderName;
 
 use crate::authorize::AuthorizeError;
+use crate::source::Source;
 use crate::url::AddressError;
-
-/// The error underneath.
-pub type Source = Arc<dyn Error + Send + Sync>;
 
 /// Why a request brought no response, or a body did not arrive.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -220,48 +216,9 @@ impl HttpError {
     }
 }
 
-/// The first error of this type in a chain of sources.
-pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
-            return Some(found);
-        }
-        // An io::Error hides the error it was made from when it is asked for its source.
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source());
-    }
-    None
-}
-
-/// A foreign text as it may be shown: one short line without control characters.
-pub(crate) fn shown(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let mut shown: String = text
-        .chars()
-        .take(LONGEST)
-        .map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c })
-        .collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
-/// Characters that change how their neighbours look.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn foreign_text_is_shown_on_one_short_line() {
-        assert_eq!(shown("a\r\nb\x1b[31m\u{202e}"), "a\u{fffd}\u{fffd}b\u{fffd}[31m\u{fffd}");
-        assert_eq!(shown(&"x".repeat(300)).chars().count(), 201);
-    }
 
     #[test]
     fn errors_say_whether_the_request_left() {

@@ -6,7 +6,8 @@
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
 
-use crate::error::{HttpError, RedirectReason, shown};
+use crate::error::{HttpError, RedirectReason};
+use crate::printable::shown;
 use crate::url::{Address, AddressError};
 
 /// How many redirects are followed in a row.

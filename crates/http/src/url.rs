@@ -14,7 +14,7 @@ use std::sync::Arc;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
-use crate::error::shown;
+use crate::printable::shown;
 
 /// The longest address that is taken.
 const MAX_ADDRESS: usize = 64 * 1024;
