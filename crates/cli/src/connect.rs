@@ -21,7 +21,7 @@ use switchboard_terminal::is_somebody_here;
 
 use crate::args::{self, Options, Target};
 use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
-use crate::configured::variable;
+use crate::environment::variable;
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};

@@ -10,12 +10,12 @@ use switchboard::host::{Gathered, Listed, Of};
 use switchboard::protocol::Tool;
 
 use crate::args::{Target, ToolsArgs};
-use crate::command::lists::{count, is_missing};
+use crate::command::lists::is_missing;
 use crate::command::tools::{Found, brief, describe, encode, in_full, select};
 use crate::command::{prompts, resources};
 use crate::configured::{Files, Hosted, NONE, Wanted, Which, server_and_rest, with_host};
 use crate::failure::Failure;
-use crate::output::{Signature, Table, listed, show_json};
+use crate::output::{Signature, Table, count, listed, show_json};
 use crate::sanitize::one_line;
 
 /// What went wrong, by server.

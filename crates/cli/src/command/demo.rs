@@ -11,11 +11,10 @@ use switchboard::{
 use tokio::task::JoinSet;
 
 use crate::args::DemoArgs;
-use crate::command::lists::count;
 use crate::command::tour;
 use crate::demo;
 use crate::failure::{Failure, Status};
-use crate::output::{Paper, Signature, Table, indented, result};
+use crate::output::{Paper, Signature, Table, count, indented, result};
 use crate::processes::running;
 use crate::sanitize::{one_line, sanitize};
 use crate::signals::Signals;

@@ -5,7 +5,8 @@ use switchboard::host::config::{Approval, Configured};
 
 use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::command::tools::encode;
-use crate::configured::{Files, NONE, Readiness, reach, variable};
+use crate::configured::{Files, NONE, Readiness, reach};
+use crate::environment::variable;
 use crate::failure::Failure;
 use crate::output::{Notes, Paper, Screen, Table, indented, pretty, show_json};
 use crate::sanitize::one_line;

@@ -4,12 +4,11 @@ use switchboard::host::config::Resolved;
 use switchboard::host::{ServerStatus, Status as State, Word};
 
 use crate::args::{Options, ReconnectArgs, StatusArgs};
-use crate::command::lists::count;
 use crate::command::tools::encode;
 use crate::command::watch;
 use crate::configured::{Hosted, NONE, Wanted, Which, quoted, with_host};
 use crate::failure::Failure;
-use crate::output::{Notes, Paper, Table, show_json};
+use crate::output::{Notes, Paper, Table, count, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {

@@ -4,11 +4,10 @@ use switchboard::json;
 
 use crate::args::{DemoArgs, Options, Remote, Target};
 use crate::command::call::call;
-use crate::command::lists::count;
 use crate::command::tools::encode;
 use crate::connect::{Connected, introduce, with};
 use crate::failure::Failure;
-use crate::output::{Signature, contents, indented, result};
+use crate::output::{Signature, contents, count, indented, result};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &DemoArgs) -> Result<(), Failure> {

@@ -14,7 +14,6 @@ use switchboard_terminal::is_somebody_here;
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
-use crate::command::nearest;
 use crate::configured::ask::{AtTerminal, Declined};
 use crate::configured::files::Files;
 use crate::configured::pins;
@@ -22,6 +21,7 @@ use crate::configured::shown::quoted;
 use crate::configured::typed_call::{self, Asked};
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
+use crate::nearest::nearest;
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
 use crate::signals::Signals;

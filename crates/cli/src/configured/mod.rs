@@ -11,6 +11,6 @@ mod shown;
 pub(crate) mod typed_call;
 
 pub(crate) use consent::consent;
-pub(crate) use files::{Files, NONE, server_and_rest, variable};
+pub(crate) use files::{Files, NONE, server_and_rest};
 pub(crate) use hosting::{Hosted, Wanted, Which, with_host};
 pub(crate) use shown::{Readiness, quoted, reach};
