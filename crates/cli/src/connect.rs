@@ -17,7 +17,7 @@ use switchboard::{
     CallError, Change, Client, ClientSession, Dial, Level, Limits, LinkError, Offer, Raw, Stdio, Tap, Terms,
     Way,
 };
-use switchboard_terminal::is_somebody_here;
+use switchboard_terminal::is_interactive;
 
 use crate::args::{self, Options, Target};
 use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
@@ -152,7 +152,7 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let server = Server::read(target).await?;
     let dial = server.dial(options, &screen, &opening);
     let refused = Refused::default();
-    let people = is_somebody_here(&screen)
+    let people = is_interactive(&screen)
         .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default()).for_server(&server.name())));
     let client = client(options, people.as_ref(), refused.clone())?;
     let began = tokio::time::Instant::now();

@@ -5,7 +5,7 @@
 //! - [`field`]: the fields of an elicitation form, parsed from what a person types.
 //! - [`web_host`]: the host of a URL, with a warning where it can be mistaken for another.
 //! - [`listing`]: the items of a service's design as text or JSON; [`check_lock`]: the design against its lock file.
-//! - [`Paper`]: an output stream with its width and colors; [`Table`], [`wrap`] and [`indented`] lay text out for it.
+//! - [`Paper`]: an output stream with its width and colors; [`Table`], [`wrap()`] and [`indented`] lay text out for it.
 //! - [`Screen`]: standard error, shared by messages and one line of progress.
 //! - [`Keyboard`]: lines of standard input, as something to await.
 //! - [`Prompter`]: forms and URLs of a server, asked at the terminal; [`confirm`]: a yes-or-no question of our own.
@@ -28,7 +28,7 @@ mod wrap;
 pub use keyboard::Keyboard;
 pub use lock_check::{LockCheckError, LockOutcome, check_lock};
 pub use paper::Paper;
-pub use prompt::{Confirmation, Prompter, confirm, is_somebody_here};
+pub use prompt::{Confirmation, Prompter, confirm, is_interactive};
 pub use screen::Screen;
 pub use size::size;
 pub use table::Table;

@@ -1,4 +1,4 @@
-//! One output stream as something to lay text out on: how wide it is, whether it has colour, and writing to it.
+//! An output stream: its width, its colors, and writing to it.
 
 use std::borrow::Cow;
 use std::env;
@@ -7,19 +7,19 @@ use std::os::fd::AsFd;
 
 use crate::sanitize::printable;
 
-/// How wide text is laid out where nothing says otherwise.
+/// The default width in columns.
 const WIDTH: usize = 80;
-/// Narrower than this nothing can be laid out.
+/// The smallest width in columns that text is laid out for.
 const NARROWEST: usize = 20;
-/// What one result may take of a terminal.
+/// The largest text in bytes that is written to a terminal.
 const MOST: usize = 1 << 20;
 
 /// An output stream.
 #[derive(Debug, Clone)]
 pub struct Paper {
-    /// Columns.
+    /// Width in columns.
     pub width: usize,
-    /// Whether a person looks at it.
+    /// Whether it is a terminal.
     pub is_terminal: bool,
     has_colour: bool,
 }
@@ -54,12 +54,12 @@ impl Paper {
         Self { width, is_terminal: false, has_colour: false }
     }
 
-    /// The same with so many columns left out, for what stands behind an indent.
+    /// Returns the stream with fewer columns, for text behind an indent.
     pub fn narrower(&self, columns: usize) -> Self {
         Self { width: self.width.saturating_sub(columns), ..self.clone() }
     }
 
-    /// How wide running text may be: long lines are hard to read.
+    /// Returns the width of running text: at most 100 columns, because long lines are hard to read.
     pub fn prose(&self) -> usize {
         self.width.min(100)
     }
@@ -112,20 +112,20 @@ impl Paper {
         if self.is_terminal { printable(text) } else { Cow::Borrowed(text) }
     }
 
-    /// Writes bytes to standard output as they are, and nothing else.
+    /// Writes bytes to standard output unchanged.
     ///
     /// # Errors
-    /// When nobody reads any more.
+    /// When the stream cannot be written to, for example because its reader is gone.
     pub fn print_bytes(&self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()
     }
 
-    /// Writes to standard output, and to a terminal no more than a person could read.
+    /// Writes text to standard output, ending with a newline; a terminal gets at most 1 MiB of it.
     ///
     /// # Errors
-    /// When nobody reads any more.
+    /// When the stream cannot be written to, for example because its reader is gone.
     pub fn print(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let shown = if self.is_terminal { head(text, MOST) } else { text };

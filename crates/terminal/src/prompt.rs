@@ -35,8 +35,8 @@ pub enum Confirmation {
     UnlessYesOrNo,
 }
 
-/// The user pressed Ctrl-D.
-struct Gone;
+/// Standard input was closed: the user pressed Ctrl-D.
+struct InputClosed;
 
 impl Prompter {
     /// A prompter that writes to this screen and reads from this keyboard.
@@ -55,13 +55,13 @@ impl Prompter {
             ElicitParams::Url(url) => self.url(url, &who).await,
             _ => return None,
         };
-        Some(answered.unwrap_or_else(|Gone| {
+        Some(answered.unwrap_or_else(|InputClosed| {
             self.screen.say("");
             ElicitResult::new(ElicitAction::Cancel)
         }))
     }
 
-    /// What the server wrote, behind a bar.
+    /// Shows text of the server behind a bar.
     fn quote(&self, text: &str) {
         let paper = &self.screen.paper;
         for line in wrap(&sanitize(text), paper.prose().saturating_sub(4)) {
@@ -69,13 +69,13 @@ impl Prompter {
         }
     }
 
-    /// A question of ours, and the line typed behind it.
-    async fn prompt(&self, question: &str) -> Result<String, Gone> {
+    /// Asks a question of ours and returns the line that is typed.
+    async fn prompt(&self, question: &str) -> Result<String, InputClosed> {
         self.screen.write(&format!("{question} "));
-        self.keyboard.line().await.ok_or(Gone)
+        self.keyboard.line().await.ok_or(InputClosed)
     }
 
-    async fn form(&self, form: &FormParams, who: &str) -> Result<ElicitResult, Gone> {
+    async fn form(&self, form: &FormParams, who: &str) -> Result<ElicitResult, InputClosed> {
         let paper = &self.screen.paper;
         self.screen.say(&format!("\n{} asks:", paper.bold(who)));
         self.quote(&form.message);
@@ -90,7 +90,7 @@ impl Prompter {
             }
             self.screen.say("");
             for (name, value) in content.iter() {
-                let line = format!("  {} = {}", one_line(name), one_line(&field::shown(value)));
+                let line = format!("  {} = {}", one_line(name), one_line(&field::typed_form(value)));
                 self.screen.say(&line);
             }
             loop {
@@ -105,8 +105,12 @@ impl Prompter {
         }
     }
 
-    /// Asks for every field; what was filled in before is offered again.
-    async fn fill(&self, form: &FormParams, before: &OrderedMap<Raw>) -> Result<OrderedMap<Raw>, Gone> {
+    /// Asks for every field, offering earlier answers as defaults.
+    async fn fill(
+        &self,
+        form: &FormParams,
+        before: &OrderedMap<Raw>,
+    ) -> Result<OrderedMap<Raw>, InputClosed> {
         let schema = &form.requested_schema;
         let mut content = OrderedMap::new();
         for (name, field) in schema.properties.iter() {
@@ -125,7 +129,7 @@ impl Prompter {
         field: &FormField,
         is_required: bool,
         offered: Option<Raw>,
-    ) -> Result<Option<Raw>, Gone> {
+    ) -> Result<Option<Raw>, InputClosed> {
         let paper = &self.screen.paper;
         self.screen.say("");
         let (title, description) = field::labels(field);
@@ -141,8 +145,8 @@ impl Prompter {
             self.screen.warn("this looks like a secret; a form is no place for one");
         }
         let need = if is_required { "" } else { ", optional" };
-        let kind = paper.dim(&format!("({}{need})", one_line(&field::kind(field))));
-        let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));
+        let kind = paper.dim(&format!("({}{need})", one_line(&field::expected(field))));
+        let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::typed_form(value))));
         let question =
             format!("{} {kind}{}:", paper.bold(&sanitize::name(name)), bracket.unwrap_or_default());
         loop {
@@ -154,7 +158,7 @@ impl Prompter {
                     None => {}
                 }
             }
-            match field::typed(field, &line) {
+            match field::parse_typed(field, &line) {
                 Ok(_) if line.trim().is_empty() => self.screen.say("  a value is required"),
                 Ok(value) => return Ok(Some(value)),
                 Err(why) => self.screen.say(&format!("  {}", paper.red(&one_line(&why)))),
@@ -187,7 +191,7 @@ impl Prompter {
         }
     }
 
-    async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, Gone> {
+    async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, InputClosed> {
         let paper = &self.screen.paper;
         self.screen.say(&format!("\n{} asks you to visit a page:", paper.bold(who)));
         self.quote(&asked.message);
@@ -218,14 +222,14 @@ fn is_yes_or_no(form: &FormParams) -> bool {
     fields.len() == 1 && fields.iter().all(|(_, field)| matches!(field, FormField::Boolean(_)))
 }
 
-/// Whether somebody can be asked.
-pub fn is_somebody_here(screen: &Screen) -> bool {
+/// Returns whether a person can be asked: standard input and the screen are a terminal.
+pub fn is_interactive(screen: &Screen) -> bool {
     std::io::stdin().is_terminal() && screen.paper.is_terminal
 }
 
-/// Asks a question with yes or no; `None` when nobody is here to answer.
+/// Asks a yes-or-no question; `None` without a person to ask.
 pub async fn confirm(screen: &Screen, keyboard: &Keyboard, question: &str) -> Option<bool> {
-    if !is_somebody_here(screen) {
+    if !is_interactive(screen) {
         return None;
     }
     loop {

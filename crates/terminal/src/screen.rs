@@ -1,6 +1,6 @@
-//! Standard error, shared: messages, and one line of progress that makes room for them.
+//! Standard error, shared by messages and one progress line that gives way to them.
 //!
-//! Invariant: a line of progress is drawn only on a terminal, and never stays when something else is written.
+//! Invariant: the progress line is drawn only on a terminal and erased before anything else is written.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
@@ -23,9 +23,9 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 pub struct Screen {
     /// Its width and colors.
     pub paper: Paper,
-    /// Whether a program reads it, so that warnings are JSON too.
+    /// Whether warnings are written as JSON, for a program.
     is_json: bool,
-    /// Whether a line of progress stands on it. A std mutex: held for one write, never across an await.
+    /// Whether the progress line is drawn. A std mutex: held for one write, never across an await.
     drawn: Mutex<bool>,
 }
 
@@ -35,7 +35,7 @@ impl Screen {
         Self::read_as(false)
     }
 
-    /// For a program, where that reads JSON: warnings are an object a line, as errors are.
+    /// Standard error; with `is_json`, warnings are one JSON object per line, as errors are.
     pub fn read_as(is_json: bool) -> Self {
         Self { paper: Paper::stderr(), is_json, drawn: Mutex::new(false) }
     }
@@ -45,12 +45,12 @@ impl Screen {
         self.write(&format!("{line}\n"));
     }
 
-    /// Writes what is not a line yet: a question, to be answered behind it.
+    /// Writes text without a line ending: a question, to be answered behind it.
     pub fn write(&self, text: &str) {
         self.put(text, false);
     }
 
-    /// Something to know that is no failure.
+    /// Writes a warning.
     pub fn warn(&self, text: &str) {
         if self.is_json {
             return self.say(&sanitize::json(&serde_json::json!({ "warning": text }).to_string()));
@@ -58,21 +58,21 @@ impl Screen {
         self.say(&format!("{} {text}", self.paper.yellow("warning:")));
     }
 
-    /// Shows how far something is, until something else is written.
+    /// Draws a progress notification, until something else is written.
     pub fn progress(&self, told: &ProgressParams) {
         if self.paper.is_terminal {
             self.put(&bar(&self.paper, told), true);
         }
     }
 
-    /// Shows what is being waited for, until something else is written.
+    /// Shows what the command waits for, until something else is written.
     pub fn waiting(&self, what: &str) {
         if self.paper.is_terminal {
             self.put(&self.paper.dim(&fit(what, self.paper.width - 1)), true);
         }
     }
 
-    /// Does some work; at a terminal, a spinner shows what is waited for after [`SPINNER_DELAY`].
+    /// Awaits `work`; at a terminal, a spinner with the text of `what` appears after 300 ms.
     pub async fn while_waiting<T>(&self, what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
         if !self.paper.is_terminal {
             return work.await;
@@ -95,7 +95,7 @@ impl Screen {
         }
     }
 
-    /// Takes the line of progress away.
+    /// Erases the progress line.
     pub fn clear(&self) {
         self.put("", false);
     }

@@ -1,6 +1,6 @@
 //! Byte counts for people.
 
-/// Bytes as people say them.
+/// Formats a number of bytes for people: `1 byte`, `3.0 KiB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;

@@ -1,5 +1,5 @@
-//! A table that fits: columns take what they need, the widest give way, and what does not fit goes on below. Nothing is
-//! cut. On a narrow terminal a table that would have to be wrapped becomes a paragraph for each row, with labels.
+//! Tables that fit the width: the widest columns shrink and their cells wrap; nothing is cut. On a narrow terminal a table
+//! that would have to wrap becomes a labeled paragraph for each row.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -31,7 +31,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Laid out, each line ending in a newline. Columns in which nothing stands are left out.
+    /// Lays the table out, each line ending in a newline. Empty columns are left out.
     pub fn lay_out(mut self, paper: &Paper) -> String {
         for column in (0..self.header.len()).rev() {
             if self.rows.iter().all(|row| row[column].is_empty()) {

@@ -49,7 +49,7 @@ pub(super) fn run(design: &Design, matches: &ArgMatches) -> Result<(), Failure> 
             let written = serde_json::to_value(design).map_err(|error| Failure::Other(error.to_string()))?;
             print::text(&format!("{written:#}\n"))
         }
-        _ => print::text(&listed::people(design, false)),
+        _ => print::text(&listed::to_text(design, false)),
     }
 }
 
