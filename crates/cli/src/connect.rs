@@ -4,7 +4,6 @@
 //! to wait; then the process that supervises it does it.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -18,10 +17,11 @@ use switchboard::{
     CallError, Change, Client, ClientSession, Dial, Direction, Level, Limits, LinkError, Raw, RevisionPolicy,
     SessionInfo, Stdio, Tap,
 };
+use switchboard_terminal::is_interactive;
 
 use crate::args::{self, Options, Target};
 use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
-use crate::configured::variable;
+use crate::environment::variable;
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
@@ -152,7 +152,7 @@ async fn open(target: &Target) -> Result<Connected, Failure> {
     let server = Server::read(target).await?;
     let dial = server.dial(options, &screen, &opening);
     let refused = Refused::default();
-    let people = (std::io::stdin().is_terminal() && screen.paper.is_terminal)
+    let people = is_interactive(&screen)
         .then(|| Arc::new(AtTerminal::new(Arc::clone(&screen), Arc::default()).for_server(&server.name())));
     let client = client(options, people.as_ref(), refused.clone())?;
     let began = tokio::time::Instant::now();

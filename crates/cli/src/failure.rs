@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use http::StatusCode;
 use serde::Serialize;
 use switchboard::session::link::{Challenge, NotStarted, StartFault, UnreachableKind};
-use switchboard::{CallError, ErrorCode, LinkError, Raw, RpcError, TimeoutKind};
+use switchboard::{CallError, ErrorCode, LinkError, TimeoutKind, Raw, RpcError};
+use switchboard_terminal::{Paper, size};
 
-use crate::output::{Paper, size};
 use crate::sanitize::{json, one_line, sanitize};
 
 /// Why a command did not do what it was asked.

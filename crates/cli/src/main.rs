@@ -3,7 +3,7 @@
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
 //!                            ├─ ask (questions of the server), trace (its traffic)
-//!                            └─ remote (a server at an address), helper (its headers), watched (its messages)
+//!                            └─ remote (a server at an address), header_program (its headers), watched (its messages)
 //!                     ├▶ configured ─▶ a host with the servers of the files
 //!                     └▶ scaffold: new projects of services; `design` and `quickstart` read their designs
 //! ```
@@ -18,8 +18,10 @@ mod configured;
 mod connect;
 mod demo;
 mod doctor;
+mod environment;
 mod failure;
 mod header_program;
+mod nearest;
 mod output;
 mod processes;
 mod remote;
@@ -32,7 +34,7 @@ mod watched;
 
 use std::process::ExitCode;
 
-use switchboard_design::terminal::sanitize;
+use switchboard_terminal::sanitize;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server.

@@ -42,8 +42,6 @@ mod project;
 mod repair;
 pub mod schema;
 mod setter;
-#[doc(hidden)]
-pub mod terminal;
 #[cfg(test)]
 mod tests;
 mod uri;

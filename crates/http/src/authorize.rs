@@ -12,8 +12,8 @@ use http::header::HeaderValue;
 use zeroize::Zeroizing;
 
 use crate::challenge::Challenge;
-use crate::error::Source;
 use crate::secret::Secret;
+use crate::source::Source;
 use crate::url::Address;
 
 /// A future behind a pointer, so that [`Authorizer`] can be a `dyn`.

@@ -3,7 +3,8 @@
 //! Invariants: a request is sent twice only when the server cannot have seen the first (the pool does that for a
 //! connection that turns out closed before a byte was written), or when its method is safe, or when the server said
 //! so with a 307, a 308, or a 401 that the authorizer could answer; a response has at most [`MAX_HEADERS`] headers and
-//! [`MAX_HEAD_BYTES`] of them. Dropping a call gives the request up: over HTTP/1.1 its connection closes.
+//! [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES) of them. Dropping a call gives the request up: over HTTP/1.1 its connection
+//! closes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,16 +23,11 @@ use crate::dial::Dialer;
 use crate::error::{ConnectKind, HttpError, Phase};
 use crate::message::{Request, Response};
 use crate::options::HttpOptions;
-use crate::pool::{Lease, Pool};
+use crate::pool::{Lease, MAX_HEADERS, Pool};
 use crate::proxy::{Proxies, Proxy};
 use crate::redirect;
 use crate::tls::Tls;
 use crate::url::Address;
-
-/// How many headers a response may have. Over HTTP/1.1 it is also what the library allows by itself.
-pub const MAX_HEADERS: usize = 100;
-/// How large the head of a response may be.
-pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// How bodies may be packed.
 const GZIP: HeaderValue = HeaderValue::from_static("gzip");

@@ -22,8 +22,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::error::{ConnectKind, HttpError, find};
+use crate::error::{ConnectKind, HttpError};
 use crate::proxy::{Proxies, Proxy};
+use crate::source::find;
 use crate::tls::Tls;
 use crate::tunnel;
 use crate::url::Address;

@@ -3,18 +3,14 @@
 //! Invariants: nothing here holds a header value, a body or a query, so every error may be logged; foreign errors are
 //! kept as a source and never named in a signature. An HTTP status is not an error: it is part of the response.
 
-use std::error::Error;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use http::header::HeaderName;
 
 use crate::authorize::AuthorizeError;
+use crate::source::Source;
 use crate::url::AddressError;
-
-/// The error underneath.
-pub type Source = Arc<dyn Error + Send + Sync>;
 
 /// Why a request brought no response, or a body did not arrive.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -218,20 +214,6 @@ impl HttpError {
     pub(crate) fn connect(host: impl Into<String>, kind: ConnectKind) -> Self {
         Self::Connect { host: host.into(), kind, source: None }
     }
-}
-
-/// The first error of this type in a chain of sources.
-pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
-            return Some(found);
-        }
-        // An io::Error hides the error it was made from when it is asked for its source.
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source());
-    }
-    None
 }
 
 #[cfg(test)]

@@ -71,6 +71,8 @@ mod redirect;
 mod sanitize;
 mod secret;
 #[cfg(feature = "client")]
+mod source;
+#[cfg(feature = "client")]
 mod tls;
 #[cfg(feature = "client")]
 mod tunnel;
@@ -87,16 +89,20 @@ pub use body::{Beginning, Body, ERROR_BODY_LIMIT};
 #[cfg(feature = "client")]
 pub use challenge::Challenge;
 #[cfg(feature = "client")]
-pub use client::{HttpClient, MAX_HEAD_BYTES, MAX_HEADERS};
+pub use client::HttpClient;
 #[cfg(feature = "client")]
-pub use error::{ConnectKind, HttpError, Phase, RedirectReason, Source, TlsReason};
+pub use error::{ConnectKind, HttpError, Phase, RedirectReason, TlsReason};
 #[cfg(feature = "client")]
 pub use message::{Request, Response, Timeouts};
 #[cfg(feature = "client")]
 pub use options::HttpOptions;
 #[cfg(feature = "client")]
+pub use pool::{MAX_HEAD_BYTES, MAX_HEADERS};
+#[cfg(feature = "client")]
 pub use proxy::Proxies;
 #[cfg(feature = "client")]
 pub use redirect::MAX_REDIRECTS;
 pub use secret::Secret;
+#[cfg(feature = "client")]
+pub use source::Source;
 pub use url::{Address, AddressError, Origin, PlainHttp};

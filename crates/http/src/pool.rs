@@ -15,10 +15,15 @@ use hyper::body::Incoming;
 use hyper::client::conn::{TrySendError, http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::client::{MAX_HEAD_BYTES, MAX_HEADERS};
 use crate::dial::Dialer;
-use crate::error::{HttpError, find};
+use crate::error::HttpError;
+use crate::source::find;
 use crate::url::Address;
+
+/// How many headers a response may have. Over HTTP/1.1 it is also what the library allows by itself.
+pub const MAX_HEADERS: usize = 100;
+/// How large the head of a response may be.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// How long a connection whose response was read may take to be ready again: its own task is a little behind when it runs
 /// on another thread, and for longer when the server has not read all of the request it answered.

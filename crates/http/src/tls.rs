@@ -20,7 +20,8 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::error::{HttpError, Phase, TlsReason, find};
+use crate::error::{HttpError, Phase, TlsReason};
+use crate::source::find;
 
 /// Makes connections secure.
 pub(crate) struct Tls {

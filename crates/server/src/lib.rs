@@ -8,6 +8,7 @@
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
 mod adapter;
+mod adapter_event;
 mod args;
 mod builder;
 mod bytes;
@@ -35,11 +36,12 @@ pub mod rpc;
 pub mod rt;
 mod run;
 mod serve;
+mod stream_json;
 pub mod task;
 mod variant;
 pub mod wire;
 
-pub use adapter::{AdapterEvent, EventKind};
+pub use adapter_event::{AdapterEvent, EventKind};
 pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use bytes::{Base64Error, Bytes};
@@ -48,7 +50,7 @@ pub use compose::{Collision, Collisions};
 pub use contents::Contents;
 pub use cx::{CallOptions, Cx, FromCx, Progress, TestCx, TraceContext};
 pub use dispatch::{Call, Dispatch, Working};
-pub use events::{Event, EventReceiver, EventSink, Events, StreamJson};
+pub use events::{Event, EventReceiver, EventSink, Events};
 pub use field::{FormChoice, FormValue};
 pub use form::{Answer, Form};
 pub use lane::LostEvents;
@@ -62,6 +64,7 @@ pub use rt as __rt;
 pub use serve::ServeError;
 #[cfg(feature = "http")]
 pub use serve::ServeHttp;
+pub use stream_json::StreamJson;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
 };

@@ -10,8 +10,9 @@ use serde_json::Value;
 use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, Raw, ResourceContents};
 
+use crate::Contents;
 use crate::bytes::{is_base64, is_bytes};
-use crate::{Contents, StreamJson};
+use crate::stream_json::{StreamJson, held_text};
 
 /// What a tool without a result says.
 pub const SUCCESS: &str = r#"{"status":"success"}"#;
@@ -186,7 +187,7 @@ impl<T: DeserializeOwned + JsonSchema + Send> FromOutput for T {
     }
 
     fn from_contents(contents: Contents) -> Result<Self, Error> {
-        from_text(contents.blocks.iter().find_map(crate::events::held_text).unwrap_or("null"))
+        from_text(contents.blocks.iter().find_map(held_text).unwrap_or("null"))
     }
 
     fn from_json(json: &Raw) -> Result<Self, Error> {

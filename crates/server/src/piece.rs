@@ -9,7 +9,7 @@ use serde_json::Value;
 use switchboard_design::{Error, OutputDef};
 use switchboard_protocol::{Content, Raw, ResourceContents};
 
-use crate::events::held_text;
+use crate::stream_json::held_text;
 use crate::{Event, StreamJson};
 
 /// One event of a stream that mixes data, text and other content. A stream of data alone needs no pieces: any type that

@@ -95,10 +95,10 @@ impl Scripted {
         let mut content = OrderedMap::new();
         for (name, field) in schema.properties.iter() {
             let value = match self.answers.get(name) {
-                Some(value) => Some(field::scripted(field, value).map_err(|why| {
-                    HandlerError::new(format!(
+                Some(value) => Some(field::parse_json(field, value).map_err(|why| {
+                    Refusal::new(format!(
                         "--answers: `{name}` is not valid (expected {}): {why}",
-                        field::kind(field)
+                        field::expected(field)
                     ))
                 })?),
                 None => field::default(field),

@@ -1,39 +1,27 @@
-//! Questions of a server asked at the terminal, one at a time.
-//!
-//! What the server wrote stands behind a bar, so that it cannot look like a question of ours. A URL is shown in full
-//! and never opened.
+//! Questions of a server answered at the terminal: the session's side of [`Prompter`].
 
 use std::sync::Arc;
 
-use switchboard::protocol::{
-    ElicitAction, ElicitParams, ElicitResult, FormField, FormParams, OrderedMap, UrlParams,
-};
+use switchboard::protocol::{ElicitParams, ElicitResult, UrlParams};
 use switchboard::session::link::BoxFuture;
-use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, Raw, RequestingServer};
+use switchboard::{HandlerCapabilities, ClientHandler, RequestingServer, HandlerError};
+use switchboard_terminal::{Confirmation, Prompter};
 
-use crate::ask::keyboard::Keyboard;
+use crate::ask::Keyboard;
 use crate::ask::scripted::DECLARED;
-use crate::ask::{field, web_host};
-use crate::output::{Screen, wrap};
-use crate::sanitize::{self, one_line, sanitize};
+use crate::output::Screen;
 
 /// Asks whoever sits at the terminal.
 #[derive(Debug)]
 pub(crate) struct AtTerminal {
-    screen: Arc<Screen>,
-    keyboard: Arc<Keyboard>,
-    /// Held by the question that is being asked: a server may ask several at once.
-    turn: tokio::sync::Mutex<()>,
+    prompter: Prompter,
     /// The server that asks, where it is the only one.
     server: Option<String>,
 }
 
-/// The user pressed Ctrl-D.
-struct Gone;
-
 impl AtTerminal {
     pub(crate) fn new(screen: Arc<Screen>, keyboard: Arc<Keyboard>) -> Self {
-        Self { screen, keyboard, turn: tokio::sync::Mutex::new(()), server: None }
+        Self { prompter: Prompter::new(screen, keyboard, Confirmation::Always), server: None }
     }
 
     /// For a server that is not configured: the user knows it by this.
@@ -43,175 +31,14 @@ impl AtTerminal {
         self
     }
 
-    async fn ask(
-        &self,
-        request: ElicitParams,
-        asker: &RequestingServer,
-    ) -> Result<ElicitResult, HandlerError> {
-        let _turn = self.turn.lock().await;
-        let who = sanitize::name(&asker.to_string());
-        let answered = match &request {
-            ElicitParams::Form(form) => self.form(form, &who).await,
-            ElicitParams::Url(url) => self.url(url, &who).await,
-            _ => return Err(HandlerError::new("this kind of question is not supported")),
-        };
-        Ok(answered.unwrap_or_else(|Gone| {
-            self.screen.say("");
-            ElicitResult::new(ElicitAction::Cancel)
-        }))
-    }
-
-    /// What the server wrote, behind a bar.
-    fn quote(&self, text: &str) {
-        let paper = &self.screen.paper;
-        for line in wrap(&sanitize(text), paper.prose().saturating_sub(4)) {
-            self.screen.say(&format!("{} {line}", paper.yellow("┃")));
-        }
-    }
-
-    /// A question of ours, and the line typed behind it.
-    async fn prompt(&self, question: &str) -> Result<String, Gone> {
-        self.screen.write(&format!("{question} "));
-        self.keyboard.line().await.ok_or(Gone)
-    }
-
-    async fn form(&self, form: &FormParams, who: &str) -> Result<ElicitResult, Gone> {
-        let paper = &self.screen.paper;
-        self.screen.say(&format!("\n{} asks:", paper.bold(who)));
-        self.quote(&form.message);
-        if !form.requested_schema.properties.is_empty() {
-            self.screen.say(&paper.dim("Enter accepts the value in [brackets]; Ctrl-D cancels."));
-        }
-        let mut content: OrderedMap<Raw> = OrderedMap::new();
-        loop {
-            content = self.fill(form, &content).await?;
-            self.screen.say("");
-            for (name, value) in content.iter() {
-                let line = format!("  {} = {}", one_line(name), one_line(&field::shown(value)));
-                self.screen.say(&line);
-            }
-            loop {
-                let answer = self.prompt(&format!("Send this to {}? [Y/n/edit]", paper.bold(who))).await?;
-                match answer.trim().to_lowercase().as_str() {
-                    "" | "y" | "yes" => return Ok(ElicitResult::accept(content)),
-                    "n" | "no" => return Ok(ElicitResult::new(ElicitAction::Decline)),
-                    "e" | "edit" => break,
-                    _ => self.screen.say("  y sends it, n declines, e lets you change it"),
-                }
-            }
-        }
-    }
-
-    /// Asks for every field; what was filled in before is offered again.
-    async fn fill(&self, form: &FormParams, before: &OrderedMap<Raw>) -> Result<OrderedMap<Raw>, Gone> {
-        let schema = &form.requested_schema;
-        let mut content = OrderedMap::new();
-        for (name, field) in schema.properties.iter() {
-            let is_required = schema.required.iter().any(|needed| needed == name);
-            let offered = before.get(name).cloned().or_else(|| field::default(field));
-            if let Some(value) = self.field(name, field, is_required, offered).await? {
-                content.insert(name, value);
-            }
-        }
-        Ok(content)
-    }
-
-    async fn field(
-        &self,
-        name: &str,
-        field: &FormField,
-        is_required: bool,
-        offered: Option<Raw>,
-    ) -> Result<Option<Raw>, Gone> {
-        let paper = &self.screen.paper;
-        self.screen.say("");
-        let (title, description) = field::labels(field);
-        if let Some(about) = [title, description].into_iter().flatten().reduce(|_, description| description) {
-            self.quote(about);
-        }
-        for (place, option) in field::options(field).iter().enumerate() {
-            let called = option.title.as_deref().filter(|title| *title != option.value);
-            let called = called.map(|title| format!(" ({})", one_line(title))).unwrap_or_default();
-            self.quote(&format!("  {}  {}{called}", place + 1, one_line(&option.value)));
-        }
-        if field::asks_for_secret(name, field) {
-            self.screen.warn("this looks like a secret; a form is no place for one");
-        }
-        let need = if is_required { "" } else { ", optional" };
-        let kind = paper.dim(&format!("({}{need})", one_line(&field::kind(field))));
-        let bracket = offered.as_ref().map(|value| format!(" [{}]", one_line(&field::shown(value))));
-        let question =
-            format!("{} {kind}{}:", paper.bold(&sanitize::name(name)), bracket.unwrap_or_default());
-        loop {
-            let line = self.prompt(&question).await?;
-            if line.trim().is_empty() {
-                match &offered {
-                    Some(value) => return Ok(Some(value.clone())),
-                    None if !is_required => return Ok(None),
-                    None => {}
-                }
-            }
-            match field::typed(field, &line) {
-                Ok(_) if line.trim().is_empty() => self.screen.say("  a value is required"),
-                Ok(value) => return Ok(Some(value)),
-                Err(why) => self.screen.say(&format!("  {}", paper.red(&one_line(&why)))),
-            }
-        }
-    }
-
-    /// Asks the user to visit a page before a call can be made, and waits until that is done: until Enter is pressed,
-    /// or until `completed` is.
-    ///
-    /// Returns whether the user agreed.
+    /// As [`Prompter::visit`].
     pub(crate) async fn visit(
         &self,
         page: &UrlParams,
         who: &str,
         completed: impl Future<Output = ()>,
     ) -> bool {
-        let _turn = self.turn.lock().await;
-        match self.url(page, &sanitize::name(who)).await {
-            Ok(answer) if answer.action == ElicitAction::Accept => {}
-            _ => return false,
-        }
-        self.screen.write("Press Enter when you are done there. ");
-        tokio::select! {
-            line = self.keyboard.line() => {
-                if line.is_none() {
-                    self.screen.say("");
-                }
-                line.is_some()
-            }
-            () = completed => {
-                self.screen.say("done");
-                true
-            }
-        }
-    }
-
-    async fn url(&self, asked: &UrlParams, who: &str) -> Result<ElicitResult, Gone> {
-        let paper = &self.screen.paper;
-        self.screen.say(&format!("\n{} asks you to visit a page:", paper.bold(who)));
-        self.quote(&asked.message);
-        self.screen.say("");
-        // In full, on a line of its own: it is what the user decides by.
-        self.screen.say(&format!("  {}", one_line(&asked.url)));
-        let host = web_host::host(&asked.url);
-        self.screen.say(&format!("  {}", paper.dim(&format!("host: {}", one_line(host)))));
-        if let Some(caution) = web_host::caution(host) {
-            self.screen.warn(&one_line(&caution));
-        }
-        self.screen
-            .say(&paper.dim("\nIt is not opened for you. Agree only if you know the host and trust it."));
-        loop {
-            let answer = self.prompt("Will you visit it? [y/N]").await?;
-            let action = match answer.trim().to_lowercase().as_str() {
-                "y" | "yes" => ElicitAction::Accept,
-                "" | "n" | "no" => ElicitAction::Decline,
-                _ => continue,
-            };
-            return Ok(ElicitResult::new(action));
-        }
+        self.prompter.visit(page, who, completed).await
     }
 }
 
@@ -229,6 +56,9 @@ impl ClientHandler for AtTerminal {
         request: ElicitParams,
         asker: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
-        Box::pin(self.ask(request, asker))
+        Box::pin(async move {
+            let answer = self.prompter.ask(&request, &asker.to_string()).await;
+            answer.ok_or_else(|| HandlerError::new("this kind of question is not supported"))
+        })
     }
 }

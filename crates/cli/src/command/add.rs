@@ -9,7 +9,8 @@ use switchboard::host::config::{Approvals, Binding, Kind, Scope, ServerConfig};
 use crate::args::{self, AddArgs, RemoveArgs};
 use crate::command::list::described;
 use crate::command::tools::encode;
-use crate::configured::{Files, quoted, reach, variable};
+use crate::configured::{Files, quoted, reach};
+use crate::environment::variable;
 use crate::failure::Failure;
 use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;
@@ -99,7 +100,7 @@ pub(crate) fn remove(args: &RemoveArgs) -> Result<(), Failure> {
     if let Some(left) = left.resolved.server(&args.name) {
         text += &format!("a server of the same name in the scope {} is used now\n", left.scope);
     }
-    Paper::stdout().print(&text)
+    Ok(Paper::stdout().print(&text)?)
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 use switchboard::host::config::{Approval, Approvals, Configured, ServerConfig};
+use switchboard_terminal::confirm;
 
 use crate::args::ApproveArgs;
 use crate::ask::Keyboard;
 use crate::command::tools::encode;
-use crate::configured::{Files, confirm, consent, quoted};
+use crate::configured::{Files, consent, quoted};
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;

@@ -11,10 +11,11 @@ use crate::args::CallArgs;
 use crate::arguments::{Pair, Schema, fill};
 use crate::ask::AtTerminal;
 use crate::command::routed;
-use crate::command::tools::{encode, nearest};
+use crate::command::tools::encode;
 use crate::configured::typed_call;
 use crate::connect::{Connected, with};
 use crate::failure::{Failure, Status};
+use crate::nearest::nearest;
 use crate::output::{Paper, Screen, result, result_parts, save_all, save_one, show_json, structured_text};
 use crate::sanitize::one_line;
 

@@ -10,12 +10,12 @@ use switchboard::host::{Gathered, Listed, Of};
 use switchboard::protocol::Tool;
 
 use crate::args::{Target, ToolsArgs};
-use crate::command::lists::{count, is_missing};
+use crate::command::lists::is_missing;
 use crate::command::tools::{Found, brief, describe, encode, in_full, select};
 use crate::command::{prompts, resources};
 use crate::configured::{Files, Hosted, NONE, Wanted, Which, server_and_rest, with_host};
 use crate::failure::Failure;
-use crate::output::{Signature, Table, listed, show_json};
+use crate::output::{Signature, Table, count, listed, show_json};
 use crate::sanitize::one_line;
 
 /// What went wrong, by server.
@@ -72,7 +72,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
             let called = |tool: &Listed| format!("{}/{}", tool.server(), tool.tool().name);
             let all: Vec<String> =
                 tools.iter().map(|tool| in_full(tool.tool(), &called(tool), paper)).collect();
-            return paper.print(&all.join("\n"));
+            return Ok(paper.print(&all.join("\n"))?);
         }
         let mut text = paper.dim(&format!("{}\n", count(tools.len(), "tool")));
         if args.brief {
@@ -81,7 +81,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
                 let called = format!("{}/{}", tool.server(), tool.tool().name);
                 text += &brief(tool.tool(), &called, paper);
             }
-            return paper.print(&text);
+            return Ok(paper.print(&text)?);
         }
         let mut last = None;
         for tool in &tools {
@@ -94,7 +94,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
                 text += &paper.dim(&format!("      called: {}\n", one_line(tool.name())));
             }
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }
@@ -144,7 +144,7 @@ pub(crate) async fn resources(target: &Target) -> Result<(), Failure> {
             }
             text += &format!("\n{}", table.lay_out(paper));
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }
@@ -167,7 +167,7 @@ pub(crate) async fn prompts(target: &Target) -> Result<(), Failure> {
             let about = prompts::about(&of.item);
             text += &format!("\n{}", listed(&Signature::of_prompt(&of.item), about, true, paper));
         }
-        paper.print(&text)
+        Ok(paper.print(&text)?)
     })
     .await
 }

@@ -11,11 +11,10 @@ use switchboard::{
 use tokio::task::JoinSet;
 
 use crate::args::DemoArgs;
-use crate::command::lists::count;
 use crate::command::tour;
 use crate::demo;
 use crate::failure::{Failure, Status};
-use crate::output::{Paper, Signature, Table, indented, result};
+use crate::output::{Paper, Signature, Table, count, indented, result};
 use crate::processes::running;
 use crate::sanitize::{one_line, sanitize};
 use crate::signals::Signals;
@@ -62,11 +61,11 @@ struct Story<'a> {
 
 impl Story<'_> {
     fn chapter(&self, text: &str) -> Result<(), Failure> {
-        self.paper.print(&format!("\n{} {}\n", self.paper.green("▸"), self.paper.bold(text)))
+        Ok(self.paper.print(&format!("\n{} {}\n", self.paper.green("▸"), self.paper.bold(text)))?)
     }
 
     fn say(&self, text: &str) -> Result<(), Failure> {
-        self.paper.print(&indented(text, "  ", self.paper.width))
+        Ok(self.paper.print(&indented(text, "  ", self.paper.width))?)
     }
 
     async fn connect(&self, serving: &mut JoinSet<()>) -> Result<(), Failure> {
@@ -133,7 +132,7 @@ impl Story<'_> {
             "{shown} {}",
             self.paper.dim(&format!("in {:.1} ms", began.elapsed().as_secs_f64() * 1000.0))
         ))?;
-        self.paper.print(&indented(&result(&said, &self.paper.narrower(4)), "    ", self.paper.width))
+        Ok(self.paper.print(&indented(&result(&said, &self.paper.narrower(4)), "    ", self.paper.width))?)
     }
 
     async fn toggle(&self) -> Result<(), Failure> {
@@ -209,7 +208,7 @@ impl Story<'_> {
             readings.calls,
             count(usize::try_from(readings.reconnects).unwrap_or(usize::MAX), "server"),
         );
-        self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))
+        Ok(self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))?)
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchboard_design::Design;
 use switchboard_design::{Change, Class, Lock, diff, schema};
+use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 use tokio::io::AsyncReadExt;
 
 use crate::args::{DesignAction, DesignArgs, DesignCheckArgs, DesignDiffArgs, DesignPrintArgs, DesignSource};
@@ -32,10 +33,9 @@ pub(crate) async fn run(args: &DesignArgs) -> Result<(), Failure> {
 
 async fn print(args: &DesignPrintArgs) -> Result<(), Failure> {
     let design = read(&args.source).await?;
-    let text =
-        if args.json { written(&design) } else { switchboard_design::terminal::listing::listing(&design) };
+    let text = if args.json { written(&design) } else { switchboard_terminal::listing::listing(&design) };
     // What another program printed may hold anything.
-    Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })
+    Ok(Paper::stdout().print(&if args.json { sanitize::json(&text) } else { sanitize(&text) })?)
 }
 
 /// Canonical JSON, indented.
@@ -46,27 +46,27 @@ fn written(design: &Design) -> String {
 
 async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
     let design = read(&args.source).await?;
-    if let Err(mistakes) = design.check() {
-        return Err(Failure::new(Status::Other, "design", format!("the design has mistakes:\n{mistakes}")));
-    }
-    let shown = args.lock.display();
-    if args.bless {
-        if let Ok(old) = fs::read(&args.lock)
-            && String::from_utf8_lossy(&old).parse::<Lock>().is_err()
-        {
-            let why = format!("{shown} is no lock; move it away, or name another with --lock");
-            return Err(Failure::new(Status::Other, "lock", why));
+    match check_lock(&design, &args.lock, args.bless).map_err(unchecked)? {
+        LockOutcome::Compared(changes) => tell(&changes, args.json),
+        LockOutcome::Blessed => {
+            let Design { name, version, .. } = &design;
+            let promised = format!("{} now holds the design of {name} {version}", args.lock.display());
+            Ok(Paper::stdout().print(&sanitize(&promised))?)
         }
-        fs::write(&args.lock, Lock::of(&design).to_string()).map_err(|error| at(&args.lock, &error))?;
-        let promised = format!("{shown} now holds the design of {} {}", design.name, design.version);
-        return Paper::stdout().print(&sanitize(&promised));
     }
-    let text = fs::read_to_string(&args.lock).map_err(|error| {
-        Failure::usage(format!("{shown}: {error}")).hint("--bless writes it from the design as it is now")
-    })?;
-    let lock: Lock =
-        text.parse().map_err(|error| Failure::new(Status::Other, "lock", format!("{shown}: {error}")))?;
-    tell(&lock.changes(&design), args.json)
+}
+
+fn unchecked(error: LockCheckError) -> Failure {
+    let kind = match &error {
+        LockCheckError::Read { .. } => {
+            let hint = "--bless writes it from the design as it is now";
+            return Failure::usage(error.to_string()).hint(hint);
+        }
+        LockCheckError::Mistakes(_) => "design",
+        LockCheckError::Write { .. } => "io",
+        LockCheckError::NotALock(_) | LockCheckError::Parse { .. } => "lock",
+    };
+    Failure::new(Status::Other, kind, error.to_string())
 }
 
 fn differ(args: &DesignDiffArgs) -> Result<(), Failure> {

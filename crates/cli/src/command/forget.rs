@@ -47,5 +47,5 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<(), Failure> {
         let told = json!({ "name": name, "tool": tool, "scope": server.scope.word(), "forgotten": true });
         return show_json(&Paper::stdout(), &encode(&told)?);
     }
-    Paper::stdout().print(&format!("forgot {shown}: {what}\n"))
+    Ok(Paper::stdout().print(&format!("forgot {shown}: {what}\n"))?)
 }

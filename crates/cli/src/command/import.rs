@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use switchboard::host::config::import::{Dialect, Imported, ImportedServer};
 use switchboard::host::config::{File, Scope, ServerConfig};
+use switchboard_terminal::confirm;
 
 use crate::args::ImportArgs;
 use crate::ask::Keyboard;
 use crate::command::tools::encode;
-use crate::configured::{Files, confirm, consent, variable};
+use crate::configured::{Files, consent};
+use crate::environment::variable;
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen, show_json};
 use crate::sanitize::one_line;

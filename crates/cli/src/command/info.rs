@@ -29,7 +29,7 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
         };
         return show_json(&connected.paper, &opening);
     }
-    connected.paper.print(&describe(terms, &connected.paper))
+    Ok(connected.paper.print(&describe(terms, &connected.paper))?)
 }
 
 fn describe(terms: &SessionInfo, paper: &Paper) -> String {

@@ -5,7 +5,8 @@ use switchboard::host::config::{Approval, Configured};
 
 use crate::args::{GetArgs, ListArgs, SwitchArgs};
 use crate::command::tools::encode;
-use crate::configured::{Files, NONE, Readiness, reach, variable};
+use crate::configured::{Files, NONE, Readiness, reach};
+use crate::environment::variable;
 use crate::failure::Failure;
 use crate::output::{Notes, Paper, Screen, Table, indented, pretty, show_json};
 use crate::sanitize::one_line;
@@ -36,7 +37,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<(), Failure> {
         let next = readiness.next_step(&server.name);
         notes.add(&server.name, server.plan.as_ref().err().map(ToString::to_string), next);
     }
-    paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))
+    Ok(paper.print(&(table.lay_out(&paper) + &notes.lay_out(&paper)))?)
 }
 
 pub(crate) fn get(args: &GetArgs) -> Result<(), Failure> {

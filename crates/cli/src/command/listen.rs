@@ -95,7 +95,7 @@ fn show(connected: &Connected, change: Change) -> Result<(), Failure> {
             None => Ok(()),
         };
     }
-    connected.paper.print(&line(&change, &connected.paper))
+    Ok(connected.paper.print(&line(&change, &connected.paper))?)
 }
 
 fn line(change: &Change, paper: &Paper) -> String {

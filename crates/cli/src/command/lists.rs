@@ -108,8 +108,3 @@ pub(crate) fn tell_faults<T: Entry>(connected: &Connected, listing: &List<T>) {
         connected.screen.warn(&format!("the list was cut short: {}", one_line(&cut.to_string())));
     }
 }
-
-/// `1 tool`, `2 tools`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}

@@ -30,6 +30,4 @@ mod tour;
 mod watch;
 mod why;
 
-pub(crate) use lists::count;
 pub(crate) use run::run;
-pub(crate) use tools::nearest;

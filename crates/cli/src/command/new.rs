@@ -65,7 +65,7 @@ pub(crate) async fn run(args: &NewArgs) -> Result<(), Failure> {
     if args.agent {
         text += "  cd agents && cargo test        # starts the service, and runs the operator against it\n";
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// The design that an agent is written for, and the program of its service.

@@ -40,5 +40,5 @@ pub(crate) async fn run(
             text += &format!("  {line}\n");
         }
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }

@@ -7,7 +7,7 @@ use crate::command::lists;
 use crate::command::tools::encode;
 use crate::connect::Connected;
 use crate::failure::Failure;
-use crate::output::{Signature, listed, show_json};
+use crate::output::{Signature, count, listed, show_json};
 
 pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     let paper = &connected.paper;
@@ -20,11 +20,11 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
     }
     let prompts = connected.session.list_prompts().await?;
     lists::tell_faults(connected, &prompts);
-    let mut text = paper.dim(&format!("{}\n", lists::count(prompts.len(), "prompt")));
+    let mut text = paper.dim(&format!("{}\n", count(prompts.len(), "prompt")));
     for prompt in &*prompts {
         text += &format!("\n{}", listed(&Signature::of_prompt(prompt), about(prompt), true, paper));
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// What a prompt is for.

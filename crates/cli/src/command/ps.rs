@@ -36,7 +36,7 @@ pub(crate) fn run(args: &PsArgs) -> Result<(), Failure> {
             command(process),
         ]);
     }
-    paper.print(&table.lay_out(&paper))
+    Ok(paper.print(&table.lay_out(&paper))?)
 }
 
 /// The configured servers that would run exactly this, in this project: mostly one, and none for other projects'.

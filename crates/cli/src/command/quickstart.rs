@@ -17,7 +17,7 @@ use crate::sanitize::sanitize;
 pub(crate) async fn run(args: &QuickstartArgs) -> Result<(), Failure> {
     let design = design::read(&args.source).await?;
     let shown = args.out.display();
-    let say = |text: &str| Paper::stdout().print(&sanitize(text));
+    let say = |text: &str| Ok(Paper::stdout().print(&sanitize(text))?);
     if !design.quickstart {
         return say(&format!("the design of {} says `quickstart = false`: nothing is written", design.name));
     }

@@ -26,7 +26,7 @@ pub(crate) async fn run(connected: &Connected, uri: &str, save: &Save) -> Result
         return save_all(&parts_of(&read.contents)?, folder, screen, |_| true);
     }
     if paper.is_terminal {
-        return paper.print(&contents(&read.contents, paper));
+        return Ok(paper.print(&contents(&read.contents, paper))?);
     }
     let parts = parts_of(&read.contents)?;
     if parts.len() > 1 {
@@ -35,5 +35,5 @@ pub(crate) async fn run(connected: &Connected, uri: &str, save: &Save) -> Result
             parts.len()
         ));
     }
-    parts.iter().try_for_each(|part| paper.print_bytes(&part.bytes))
+    Ok(parts.iter().try_for_each(|part| paper.print_bytes(&part.bytes))?)
 }

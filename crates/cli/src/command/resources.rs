@@ -3,11 +3,11 @@
 use switchboard::protocol::OrderedMap;
 use switchboard::{CallError, Raw, Resource, ResourceTemplate};
 
-use crate::command::lists::{self, count};
+use crate::command::lists;
 use crate::command::tools::encode;
 use crate::connect::Connected;
 use crate::failure::Failure;
-use crate::output::{Table, show_json, size};
+use crate::output::{Table, count, show_json, size};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
@@ -34,7 +34,7 @@ pub(crate) async fn run(connected: &Connected) -> Result<(), Failure> {
         templates.iter().for_each(|template| table.row(template_row(template)));
         text += &format!("\n{}", table.lay_out(paper));
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// Both lists in one object: each member as the specification has it.

@@ -9,7 +9,7 @@ use crate::output::{Paper, Screen};
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command_line(), "switchboard", &mut script);
-    Paper::stdout().print_bytes(&script)
+    Ok(Paper::stdout().print_bytes(&script)?)
 }
 
 pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<(), Failure> {
     let Some(folder) = &args.dir else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        return Paper::stdout().print_bytes(&page);
+        return Ok(Paper::stdout().print_bytes(&page)?);
     };
     let failed = |path: &Path, error: &std::io::Error| {
         Failure::new(Status::Other, "io", format!("cannot write {}: {error}", path.display()))

@@ -4,12 +4,11 @@ use switchboard::host::config::Resolved;
 use switchboard::host::{ServerStatus, Status as State, Word};
 
 use crate::args::{Options, ReconnectArgs, StatusArgs};
-use crate::command::lists::count;
 use crate::command::tools::encode;
 use crate::command::watch;
 use crate::configured::{Hosted, NONE, Wanted, Which, quoted, with_host};
 use crate::failure::Failure;
-use crate::output::{Notes, Paper, Table, show_json};
+use crate::output::{Notes, Paper, Table, count, show_json};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
@@ -28,7 +27,7 @@ pub(crate) async fn run(args: &StatusArgs) -> Result<(), Failure> {
             hosted.screen.say(&format!("no servers are configured; {NONE}"));
             return Ok(());
         }
-        hosted.paper.print(&table(hosted, files, &hosted.paper))
+        Ok(hosted.paper.print(&table(hosted, files, &hosted.paper))?)
     })
     .await
 }
@@ -48,7 +47,7 @@ pub(crate) async fn reconnect(args: &ReconnectArgs) -> Result<(), Failure> {
         let status = hosted.host.server_status(&args.name)?;
         match hosted.json {
             true => Ok(()),
-            false => hosted.paper.print(&format!("{}, in {took} ms\n", line(&status))),
+            false => Ok(hosted.paper.print(&format!("{}, in {took} ms\n", line(&status)))?),
         }
     })
     .await

@@ -7,7 +7,8 @@ use crate::args::ToolsArgs;
 use crate::command::lists;
 use crate::connect::Connected;
 use crate::failure::{Failure, Status};
-use crate::output::{Paper, Signature, indented, listed, pretty, show_json, wrap};
+use crate::nearest::nearest;
+use crate::output::{Paper, Signature, count, indented, listed, pretty, show_json, wrap};
 use crate::sanitize::{one_line, sanitize};
 
 pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), Failure> {
@@ -38,10 +39,10 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
         None => Found::Several(all),
     };
     let tools = match &found {
-        Found::One(tool) => return paper.print(&in_full(tool, &tool.name, paper)),
+        Found::One(tool) => return Ok(paper.print(&in_full(tool, &tool.name, paper))?),
         Found::Several(tools) => tools,
     };
-    let mut text = paper.dim(&format!("{}\n", lists::count(tools.len(), "tool")));
+    let mut text = paper.dim(&format!("{}\n", count(tools.len(), "tool")));
     if args.brief {
         text.push('\n');
     }
@@ -51,7 +52,7 @@ pub(crate) async fn run(connected: &Connected, args: &ToolsArgs) -> Result<(), F
             false => format!("\n{}", describe(tool, connected.verbose > 0, paper)),
         };
     }
-    paper.print(&text)
+    Ok(paper.print(&text)?)
 }
 
 /// The tools a query is about.
@@ -94,34 +95,6 @@ pub(crate) fn select<'a>(tools: &[&'a Tool], query: &str) -> Result<Found<'a>, F
         Some(name) => failure.hint(format!("did you mean `{}`?", one_line(name))),
         None => failure.hint("`switchboard tools` lists all tools"),
     })
-}
-
-/// The name that is the fewest letters away, if it is near enough to be a slip of the fingers.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wanted.chars().count() / 3).clamp(1, 4);
-    let near = names.map(|name| (distance(wanted, name), name)).min()?;
-    (near.0 <= limit).then_some(near.1)
-}
-
-/// The edit distance of two names: letters changed, added or removed, and neighbors swapped.
-fn distance(from: &str, to: &str) -> usize {
-    let letters = |name: &str| name.chars().take(128).flat_map(char::to_lowercase).collect::<Vec<_>>();
-    let (from, to) = (letters(from), letters(to));
-    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
-    for (row, letter) in from.iter().enumerate() {
-        let mut next = vec![row + 1];
-        for (column, other) in to.iter().enumerate() {
-            let mut least = (rows[row][column] + usize::from(letter != other))
-                .min(rows[row][column + 1] + 1)
-                .min(next[column] + 1);
-            if row > 0 && column > 0 && *letter == to[column - 1] && from[row - 1] == *other {
-                least = least.min(rows[row - 1][column - 1] + 1);
-            }
-            next.push(least);
-        }
-        rows.push(next);
-    }
-    rows[from.len()][to.len()]
 }
 
 /// A tool on one line: `read [read-only]  Reads a file.`
@@ -209,17 +182,4 @@ fn hints(tool: &Tool) -> String {
 /// Writes what was read; it was JSON before, so it is again.
 pub(crate) fn encode(value: &impl serde::Serialize) -> Result<Raw, Failure> {
     Ok(Raw::encode(value).map_err(switchboard::CallError::from)?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn c8_only_a_near_name_is_suggested() {
-        let names = ["echo", "add", "get-sum", "countdown"];
-        assert_eq!(nearest("ehco", names.into_iter()), Some("echo"));
-        assert_eq!(nearest("get_sum", names.into_iter()), Some("get-sum"));
-        assert_eq!(nearest("nope", names.into_iter()), None);
-    }
 }

@@ -4,11 +4,10 @@ use switchboard::json;
 
 use crate::args::{DemoArgs, Options, Remote, Target};
 use crate::command::call::call;
-use crate::command::lists::count;
 use crate::command::tools::encode;
 use crate::connect::{Connected, introduce, with};
 use crate::failure::Failure;
-use crate::output::{Signature, contents, indented, result};
+use crate::output::{Signature, contents, count, indented, result};
 use crate::sanitize::one_line;
 
 pub(crate) async fn run(args: &DemoArgs) -> Result<(), Failure> {
@@ -60,12 +59,12 @@ async fn story(connected: &Connected) -> Result<(), Failure> {
     }
     let next = "Next: put the command of your own server behind the dashes, or try `switchboard call order_pizza` on \
                 this one: it asks back.";
-    paper.print(&format!("\n{}", paper.dim(&indented(next, "", paper.prose()))))
+    Ok(paper.print(&format!("\n{}", paper.dim(&indented(next, "", paper.prose()))))?)
 }
 
 async fn shown(connected: &Connected, tool: &str, arguments: serde_json::Value) -> Result<(), Failure> {
     let answer = call(connected, tool, &encode(&arguments)?).await?;
     let wrong = |error| switchboard::CallError::Protocol { method: "tools/call".to_owned(), error };
     let said = answer.decode().map_err(wrong)?;
-    connected.paper.print(&indented(&result(&said, &connected.paper), "  ", connected.paper.width))
+    Ok(connected.paper.print(&indented(&result(&said, &connected.paper), "  ", connected.paper.width))?)
 }

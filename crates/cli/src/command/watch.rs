@@ -13,7 +13,8 @@ use tokio::task::JoinSet;
 
 use crate::command::status::{line, table};
 use crate::command::tools::encode;
-use crate::configured::{Hosted, variable};
+use crate::configured::Hosted;
+use crate::environment::variable;
 use crate::failure::Failure;
 use crate::sanitize;
 

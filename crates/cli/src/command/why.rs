@@ -61,7 +61,7 @@ pub(crate) async fn run(args: &WhyArgs) -> Result<(), Failure> {
         for line in broken.iter().filter(|_| matches!(why, Why::Unknown { .. })) {
             text += &format!("cannot be run: {}\n", one_line(line));
         }
-        hosted.paper.print(&text)
+        Ok(hosted.paper.print(&text)?)
     })
     .await
 }

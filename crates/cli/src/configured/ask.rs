@@ -1,7 +1,6 @@
-//! Questions of ours to the user: may this tool be called, shall this be done. Asked at a terminal, or not at all.
+//! Asks the user at the terminal whether a tool may be called.
 
 use std::fmt;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -140,29 +139,5 @@ impl Approver for Unasked {
     fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Reply> {
         self.0.store(true, Ordering::Relaxed);
         Box::pin(std::future::ready(Reply::new(Answer::Deny, Memory::Once)))
-    }
-}
-
-/// Whether somebody can be asked.
-pub(crate) fn is_somebody_here(screen: &Screen) -> bool {
-    std::io::stdin().is_terminal() && screen.paper.is_terminal
-}
-
-/// Asks a question with yes or no; `None` when nobody is here to answer.
-pub(crate) async fn confirm(screen: &Screen, keyboard: &Keyboard, question: &str) -> Option<bool> {
-    if !is_somebody_here(screen) {
-        return None;
-    }
-    loop {
-        screen.write(&format!("{question} [y/N] "));
-        let Some(line) = keyboard.line().await else {
-            screen.say("");
-            return Some(false);
-        };
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Some(true),
-            "" | "n" | "no" => return Some(false),
-            _ => {}
-        }
     }
 }

@@ -4,7 +4,7 @@
 
 use switchboard::host::config::{Consent, ConsentChange, Scope, ServerConfig};
 
-use crate::configured::variable;
+use crate::environment::variable;
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
 use crate::sanitize::one_line;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use switchboard::host::config::{Configured, Fault, File, Locations, Resolved, Scope};
 
+use crate::environment::variable;
 use crate::failure::{Failure, Status};
 use crate::output::Screen;
 use crate::sanitize::one_line;
@@ -102,11 +103,6 @@ impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         Self::new(Status::Other, "configuration", fault.to_string())
     }
-}
-
-/// A variable of the environment.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
 }
 
 /// The project a directory belongs to: the nearest one above that has servers or a repository, else itself.

@@ -10,17 +10,18 @@ use switchboard::host::{
     Transport, Why,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
+use switchboard_terminal::is_interactive;
 
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
-use crate::command::nearest;
-use crate::configured::ask::{AtTerminal, Declined, is_somebody_here};
+use crate::configured::ask::{AtTerminal, Declined};
 use crate::configured::files::Files;
 use crate::configured::pins;
 use crate::configured::shown::quoted;
 use crate::configured::typed_call::{self, Asked};
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
 use crate::failure::{Failure, Status};
+use crate::nearest::nearest;
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
 use crate::signals::Signals;
@@ -353,7 +354,7 @@ impl Hosted {
             return Ok(());
         }
         let shown = format!("{}/{}", one_line(server), one_line(name));
-        if !is_somebody_here(&self.screen) {
+        if !is_interactive(&self.screen) {
             let text = format!("{shown} has changed since it was first seen");
             return Err(Failure::new(Status::Other, "changed_definition", text).hint(format!(
                 "review it with `switchboard tools`, then accept it: switchboard forget {}; or call it once with --yes",
@@ -431,7 +432,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
     files.warn(&screen);
     let keyboard = Arc::new(Keyboard::default());
     let refused = Refused::default();
-    let people = is_somebody_here(&screen)
+    let people = is_interactive(&screen)
         .then(|| Arc::new(ask::AtTerminal::new(Arc::clone(&screen), Arc::clone(&keyboard))));
     let run = answering(options, people.as_ref(), refused.clone())?;
     let ledger = Ledger::open(&files.at.permissions).unwrap_or_else(|fault| {

@@ -10,8 +10,7 @@ pub(crate) mod pins;
 mod shown;
 pub(crate) mod typed_call;
 
-pub(crate) use ask::confirm;
 pub(crate) use consent::consent;
-pub(crate) use files::{Files, NONE, server_and_rest, variable};
+pub(crate) use files::{Files, NONE, server_and_rest};
 pub(crate) use hosting::{Hosted, Wanted, Which, with_host};
 pub(crate) use shown::{Readiness, quoted, reach};

@@ -10,9 +10,10 @@ use switchboard::Raw;
 use switchboard::host::permission::{Gate, Ledger, Policy, Rule, Rules, Stance, Subject, Verdict};
 use switchboard::host::{ServerSpec, Transport};
 use switchboard::protocol::Tool;
+use switchboard_terminal::is_interactive;
 
 use crate::ask::Keyboard;
-use crate::configured::ask::{Agreed, AtTerminal, Declined, Unasked, is_somebody_here};
+use crate::configured::ask::{Agreed, AtTerminal, Declined, Unasked};
 use crate::configured::files::Files;
 use crate::connect::{Connected, Unconfigured};
 use crate::failure::{Failure, Status};
@@ -35,7 +36,7 @@ pub(crate) fn gate(
     keyboard: &Arc<Keyboard>,
 ) -> (Gate, Asked) {
     let asked = Asked::default();
-    let is_here = is_somebody_here(screen);
+    let is_here = is_interactive(screen);
     let stance = if is_here && !yes { Stance::Requested } else { Stance::AllowAll };
     let gate = Gate::new(Policy::new(rules).with_stance(stance)).with_ledger(ledger);
     let gate = match (yes, is_here) {
@@ -74,7 +75,7 @@ pub(crate) async fn permit(
             return Err(denied(&server.name, tool, rule));
         }
     }
-    let is_here = is_somebody_here(&connected.screen);
+    let is_here = is_interactive(&connected.screen);
     if rules.iter().next().is_none() && (yes || !is_here) {
         return Ok(());
     }

@@ -9,8 +9,8 @@ use switchboard::session::link::UnreachableKind;
 use switchboard::transport::http::client::EndpointError;
 use tokio::net::{TcpStream, lookup_host};
 
-use crate::configured::variable;
 use crate::doctor::report::{Report, Stop, Trouble};
+use crate::environment::variable;
 use crate::failure::{Status, unreachable_hint};
 use crate::sanitize::one_line;
 

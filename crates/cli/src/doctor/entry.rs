@@ -5,8 +5,9 @@ use std::time::Instant;
 use switchboard::host::ServerSpec;
 use switchboard::host::config::{Approval, Configured, Off, Problem, ServerConfig, Start};
 
-use crate::configured::{Files, NONE, quoted, reach, variable};
+use crate::configured::{Files, NONE, quoted, reach};
 use crate::doctor::report::{Report, Stop, Trouble};
+use crate::environment::variable;
 use crate::failure::Status;
 use crate::sanitize::one_line;
 

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use switchboard::session::link::UnreachableKind;
 use switchboard::{CallError, Client, ClientSession, Dial, Limits, LinkError};
 
-use crate::command::count;
 use crate::connect::introduce;
 use crate::doctor::report::{Report, Stop, Trouble};
 use crate::failure::{Failure, NO_ENDPOINT, Status, refused_hint, unreachable_hint};
+use crate::output::count;
 
 /// When a program was first written to: it runs from then on, as far as can be told.
 #[derive(Clone, Debug, Default)]

@@ -83,7 +83,7 @@ impl Report {
     fn add(&mut self, step: Step) -> Result<(), Failure> {
         let shown = self.paper.as_ref().map_or(Ok(()), |paper| paper.print(&line(&step, paper)));
         self.steps.push(step);
-        shown
+        Ok(shown?)
     }
 
     /// What it all comes to, in the last line; and whether the server connects.

@@ -3,7 +3,7 @@
 use switchboard::protocol::{Content, MediaContent, ResourceBody, ResourceContents};
 use switchboard::{CallToolResult, Raw};
 
-use crate::output::{Paper, pretty};
+use crate::output::{Paper, pretty, size};
 use crate::sanitize::one_line;
 
 /// The result of a tool: its blocks, and its structured content where no block is text.
@@ -96,25 +96,6 @@ fn media_text(media: &MediaContent) -> String {
 fn decoded_len(base64: &str) -> u64 {
     let digits = base64.bytes().filter(|byte| !matches!(byte, b'=' | b'\n' | b'\r')).count() as u64;
     digits * 3 / 4
-}
-
-/// Bytes as people say them.
-pub(crate) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    let mut value = bytes as f64;
-    let mut unit = "bytes";
-    for next in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    match (unit, bytes) {
-        ("bytes", 1) => "1 byte".to_owned(),
-        ("bytes", _) => format!("{bytes} {unit}"),
-        _ => format!("{value:.1} {unit}"),
-    }
 }
 
 #[cfg(test)]

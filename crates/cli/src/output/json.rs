@@ -18,7 +18,8 @@ const SHORT: usize = 60;
 /// # Errors
 /// When nobody reads any more.
 pub(crate) fn show_json(paper: &Paper, text: &Raw) -> Result<(), Failure> {
-    if paper.is_terminal { paper.print(&sanitize::json(text.as_str())) } else { paper.print(text.as_str()) }
+    let shown = if paper.is_terminal { sanitize::json(text.as_str()) } else { text.as_str().into() };
+    Ok(paper.print(&shown)?)
 }
 
 /// Indented, with its members in their order, safe to show at a terminal.

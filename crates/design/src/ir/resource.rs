@@ -7,7 +7,6 @@ use switchboard_protocol::{CacheScope, Icon};
 
 use super::{OutputDef, ParamDef};
 use crate::setter::setters;
-use crate::uri::{PatternError, UriPattern};
 
 /// Something the service lets others read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,7 +17,7 @@ pub struct ResourceDef {
     pub name: String,
     /// The method it is in Rust.
     pub rust_name: String,
-    /// Where it is, as written; see [`UriPattern`].
+    /// Where it is, as written; see [`UriPattern`](crate::UriPattern).
     pub uri: String,
     /// Its name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,15 +87,6 @@ impl ResourceDef {
             scopes: Vec::new(),
             tags: Vec::new(),
         }
-    }
-
-    /// The pattern of its URIs: as written, and with a query for the parameters that are not in it.
-    ///
-    /// # Errors
-    /// When the URI is not a pattern.
-    pub fn pattern(&self) -> Result<UriPattern, PatternError> {
-        let pattern: UriPattern = self.uri.parse()?;
-        Ok(pattern.with_query(self.params.iter().map(|param| (param.name.as_str(), param.repeated))))
     }
 }
 

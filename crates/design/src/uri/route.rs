@@ -51,6 +51,17 @@ pub enum EncodeError {
     Ambiguous(String),
 }
 
+impl ResourceDef {
+    /// The pattern of its URIs: as written, and with a query for the parameters that are not in it.
+    ///
+    /// # Errors
+    /// When the URI is not a pattern.
+    pub fn pattern(&self) -> Result<UriPattern, PatternError> {
+        let pattern: UriPattern = self.uri.parse()?;
+        Ok(pattern.with_query(self.params.iter().map(|param| (param.name.as_str(), param.repeated))))
+    }
+}
+
 impl Route {
     /// How the URIs of this resource carry its arguments.
     ///

@@ -18,8 +18,6 @@ mod telling;
 mod tools;
 mod watching;
 
-pub use logging::{AdapterEvent, EventKind};
-
 use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};

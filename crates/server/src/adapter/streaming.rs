@@ -12,7 +12,7 @@ use switchboard_design::Error;
 use switchboard_protocol::{CallToolResult, Content, Meta, Raw};
 use switchboard_session::server;
 
-use crate::events::held_text;
+use crate::stream_json::held_text;
 use crate::wire::{STREAM_EXTENSION, STREAM_NOTE, StreamNote};
 use crate::{EventSink, StreamLimits};
 

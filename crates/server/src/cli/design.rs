@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use switchboard_design::{Class, Design, Lock};
+use switchboard_design::{Class, Design};
+use switchboard_terminal::{LockCheckError, LockOutcome, check_lock};
 
 use super::failure::Failure;
 use super::{listed, print};
@@ -48,33 +49,23 @@ pub(super) fn run(design: &Design, matches: &ArgMatches) -> Result<(), Failure> 
             let written = serde_json::to_value(design).map_err(|error| Failure::Other(error.to_string()))?;
             print::text(&format!("{written:#}\n"))
         }
-        _ => print::text(&listed::people(design, false)),
+        _ => print::text(&listed::to_text(design, false)),
     }
 }
 
 fn check(design: &Design, matches: &ArgMatches) -> Result<(), Failure> {
     let path = matches.get_one::<PathBuf>("lock").cloned().unwrap_or_else(|| LOCK.into());
-    let shown = path.display();
-    design.check().map_err(|mistakes| Failure::Other(format!("the design has mistakes:\n{mistakes}")))?;
-    if matches.get_flag("bless") {
-        if let Ok(old) = std::fs::read(&path)
-            && String::from_utf8_lossy(&old).parse::<Lock>().is_err()
-        {
-            return Err(Failure::Other(format!(
-                "{shown} is no lock; move it away, or name another with --lock"
-            )));
+    let changes = match check_lock(design, &path, matches.get_flag("bless")) {
+        Ok(LockOutcome::Compared(changes)) => changes,
+        Ok(LockOutcome::Blessed) => {
+            let Design { name, version, .. } = design;
+            return print::text(&format!("{} holds the design of {name} {version}\n", path.display()));
         }
-        std::fs::write(&path, Lock::of(design).to_string())
-            .map_err(|error| Failure::Other(format!("{shown}: {error}")))?;
-        return print::text(&format!("{shown} holds the design of {} {}\n", design.name, design.version));
-    }
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        Failure::usage(format!("{shown}: {error}")).hint("`design check --bless` writes it")
-    })?;
-    let lock: Lock = text
-        .parse()
-        .map_err(|error: switchboard_design::LockError| Failure::Other(format!("{shown}: {error}")))?;
-    let changes = lock.changes(design);
+        Err(error @ LockCheckError::Read { .. }) => {
+            return Err(Failure::usage(error.to_string()).hint("`design check --bless` writes it"));
+        }
+        Err(error) => return Err(Failure::Other(error.to_string())),
+    };
     for change in &changes {
         print::text(&change.to_string())?;
     }

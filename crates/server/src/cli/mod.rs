@@ -23,8 +23,8 @@ mod run;
 mod serve;
 mod target;
 
-use switchboard_design::terminal::{field, listing as listed, sanitize, web_host};
+use switchboard_terminal::{listing as listed, sanitize};
 
 pub use command::command;
 pub use run::{run_cli, run_cli_with};
-pub use switchboard_design::terminal::listing::listing;
+pub use switchboard_terminal::listing::listing;

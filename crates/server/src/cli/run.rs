@@ -119,8 +119,8 @@ pub(super) fn without_session(
     options: &Options,
 ) -> Option<Result<(), Failure>> {
     match matches.subcommand()? {
-        ("list", _) if options.json => Some(print::json(&listed::data(design))),
-        ("list", matches) => Some(print::text(&listed::people(design, matches.get_flag("schema")))),
+        ("list", _) if options.json => Some(print::json(&listed::to_json(design))),
+        ("list", matches) => Some(print::text(&listed::to_text(design, matches.get_flag("schema")))),
         ("completions", matches) => {
             let shell = *matches.get_one::<clap_complete::Shell>("shell")?;
             let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();

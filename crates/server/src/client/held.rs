@@ -9,7 +9,7 @@ use switchboard_design::{Design, Error, OutputDef};
 use switchboard_protocol::{CallToolResult, Content, DecodeError, Raw, ReadResourceResult, ResourceBody};
 
 use crate::bytes::is_base64;
-use crate::events::held_text;
+use crate::stream_json::held_text;
 use crate::{Contents, FromOutput};
 
 /// The member that data is put into where only an object will do.

@@ -1,7 +1,5 @@
 //! Event streams: many messages in one HTTP body.
 
-#[cfg(feature = "http-client")]
-pub(crate) mod client;
 mod codec;
 mod print;
 

@@ -11,11 +11,11 @@ use switchboard_http::{
 use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 use switchboard_session::{ConnectionLimits, MuxLink};
 
-use crate::http::client::Wire;
 use crate::http::client::failure::link_error;
+use crate::http::client::post::Wire;
+use crate::http::client::sse_2024::connect;
 use crate::http::client::stateful::Stateful;
 use crate::http::client::stateless::Stateless;
-use crate::sse::client::connect;
 
 /// How much is taken over HTTP, and how long is waited.
 #[derive(Debug, Clone, PartialEq, Eq)]

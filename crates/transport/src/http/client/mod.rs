@@ -3,7 +3,7 @@
 //! ```text
 //!   Http ─ dial ─▶ Modern: stateless   each request alone, hanging up cancels
 //!                  Legacy: stateful    a session id, a stream for what the server starts, resuming
-//!                  Oldest: sse         the two endpoints of 2024
+//!                  Oldest: sse_2024    the two endpoints of 2024
 //! ```
 
 mod endpoint;
@@ -11,9 +11,8 @@ mod failure;
 mod flow;
 mod hearing;
 mod post;
+mod sse_2024;
 mod stateful;
 mod stateless;
 
 pub use endpoint::{EndpointError, Http, HttpLimits, Way};
-pub(crate) use failure::refusal;
-pub(crate) use post::{Brought, EVENTS, Events, Wire};

@@ -1,15 +1,15 @@
-//! The host of a web address, written so that nobody mistakes it for another.
+//! The host of a URL, and a warning where it can be mistaken for another.
 
 use std::fmt::Write;
 
-/// The part of an address that says whose it is; not what stands before an `@`, which only looks like it.
+/// Returns the host and port of a URL, without the user info before an `@`, which only looks like a host.
 pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
-/// What to say about a host that is not plain ASCII, or that is written in punycode; nothing about any other.
+/// Returns a warning about a host that is not plain ASCII or is written in punycode.
 pub fn caution(host: &str) -> Option<String> {
     if !host.is_ascii() {
         let ascii = to_ascii(host);

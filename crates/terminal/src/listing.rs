@@ -1,15 +1,15 @@
-//! What a service offers, as a list on a terminal or as JSON.
+//! The items of a design (tools, resources, prompts, events, methods) as text for people or as JSON.
 
-use crate::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 use serde_json::{Value, json};
+use switchboard_design::{Design, Flag, MethodScope, OutputRule, UriPolicy};
 
-/// What a service offers, for people: each thing with its command line.
+/// Lists the items of a design for people, each with its command line.
 pub fn listing(design: &Design) -> String {
-    people(design, false)
+    to_text(design, false)
 }
 
-/// The same, with schemas where they are wanted.
-pub fn people(design: &Design, schema: bool) -> String {
+/// Lists the items of a design for people, with their schemas if `schema` is set.
+pub fn to_text(design: &Design, schema: bool) -> String {
     let mut text = format!(
         "{} {}\n",
         design.title.as_deref().or(design.description.as_deref()).unwrap_or(&design.name),
@@ -52,8 +52,8 @@ pub fn people(design: &Design, schema: bool) -> String {
     text
 }
 
-/// For programs: what the lists of the protocol hold.
-pub fn data(design: &Design) -> Value {
+/// Lists the items of a design for programs: the entries of the protocol's lists.
+pub fn to_json(design: &Design) -> Value {
     let all = UriPolicy::default();
     json!({
         "name": design.name,

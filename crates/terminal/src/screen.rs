@@ -1,16 +1,17 @@
-//! Standard error, shared: messages, and one line of progress that makes room for them.
+//! Standard error, shared by messages and one progress line that gives way to them.
 //!
-//! Invariant: a line of progress is drawn only on a terminal, and never stays when something else is written.
+//! Invariant: the progress line is drawn only on a terminal and erased before anything else is written.
 
 use std::io::{self, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use switchboard::protocol::ProgressParams;
+use switchboard_protocol::ProgressParams;
 use tokio::time::Instant;
 
-use crate::output::{Paper, wrap};
+use crate::paper::Paper;
 use crate::sanitize::{self, one_line};
+use crate::wrap::wrap;
 
 /// How long something may take before a spinner is shown.
 const SPINNER_DELAY: Duration = Duration::from_millis(300);
@@ -19,62 +20,60 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 
 /// Standard error.
 #[derive(Debug)]
-pub(crate) struct Screen {
-    pub(crate) paper: Paper,
-    /// Whether a program reads it, so that warnings are JSON too.
+pub struct Screen {
+    /// Its width and colors.
+    pub paper: Paper,
+    /// Whether warnings are written as JSON, for a program.
     is_json: bool,
-    /// Whether a line of progress stands on it. A std mutex: held for one write, never across an await.
+    /// Whether the progress line is drawn. A std mutex: held for one write, never across an await.
     drawn: Mutex<bool>,
 }
 
 impl Screen {
-    pub(crate) fn new() -> Self {
+    /// Standard error, read by a person.
+    pub fn new() -> Self {
         Self::read_as(false)
     }
 
-    /// For a program, where that reads JSON: warnings are an object a line, as errors are.
-    pub(crate) fn read_as(is_json: bool) -> Self {
+    /// Standard error; with `is_json`, warnings are one JSON object per line, as errors are.
+    pub fn read_as(is_json: bool) -> Self {
         Self { paper: Paper::stderr(), is_json, drawn: Mutex::new(false) }
     }
 
     /// Writes a line.
-    pub(crate) fn say(&self, line: &str) {
+    pub fn say(&self, line: &str) {
         self.write(&format!("{line}\n"));
     }
 
-    /// Writes what is not a line yet: a question, to be answered behind it.
-    pub(crate) fn write(&self, text: &str) {
+    /// Writes text without a line ending: a question, to be answered behind it.
+    pub fn write(&self, text: &str) {
         self.put(text, false);
     }
 
-    /// Something to know that is no failure.
-    pub(crate) fn warn(&self, text: &str) {
+    /// Writes a warning.
+    pub fn warn(&self, text: &str) {
         if self.is_json {
             return self.say(&sanitize::json(&serde_json::json!({ "warning": text }).to_string()));
         }
         self.say(&format!("{} {text}", self.paper.yellow("warning:")));
     }
 
-    /// Shows how far something is, until something else is written.
-    pub(crate) fn progress(&self, told: &ProgressParams) {
+    /// Draws a progress notification, until something else is written.
+    pub fn progress(&self, told: &ProgressParams) {
         if self.paper.is_terminal {
             self.put(&bar(&self.paper, told), true);
         }
     }
 
-    /// Shows what is being waited for, until something else is written.
-    pub(crate) fn waiting(&self, what: &str) {
+    /// Shows what the command waits for, until something else is written.
+    pub fn waiting(&self, what: &str) {
         if self.paper.is_terminal {
             self.put(&self.paper.dim(&fit(what, self.paper.width - 1)), true);
         }
     }
 
-    /// Does some work; at a terminal, a spinner shows what is waited for after [`SPINNER_DELAY`].
-    pub(crate) async fn while_waiting<T>(
-        &self,
-        what: impl Fn() -> String,
-        work: impl Future<Output = T>,
-    ) -> T {
+    /// Awaits `work`; at a terminal, a spinner with the text of `what` appears after 300 ms.
+    pub async fn while_waiting<T>(&self, what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
         if !self.paper.is_terminal {
             return work.await;
         }
@@ -96,8 +95,8 @@ impl Screen {
         }
     }
 
-    /// Takes the line of progress away.
-    pub(crate) fn clear(&self) {
+    /// Erases the progress line.
+    pub fn clear(&self) {
         self.put("", false);
     }
 
@@ -109,6 +108,12 @@ impl Screen {
         // Nothing can be done about a closed stderr.
         _ = err.write_all(format!("{erase}{text}").as_bytes());
         _ = err.flush();
+    }
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -149,7 +154,7 @@ fn fit(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use switchboard::protocol::RequestId;
+    use switchboard_protocol::RequestId;
     use unicode_width::UnicodeWidthStr;
 
     use super::*;

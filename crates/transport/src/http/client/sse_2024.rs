@@ -11,7 +11,8 @@ use switchboard_http::{Address, Timeouts};
 use switchboard_session::link::{BoxFuture, Frame, Inlet, LinkError, Outlet, Pipe, Queue};
 use tokio::sync::mpsc;
 
-use crate::http::client::{Brought, EVENTS, Events, Wire, refusal};
+use crate::http::client::failure::refusal;
+use crate::http::client::post::{Brought, EVENTS, Events, Wire};
 
 /// Events that may come before that.
 const BEFORE: usize = 5;

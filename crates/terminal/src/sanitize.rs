@@ -1,4 +1,4 @@
-//! The one way of a server's text to a terminal: characters that a terminal would obey or hide are made visible.
+//! Sanitizing of untrusted text for a terminal: characters that a terminal would obey or hide are made visible.
 //!
 //! [`sanitize`] is for names, descriptions and everything a person decides by; [`printable`] is for results, which must
 //! stay readable in every script. Invariant of both: the output has no control character but newline and tab and nothing

@@ -1,21 +1,28 @@
-//! Lines typed at the terminal, as something to wait for.
+//! Lines typed at the terminal, as something to await.
 
 use std::io::BufRead;
 use std::sync::OnceLock;
 
 use tokio::sync::{Mutex, mpsc};
 
-/// Standard input, read by a thread of its own from the first question on.
+/// Standard input, read by its own thread from the first question on.
 ///
-/// The thread cannot be ended while it waits for a line, so nobody waits for it: it ends with the process.
+/// The thread cannot be stopped while it blocks on a read, so it is never joined: it ends with the process.
 #[derive(Debug, Default)]
-pub(crate) struct Keyboard {
+pub struct Keyboard {
     lines: OnceLock<Mutex<mpsc::UnboundedReceiver<String>>>,
 }
 
 impl Keyboard {
-    /// The next line without its end, or `None` when there will be none.
-    pub(crate) async fn line(&self) -> Option<String> {
+    #[cfg(test)]
+    pub(crate) fn typed(typed: &[&str]) -> Self {
+        let (keys, lines) = mpsc::unbounded_channel();
+        typed.iter().for_each(|line| keys.send((*line).to_owned()).unwrap());
+        Self { lines: OnceLock::from(Mutex::new(lines)) }
+    }
+
+    /// Returns the next line without its line ending, or `None` at the end of input.
+    pub async fn line(&self) -> Option<String> {
         let lines = self.lines.get_or_init(|| Mutex::new(start()));
         lines.lock().await.recv().await
     }

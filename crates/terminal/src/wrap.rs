@@ -1,9 +1,9 @@
-//! Text broken into lines of a width, counted as a terminal counts it. Knows nothing of colour: style lines after.
+//! Text wrapped to a display width. Knows nothing of color: style the lines afterwards.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Breaks text into lines, at spaces where there are any. Its own line breaks and their indentation stay.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+/// Wraps text, at spaces where possible. Its own line breaks and indentation stay.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
         fold(line.trim_end(), width.max(1), &mut lines);
@@ -14,8 +14,8 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wrapped, each line behind an indent, ready to be printed.
-pub(crate) fn indented(text: &str, indent: &str, width: usize) -> String {
+/// Wraps text with each line behind an indent, ready to print.
+pub fn indented(text: &str, indent: &str, width: usize) -> String {
     let lines = wrap(text, width.saturating_sub(indent.width()));
     lines
         .iter()

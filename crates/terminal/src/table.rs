@@ -1,9 +1,10 @@
-//! A table that fits: columns take what they need, the widest give way, and what does not fit goes on below. Nothing is
-//! cut. On a narrow terminal a table that would have to be wrapped becomes a paragraph for each row, with labels.
+//! Tables that fit the width: the widest columns shrink and their cells wrap; nothing is cut. On a narrow terminal a table
+//! that would have to wrap becomes a labeled paragraph for each row.
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Paper, indented, wrap};
+use crate::paper::Paper;
+use crate::wrap::{indented, wrap};
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -14,23 +15,24 @@ const NARROWEST: usize = 12;
 
 /// A table of safe text. Cells hold one line each.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&str]) -> Self {
+    /// An empty table with these column titles.
+    pub fn new(header: &[&str]) -> Self {
         Self { header: header.iter().map(|title| (*title).to_owned()).collect(), rows: Vec::new() }
     }
 
     /// Adds a row with a cell for each column.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Laid out, each line ending in a newline. Columns in which nothing stands are left out.
-    pub(crate) fn lay_out(mut self, paper: &Paper) -> String {
+    /// Lays the table out, each line ending in a newline. Empty columns are left out.
+    pub fn lay_out(mut self, paper: &Paper) -> String {
         for column in (0..self.header.len()).rev() {
             if self.rows.iter().all(|row| row[column].is_empty()) {
                 self.header.remove(column);

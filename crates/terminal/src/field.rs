@@ -1,12 +1,12 @@
-//! One field of a form: how what was typed becomes a value, and what is wrong with it when it does not.
+//! Fields of an elicitation form: parsing and checking what a person types, and describing what is expected.
 
 use switchboard_protocol::{ChoiceOption, FormField, MultiChoiceField, NumberField, Raw, TextField};
 
-/// What a person typed, as a value for the field.
+/// Parses what a person typed into a value for the field.
 ///
 /// # Errors
-/// What to tell them when it is none.
-pub fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
+/// The text to show them when it does not fit.
+pub fn parse_typed(field: &FormField, text: &str) -> Result<Raw, String> {
     let text = text.trim();
     match field {
         FormField::Text(field) => check_text(field, text).map(encode),
@@ -31,11 +31,12 @@ pub fn typed(field: &FormField, text: &str) -> Result<Raw, String> {
     }
 }
 
-/// What was written as JSON beforehand, as a value for the field. Text stands for anything that can be typed.
+/// Converts a JSON value that was given in advance into a value for the field. A string may hold anything that could be
+/// typed.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
+/// What is wrong with the value.
+pub fn parse_json(field: &FormField, value: &Raw) -> Result<Raw, String> {
     match (field, value.decode::<String>(), value.decode::<Vec<String>>()) {
         (FormField::Text(field), Ok(text), _) => check_text(field, &text).map(encode),
         (FormField::Text(_), Err(_), _) => Err("text is needed".to_owned()),
@@ -43,12 +44,12 @@ pub fn scripted(field: &FormField, value: &Raw) -> Result<Raw, String> {
             let chosen = many.iter().map(|one| choose(&field.options, one)).collect::<Result<_, _>>()?;
             several(field, chosen)
         }
-        (_, Ok(text), _) => typed(field, &text),
-        _ => typed(field, value.as_str()),
+        (_, Ok(text), _) => parse_typed(field, &text),
+        _ => parse_typed(field, value.as_str()),
     }
 }
 
-/// What the field starts with.
+/// Returns the default value of the field.
 pub fn default(field: &FormField) -> Option<Raw> {
     match field {
         FormField::Text(field) => field.default.as_ref().map(encode),
@@ -63,8 +64,8 @@ pub fn default(field: &FormField) -> Option<Raw> {
     }
 }
 
-/// A value as it would be typed.
-pub fn shown(value: &Raw) -> String {
+/// Returns a value as a person would type it.
+pub fn typed_form(value: &Raw) -> String {
     if let Ok(yes) = value.decode::<bool>() {
         return if yes { "yes" } else { "no" }.to_owned();
     }
@@ -73,8 +74,8 @@ pub fn shown(value: &Raw) -> String {
     text.unwrap_or_else(|_| value.as_str().to_owned())
 }
 
-/// What is to be typed, in a few words.
-pub fn kind(field: &FormField) -> String {
+/// Describes in a few words what the field expects.
+pub fn expected(field: &FormField) -> String {
     let range = |field: &NumberField| match (field.minimum, field.maximum) {
         (Some(least), Some(most)) => format!(", {least} to {most}"),
         (Some(least), None) => format!(", {least} or more"),
@@ -92,7 +93,7 @@ pub fn kind(field: &FormField) -> String {
     }
 }
 
-/// The title and the description a field has.
+/// Returns the title and the description of the field.
 pub fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
     let (title, description) = match field {
         FormField::Text(field) => (&field.title, &field.description),
@@ -105,7 +106,7 @@ pub fn labels(field: &FormField) -> (Option<&str>, Option<&str>) {
     (title.as_deref(), description.as_deref())
 }
 
-/// Whether a field is named like a secret: a server must not ask for one in a form.
+/// Returns whether the field is named like a secret: a server must not ask for one in a form.
 pub fn asks_for_secret(name: &str, field: &FormField) -> bool {
     const PARTS: [&str; 17] = [
         "password",
@@ -138,7 +139,7 @@ pub fn asks_for_secret(name: &str, field: &FormField) -> bool {
     })
 }
 
-/// What there is to choose from.
+/// Returns the options of a choice; empty for other fields.
 pub fn options(field: &FormField) -> &[ChoiceOption] {
     match field {
         FormField::Choice(field) => &field.options,
@@ -213,7 +214,7 @@ fn number(field: &NumberField, text: &str) -> Result<Raw, String> {
     Ok(raw)
 }
 
-/// By value, by title, or by number in the list.
+/// Finds an option by value, by title or by its number in the list.
 fn choose<'a>(options: &'a [ChoiceOption], text: &str) -> Result<&'a str, String> {
     let same = |name: &str| name.to_lowercase() == text.to_lowercase();
     let named = options.iter().find(|option| option.value == text).or_else(|| {
@@ -267,7 +268,7 @@ mod tests {
             (text("date-time"), "2026-07-28T10:00:00+02:00", "\"2026-07-28T10:00:00+02:00\""),
         ];
         for (field, given, expected) in cases {
-            assert_eq!(typed(&field, given).unwrap().as_str(), expected);
+            assert_eq!(parse_typed(&field, given).unwrap().as_str(), expected);
         }
     }
 
@@ -288,7 +289,7 @@ mod tests {
             (text("date-time"), "2026-07-28T25:00:00Z"),
         ];
         for (field, given) in cases {
-            assert!(typed(&field, given).is_err(), "{given}");
+            assert!(parse_typed(&field, given).is_err(), "{given}");
         }
     }
 
@@ -296,10 +297,10 @@ mod tests {
     fn scripted_values_may_be_text_or_json() {
         let field = FormField::Integer(NumberField::new());
         for value in ["3", "\"3\""] {
-            assert_eq!(scripted(&field, &Raw::parse(value).unwrap()).unwrap().as_str(), "3");
+            assert_eq!(parse_json(&field, &Raw::parse(value).unwrap()).unwrap().as_str(), "3");
         }
         let field = FormField::MultiChoice(MultiChoiceField::new(sizes()));
-        assert_eq!(scripted(&field, &Raw::parse(r#"["l"]"#).unwrap()).unwrap().as_str(), r#"["l"]"#);
-        assert!(scripted(&FormField::Text(TextField::new()), &Raw::parse("3").unwrap()).is_err());
+        assert_eq!(parse_json(&field, &Raw::parse(r#"["l"]"#).unwrap()).unwrap().as_str(), r#"["l"]"#);
+        assert!(parse_json(&FormField::Text(TextField::new()), &Raw::parse("3").unwrap()).is_err());
     }
 }

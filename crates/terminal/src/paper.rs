@@ -1,38 +1,37 @@
-//! One output stream as something to lay text out on: how wide it is, whether it has colour, and writing to it.
+//! An output stream: its width, its colors, and writing to it.
 
 use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use crate::failure::Failure;
 use crate::sanitize::printable;
 
-/// How wide text is laid out where nothing says otherwise.
+/// The default width in columns.
 const WIDTH: usize = 80;
-/// Narrower than this nothing can be laid out.
+/// The smallest width in columns that text is laid out for.
 const NARROWEST: usize = 20;
-/// What one result may take of a terminal.
+/// The largest text in bytes that is written to a terminal.
 const MOST: usize = 1 << 20;
 
 /// An output stream.
 #[derive(Debug, Clone)]
-pub(crate) struct Paper {
-    /// Columns.
-    pub(crate) width: usize,
-    /// Whether a person looks at it.
-    pub(crate) is_terminal: bool,
+pub struct Paper {
+    /// Width in columns.
+    pub width: usize,
+    /// Whether it is a terminal.
+    pub is_terminal: bool,
     has_colour: bool,
 }
 
 impl Paper {
     /// Standard output.
-    pub(crate) fn stdout() -> Self {
+    pub fn stdout() -> Self {
         Self::of(io::stdout())
     }
 
     /// Standard error.
-    pub(crate) fn stderr() -> Self {
+    pub fn stderr() -> Self {
         Self::of(io::stderr())
     }
 
@@ -50,42 +49,48 @@ impl Paper {
         Self { width, is_terminal, has_colour: is_terminal && !forbidden && !dumb }
     }
 
-    #[cfg(test)]
-    pub(crate) fn plain(width: usize) -> Self {
+    /// A stream of this width without color that is not a terminal.
+    pub fn plain(width: usize) -> Self {
         Self { width, is_terminal: false, has_colour: false }
     }
 
-    /// The same with so many columns left out, for what stands behind an indent.
-    pub(crate) fn narrower(&self, columns: usize) -> Self {
+    /// Returns the stream with fewer columns, for text behind an indent.
+    pub fn narrower(&self, columns: usize) -> Self {
         Self { width: self.width.saturating_sub(columns), ..self.clone() }
     }
 
-    /// How wide running text may be: long lines are hard to read.
-    pub(crate) fn prose(&self) -> usize {
+    /// Returns the width of running text: at most 100 columns, because long lines are hard to read.
+    pub fn prose(&self) -> usize {
         self.width.min(100)
     }
 
-    pub(crate) fn bold(&self, text: &str) -> String {
+    /// The text in bold.
+    pub fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    pub(crate) fn dim(&self, text: &str) -> String {
+    /// The text dimmed.
+    pub fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    pub(crate) fn red(&self, text: &str) -> String {
+    /// The text in bold red.
+    pub fn red(&self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    pub(crate) fn green(&self, text: &str) -> String {
+    /// The text in green.
+    pub fn green(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    pub(crate) fn yellow(&self, text: &str) -> String {
+    /// The text in yellow.
+    pub fn yellow(&self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    pub(crate) fn cyan(&self, text: &str) -> String {
+    /// The text in cyan.
+    pub fn cyan(&self, text: &str) -> String {
         self.paint("36", text)
     }
 
@@ -103,25 +108,25 @@ impl Paper {
     }
 
     /// Text of a result: as it is for a pipe, with control and bidirectional characters made visible for a terminal.
-    pub(crate) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_terminal { printable(text) } else { Cow::Borrowed(text) }
     }
 
-    /// Writes bytes to standard output as they are, and nothing else.
+    /// Writes bytes to standard output unchanged.
     ///
     /// # Errors
-    /// When nobody reads any more.
-    pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+    /// When the stream cannot be written to, for example because its reader is gone.
+    pub fn print_bytes(&self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
-        Ok(out.flush()?)
+        out.flush()
     }
 
-    /// Writes to standard output, and to a terminal no more than a person could read.
+    /// Writes text to standard output, ending with a newline; a terminal gets at most 1 MiB of it.
     ///
     /// # Errors
-    /// When nobody reads any more.
-    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+    /// When the stream cannot be written to, for example because its reader is gone.
+    pub fn print(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let shown = if self.is_terminal { head(text, MOST) } else { text };
         out.write_all(shown.as_bytes())?;
@@ -133,7 +138,7 @@ impl Paper {
             let note = format!("… {more} more bytes: send the output to a file to have them all");
             writeln!(out, "{}", self.yellow(&note))?;
         }
-        Ok(out.flush()?)
+        out.flush()
     }
 }
 
