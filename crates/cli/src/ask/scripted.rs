@@ -96,7 +96,7 @@ impl Scripted {
         for (name, field) in schema.properties.iter() {
             let value = match self.answers.get(name) {
                 Some(value) => Some(field::parse_json(field, value).map_err(|why| {
-                    Refusal::new(format!(
+                    HandlerError::new(format!(
                         "--answers: `{name}` is not valid (expected {}): {why}",
                         field::expected(field)
                     ))
