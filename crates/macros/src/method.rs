@@ -1,7 +1,7 @@
 //! One method of a service, read and checked.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, ReturnType, Signature, TraitItemFn, Type};
@@ -22,6 +22,8 @@ pub(crate) struct Method {
     pub(crate) returns: TokenStream,
     /// What it gives when all goes well.
     pub(crate) value: TokenStream,
+    /// What it gives when it fails.
+    pub(crate) error: TokenStream,
 }
 
 impl Method {
@@ -56,6 +58,7 @@ impl Method {
             params: Vec::new(),
             returns: quote!(()),
             value: quote!(()),
+            error: quote!(#rt::Error),
         };
         check_shape(sig, problems);
         let is_notification = matches!(method.role, Role::Notification { .. });
@@ -171,14 +174,24 @@ impl Method {
             return;
         };
         self.returns = returned.to_token_stream();
-        self.value = match ty::argument(word) {
-            Some(value) if word.ident == "Result" => {
-                if let Some(error) = error.filter(|_| ty::arguments(word) == 1) {
-                    self.returns = quote!(::core::result::Result<#value, #error>);
-                }
-                value.to_token_stream()
+        // One of the types of what is returned, which the compiler marks at the type that was written for it.
+        let part = |name: &str, written: &Type| {
+            let (start, end) = ty::ends(written);
+            let name = Ident::new(name, end);
+            let (open, rest) = (quote_spanned!(start=> <), quote_spanned!(end=> as #rt::Returned>::#name));
+            quote!(#open #returned #rest)
+        };
+        let types = ty::arguments(word);
+        (self.value, self.error) = match (&types[..], error) {
+            ([value], Some(error)) if word.ident == "Result" => {
+                self.returns = quote!(::core::result::Result<#value, #error>);
+                (value.to_token_stream(), error.clone())
             }
-            _ => quote!(<#returned as #rt::Returned>::Value),
+            // An alias may take any types, so the second is where the error is written and not always the error.
+            ([value, others @ ..], _) if word.ident == "Result" => {
+                (value.to_token_stream(), part("Error", others.first().unwrap_or(&&**returned)))
+            }
+            _ => (part("Value", returned), part("Error", returned)),
         };
     }
 

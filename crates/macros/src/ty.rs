@@ -1,6 +1,7 @@
 //! What can be read off a type by its looks. An alias hides it, so traits decide wherever they can.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, PathSegment, Type, TypeReference};
 
@@ -47,14 +48,14 @@ pub(crate) fn argument(word: &PathSegment) -> Option<&Type> {
     }
 }
 
-/// How many types stand between the brackets.
-pub(crate) fn arguments(word: &PathSegment) -> usize {
-    match &word.arguments {
-        PathArguments::AngleBracketed(list) => {
-            list.args.iter().filter(|argument| matches!(argument, GenericArgument::Type(_))).count()
-        }
-        _ => 0,
-    }
+/// The types between the brackets.
+pub(crate) fn arguments(word: &PathSegment) -> Vec<&Type> {
+    let PathArguments::AngleBracketed(list) = &word.arguments else { return Vec::new() };
+    let types = list.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
 }
 
 const PRIMITIVES: [&str; 16] = [
@@ -99,6 +100,14 @@ pub(crate) fn never_text(ty: &Type) -> Option<&'static str> {
 /// Whether it is a list by its looks.
 pub(crate) fn is_list(ty: &Type) -> bool {
     ["Vec", "HashSet", "BTreeSet"].iter().any(|list| is_named(ty, list))
+}
+
+/// The places of the first and the last token of a type. Code of ours that begins at one and ends at the other is marked
+/// as the whole type; a stable compiler does not join spans for a macro.
+pub(crate) fn ends(ty: &Type) -> (Span, Span) {
+    let mut tokens = ty.to_token_stream().into_iter().map(|token| token.span());
+    let start = tokens.next().unwrap_or_else(Span::call_site);
+    (start, tokens.last().unwrap_or(start))
 }
 
 /// Where some tokens stand, for code of ours: what goes wrong in it is told there, but its names are our own.

@@ -25,6 +25,7 @@ mod events;
 mod field;
 mod form;
 mod lane;
+mod method_types;
 mod options;
 mod output;
 mod piece;

@@ -22,6 +22,7 @@ pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
 pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
+pub use crate::method_types::{MethodArgument, MethodError, MethodEvent, MethodResult, NotificationPayload};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
@@ -163,8 +164,13 @@ pub fn tool<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, or
 }
 
 /// A tool that takes this.
-pub fn tool_taking<O: IntoOutput>(rust_name: &str, description: &str, takes: impl Into<Takes>) -> ToolDef {
-    tool_of(rust_name, description, takes.into().into_def(rust_name), O::describe())
+pub fn tool_taking(
+    rust_name: &str,
+    description: &str,
+    takes: impl Into<Takes>,
+    output: OutputDef,
+) -> ToolDef {
+    tool_of(rust_name, description, takes.into().into_def(rust_name), output)
 }
 
 fn tool_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> ToolDef {
@@ -194,13 +200,14 @@ pub fn resource<A: JsonSchema, O: IntoOutput>(
 }
 
 /// A resource that takes this.
-pub fn resource_taking<O: IntoOutput>(
+pub fn resource_taking(
     rust_name: &str,
     uri: &str,
     description: &str,
     takes: impl Into<Takes>,
+    output: OutputDef,
 ) -> ResourceDef {
-    resource_of(rust_name, uri, description, takes.into().into_params(rust_name), O::describe())
+    resource_of(rust_name, uri, description, takes.into().into_params(rust_name), output)
 }
 
 fn resource_of(
@@ -238,12 +245,13 @@ pub fn method<A: JsonSchema, O: IntoOutput>(rust_name: &str, description: &str, 
 }
 
 /// A method without a role in MCP that takes this.
-pub fn method_taking<O: IntoOutput>(
+pub fn method_taking(
     rust_name: &str,
     description: &str,
     takes: impl Into<Takes>,
+    output: OutputDef,
 ) -> MethodDef {
-    method_of(rust_name, description, takes.into().into_def(rust_name), O::describe())
+    method_of(rust_name, description, takes.into().into_def(rust_name), output)
 }
 
 fn method_of(rust_name: &str, description: &str, args: ArgsDef, output: OutputDef) -> MethodDef {
@@ -286,7 +294,7 @@ pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody 
     switchboard_design::PromptBody::Static { messages: vec![message] }
 }
 
-/// What a method returns when it does not return a `Result` by that name.
+/// What a method returns, taken apart where its author wrote an alias.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Result`",
     note = "a method of a service returns `Result<T>`: over a connection, every call can fail"
@@ -294,10 +302,13 @@ pub fn static_prompt(text: impl Into<String>) -> switchboard_design::PromptBody 
 pub trait Returned {
     /// What it returns when all goes well.
     type Value;
+    /// What it returns when it fails.
+    type Error;
 }
 
 impl<T, E> Returned for Result<T, E> {
     type Value = T;
+    type Error = E;
 }
 
 /// What a tool returned, as its result.
@@ -324,8 +335,8 @@ pub fn plain<T, E: ServiceError>(returned: Result<T, E>) -> Result<T, Error> {
 }
 
 /// The error of a method without a role in MCP, called over MCP alone.
-pub fn unmapped<E: ServiceError>(method: &str) -> E {
-    E::from_error(Error::Unmapped { method: method.to_owned() })
+pub fn unmapped(method: &str) -> Error {
+    Error::Unmapped { method: method.to_owned() }
 }
 
 /// For a number that the design does not have: whoever serves a design asks for what is in it.

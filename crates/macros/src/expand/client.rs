@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 use super::contract::calls;
-use super::{declared, future, passed};
+use super::{declared, future, passed, types};
 use crate::method::Method;
 use crate::param::{Base64, ParamKind};
 use crate::role::Role;
@@ -78,12 +78,12 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
     });
     // Without a fallback only the methods that need one fail, and only when they are called.
     let failing = calls(service).filter(|method| is_unmapped(method)).map(|method| {
-        let (name, own) = (unmapped_name(method), method.rust_name());
+        let (name, own, error) = (unmapped_name(method), method.rust_name(), types::error(rt, method));
         let (declared, passed, future) = (declared(method), passed(method), future(&method.returns));
         quote! {
             fn #name(&self, #(#declared),*) -> #future {
                 let _ = (#(#passed,)*);
-                async { ::core::result::Result::Err(#rt::unmapped(#own)) }
+                async { ::core::result::Result::Err(#error::from_error(#rt::unmapped(#own))) }
             }
         }
     });
@@ -128,7 +128,10 @@ pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
     for param in &method.params {
         let ident = &param.ident;
         match &param.kind {
-            ParamKind::Whole => return quote_spanned!(at(&param.ty)=> #rt::Arguments::whole(&#ident)),
+            ParamKind::Whole => {
+                let ty = types::argument(rt, &param.ty);
+                return quote_spanned!(at(&param.ty)=> #ty::write_all(&#ident));
+            }
             ParamKind::Arg(arg) => {
                 let wire = if is_completion && first { "value" } else { &arg.wire };
                 let value = match arg.base64 {
@@ -136,7 +139,8 @@ pub(super) fn arguments(rt: &TokenStream, method: &Method) -> TokenStream {
                     Some(Base64::Bytes) => quote!(#rt::Bytes::from(#ident)),
                     Some(Base64::Optional) => quote!(#ident.map(#rt::Bytes::from)),
                 };
-                made.extend(quote_spanned!(at(&param.ty)=> .with(#wire, &#value)));
+                let ty = types::argument(rt, &param.wire_type(rt));
+                made = quote_spanned!(at(&param.ty)=> #ty::write(&#value, #made, #wire));
                 first = false;
             }
             ParamKind::Cx | ParamKind::Events(_) | ParamKind::Changes => {}
@@ -156,6 +160,20 @@ pub(super) fn context(method: &Method) -> TokenStream {
     }
 }
 
+/// The sink that the events of a call go to, if the method has events.
+pub(super) fn sink(rt: &TokenStream, method: &Method) -> Option<TokenStream> {
+    let (events, event) = (method.sink()?, types::event(rt, method.events()?));
+    Some(quote!(#event::into_sink(#events)))
+}
+
+/// A closure that reads the value and the error of a method from what a call answers.
+pub(super) fn finish(rt: &TokenStream, method: &Method, read: &TokenStream) -> TokenStream {
+    let (value, from_error) = (types::value(rt, method), types::from_error(rt, method));
+    quote_spanned! {at(&method.value)=>
+        |answer| answer.and_then(|answer| #value::#read).map_err(#from_error)
+    }
+}
+
 fn methods(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
     let mut numbers = [0_usize; 5];
@@ -170,29 +188,34 @@ fn methods(service: &Service) -> TokenStream {
         let call = match &method.role {
             Role::Tool(_) => {
                 let number = next(0);
-                let sink = match method.sink() {
-                    Some(events) => quote!(::core::option::Option::Some(#events.into_sink())),
+                let sink = match sink(rt, method) {
+                    Some(sink) => quote!(::core::option::Option::Some(#sink)),
                     None => quote!(::core::option::Option::None),
                 };
-                quote_spanned!(at(&method.value)=> self.caller.tool(#number, #args, #cx, #sink))
+                let finish = finish(rt, method, &quote!(from_tool(answer)));
+                quote_spanned!(at(&method.value)=> self.caller.tool_with(#number, #args, #cx, #sink, #finish))
             }
             Role::Resource(_) => {
                 let number = next(1);
-                quote_spanned!(at(&method.value)=> self.caller.resource(#number, #args, #cx))
+                let finish = finish(rt, method, &quote!(from_resource(answer)));
+                quote_spanned!(at(&method.value)=> self.caller.resource_with(#number, #args, #cx, #finish))
             }
             Role::Prompt(_) => {
                 let number = next(2);
-                quote_spanned!(at(&method.value)=> self.caller.prompt(#number, #args, #cx))
+                let from_error = types::from_error(rt, method);
+                quote_spanned!(at(&method.value)=> self.caller.prompt_with(#number, #args, #cx, #from_error))
             }
             Role::Subscription { .. } => {
                 let number = next(3);
                 let changes = method.params.iter().find(|param| matches!(param.kind, ParamKind::Changes));
                 let changes = changes.map(|param| &param.ident);
-                quote!(self.caller.watch(#number, #cx, #changes))
+                let from_error = types::from_error(rt, method);
+                quote!(self.caller.watch_with(#number, #cx, #changes, #from_error))
             }
             Role::Completion(_) => {
                 let number = next(4);
-                quote!(self.caller.complete(#number, #args, #cx))
+                let from_error = types::from_error(rt, method);
+                quote!(self.caller.complete_with(#number, #args, #cx, #from_error))
             }
             Role::Unmapped | Role::Internal | Role::Notification { .. } | Role::Broken => {
                 let (name, passed) = (unmapped_name(method), passed(method));
@@ -212,6 +235,7 @@ fn streams(service: &Service) -> TokenStream {
         let event = method.events()?;
         let name = format_ident!("{}_stream", method.ident.unraw());
         let value = &method.value;
+        let (result, channel) = (types::value(rt, method), types::event(rt, event));
         let (cx, args) = (context(method), arguments(rt, method));
         let declared = method.params.iter().filter(|param| !matches!(param.kind, ParamKind::Events(_)));
         let declared = declared.map(|param| {
@@ -224,7 +248,7 @@ fn streams(service: &Service) -> TokenStream {
             ///
             /// The events and the result as one stream.
             #vis fn #name(&self, #(#declared),*) -> #rt::CallStream<#event, #value> {
-                self.caller.stream(#number, #args, #cx)
+                #result::stream(&self.caller, #number, #args, #cx, #channel::channel())
             }
         })
     });

@@ -1,14 +1,14 @@
 //! The design, as code that makes it.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 
+use super::types;
 use crate::docs::Docs;
 use crate::method::Method;
 use crate::param::{Arg, ArgDefault, Base64, Param, ParamKind};
 use crate::role::{Common, Role};
 use crate::service::Service;
-use crate::ty::at;
 
 pub(super) fn hidden(service: &Service) -> TokenStream {
     let rt = &service.options.rt;
@@ -91,16 +91,16 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         let others = self::common(rt, common);
         quote!(#name #others)
     };
-    let value = &method.value;
+    let value = types::value(rt, method);
     Some(match &method.role {
         Role::Tool(tool) => {
             let takes = takes(rt, method);
-            let make = quote_spanned!(at(&value)=> #rt::tool_taking::<#value>);
-            let mut made = quote!(#make(#rust_name, #description, #takes));
+            let mut made = quote!(#rt::tool_taking(#rust_name, #description, #takes, #value::describe()));
             made.extend(named(&tool.common));
             made.extend(annotations(rt, tool));
             if let Some(event) = method.events() {
-                made.extend(quote_spanned!(at(&event)=> .with_events(<#event as #rt::Event>::describe())));
+                let event = types::event(rt, event);
+                made.extend(quote!(.with_events(#event::describe())));
             }
             if let Some(example) = &tool.example {
                 made.extend(quote!(.with_example(#rt::serde_json::json!({ #example }))));
@@ -116,8 +116,9 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
         }
         Role::Resource(resource) => {
             let (takes, uri) = (takes(rt, method), &resource.uri);
-            let make = quote_spanned!(at(&value)=> #rt::resource_taking::<#value>);
-            let mut made = quote!(#make(#rust_name, #uri, #description, #takes));
+            let mut made = quote! {
+                #rt::resource_taking(#rust_name, #uri, #description, #takes, #value::describe())
+            };
             made.extend(named(&resource.common));
             if let Some(mime) = &resource.mime {
                 made.extend(quote!(.with_mime(#mime)));
@@ -161,15 +162,13 @@ fn item(service: &Service, method: &Method) -> Option<(usize, TokenStream)> {
             (4, quote!(#rt::design::CompletionDef::new(#of, #argument, #rust_name)))
         }
         Role::Notification { name } => {
-            let payload = &method.params.first()?.ty;
+            let payload = types::payload(rt, &method.params.first()?.ty);
             let name = name.as_ref().map(|name| quote!(.with_name(#name)));
-            let make = quote_spanned!(at(&payload)=> #rt::notification::<#payload>);
-            (5, quote!(#make(#rust_name, #description) #name))
+            (5, quote!(#payload::describe(#rust_name, #description) #name))
         }
         Role::Unmapped => {
             let takes = takes(rt, method);
-            let make = quote_spanned!(at(&value)=> #rt::method_taking::<#value>);
-            (6, quote!(#make(#rust_name, #description, #takes)))
+            (6, quote!(#rt::method_taking(#rust_name, #description, #takes, #value::describe())))
         }
         Role::Internal => {
             let described = method.docs.as_ref().map(|_| quote!(.with_description(#description)));
@@ -223,19 +222,20 @@ fn annotations(rt: &TokenStream, tool: &crate::role::Tool) -> Option<TokenStream
 /// What a method takes.
 fn takes(rt: &TokenStream, method: &Method) -> TokenStream {
     if let Some(whole) = method.params.iter().find(|param| matches!(param.kind, ParamKind::Whole)) {
-        let ty = &whole.ty;
-        return quote_spanned!(at(&ty)=> #rt::Takes::whole::<#ty>());
+        let ty = types::argument(rt, &whole.ty);
+        return quote!(#ty::declare_all());
     }
     let mut made = quote!(#rt::Args::new());
     for param in &method.params {
         if let Some(arg) = param.arg() {
-            made.extend(taken(rt, param, arg));
+            made = taken(rt, &made, param, arg);
         }
     }
     made
 }
 
-fn taken(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
+/// The arguments before, and this one.
+fn taken(rt: &TokenStream, before: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     let (wire, ty) = (&arg.wire, param.wire_type(rt));
     let description = arg.docs.as_ref().map_or_else(|| quote!(""), Docs::tokens);
     let default = arg.default.as_ref().map(|default| {
@@ -253,11 +253,12 @@ fn taken(rt: &TokenStream, param: &Param, arg: &Arg) -> TokenStream {
     });
     let header = arg.header.as_ref().map(|header| quote!(.header(#wire, #header)));
     let like = (!arg.schema.is_empty()).then(|| like(rt, param, arg));
+    let argument = types::argument(rt, &ty);
     let made = match default {
-        None => quote_spanned!(at(&param.ty)=> .arg::<#ty>(#wire, #description)),
-        Some(default) => quote_spanned!(at(&param.ty)=> .arg_or::<#ty>(#wire, #description, #default)),
+        None => quote!(#argument::declare(#before #like, #wire, #description)),
+        Some(default) => quote!(#argument::declare_or(#before #like, #wire, #description, #default)),
     };
-    quote!(#like #made #header)
+    quote!(#made #header)
 }
 
 /// The schema of a parameter that says more of it: that of a struct which has it as its one field.

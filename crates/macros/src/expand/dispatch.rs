@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
+use super::types;
 use crate::method::Method;
 use crate::param::{Base64, ParamKind};
 use crate::role::Role;
@@ -51,35 +52,25 @@ pub(super) fn hidden(service: &Service) -> TokenStream {
         _ => None,
     });
     let tools = tools.map(|(number, method, _)| {
-        let called = called(service, method);
-        (
-            number_pattern(number),
-            ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::tool_result(#called.await, &call))),
-        )
+        let (value, returned) = (types::value(rt, method), returned(service, method));
+        let work = quote_spanned!(at(&method.value)=> #value::into_tool_result(#returned?, &call));
+        (number_pattern(number), ran(rt, method, &work))
     });
     let tools = verb("call_tool", quote!(#rt::protocol::CallToolResult), tools.collect());
     let resources = service.numbered(|role| matches!(role, Role::Resource(_)).then_some(()));
     let resources = resources.map(|(number, method, ())| {
-        let called = called(service, method);
-        (
-            number_pattern(number),
-            ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::contents(#called.await))),
-        )
+        let (value, returned) = (types::value(rt, method), returned(service, method));
+        let work = quote_spanned!(at(&method.value)=> #value::into_contents(#returned?));
+        (number_pattern(number), ran(rt, method, &work))
     });
     let resources = verb("read_resource", quote!(#rt::Contents), resources.collect());
     let prompts = service.numbered(|role| matches!(role, Role::Prompt(_)).then_some(()));
-    let prompts = prompts.map(|(number, method, ())| {
-        let called = called(service, method);
-        let plain = quote_spanned!(at(&method.value)=> #rt::plain(#called.await));
-        (number_pattern(number), ran(rt, method, &plain))
-    });
+    let prompts = prompts
+        .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
     let prompts = verb("get_prompt", quote!(#rt::Prompt), prompts.collect());
     let completions = service.numbered(|role| matches!(role, Role::Completion(_)).then_some(()));
-    let completions = completions.map(|(number, method, ())| {
-        let called = called(service, method);
-        let plain = quote_spanned!(at(&method.value)=> #rt::plain(#called.await));
-        (number_pattern(number), ran(rt, method, &plain))
-    });
+    let completions = completions
+        .map(|(number, method, ())| (number_pattern(number), ran(rt, method, &returned(service, method))));
     let completions = verb("complete", quote!(::std::vec::Vec<::std::string::String>), completions.collect());
     let (watch, members) = (watch(service), members(service));
     let methods = methods(service);
@@ -103,9 +94,14 @@ fn number_pattern(number: usize) -> TokenStream {
     quote!(#number)
 }
 
+/// What a call of a method returns, its error converted.
+fn returned(service: &Service, method: &Method) -> TokenStream {
+    types::returned(&service.options.rt, method, &called(service, method))
+}
+
 /// The call of a method, with the arguments that the call gives.
 fn called(service: &Service, method: &Method) -> TokenStream {
-    let (ident, name) = (&service.ident, &method.ident);
+    let (ident, name, rt) = (&service.ident, &method.ident, &service.options.rt);
     let is_completion = matches!(method.role, Role::Completion(_));
     let mut wires = Vec::new();
     let mut passed = Vec::new();
@@ -113,24 +109,29 @@ fn called(service: &Service, method: &Method) -> TokenStream {
         let ty = &param.ty;
         passed.push(match &param.kind {
             ParamKind::Cx => quote!(&call.cx),
-            ParamKind::Events(_) => quote!(call.events()),
+            ParamKind::Events(event) => {
+                let event = types::event(rt, event);
+                quote!(#event::events(&call))
+            }
             ParamKind::Changes => quote!(changes),
-            ParamKind::Whole => quote_spanned!(at(&ty)=> call.args::<#ty>()?),
+            ParamKind::Whole => {
+                let ty = types::argument(rt, ty);
+                quote!(#ty::take_all(&call)?)
+            }
             ParamKind::Arg(arg) => {
                 // What was typed so far is the first, whatever it is called.
                 wires.push(if is_completion && wires.is_empty() { "value" } else { &arg.wire });
-                let wire = param.wire_type(&service.options.rt);
+                let wire = types::argument(rt, &param.wire_type(rt));
                 let taken = match &arg.default {
-                    None => quote_spanned!(at(&ty)=> given.take::<#wire>()?),
+                    None => quote_spanned!(at(&ty)=> #wire::take(&mut given)?),
                     Some(default) => {
                         let maker = default.maker();
-                        match arg.base64 {
-                            Some(Base64::Bytes) => quote!(given.take_or::<#wire>(|| (#maker)().into())?),
-                            Some(Base64::Optional) => quote! {
-                                given.take_or::<#wire>(|| (#maker)().map(::core::convert::Into::into))?
-                            },
-                            None => quote_spanned!(at(&ty)=> given.take_or::<#wire>(#maker)?),
-                        }
+                        let maker = match arg.base64 {
+                            Some(Base64::Bytes) => quote!(|| (#maker)().into()),
+                            Some(Base64::Optional) => quote!(|| (#maker)().map(::core::convert::Into::into)),
+                            None => maker,
+                        };
+                        quote_spanned!(at(&ty)=> #wire::take_or(&mut given, #maker)?)
                     }
                 };
                 match arg.base64 {
@@ -174,10 +175,10 @@ fn members(service: &Service) -> Option<TokenStream> {
             let list = resource.list.as_ref()?;
             let method = service.methods.iter().find(|method| method.ident == *list)?;
             let (number, cx) = (number_pattern(number), method.cx().map(|_| quote!(&cx)));
+            let called = quote_spanned!(at(&method.value)=> <__S as #ident>::#list(&service, #cx));
+            let returned = types::returned(rt, method, &called);
             Some(quote_spanned! {at(&method.value)=>
-                #number => ::std::boxed::Box::pin(async move {
-                    #rt::plain(<__S as #ident>::#list(&service, #cx).await)
-                }),
+                #number => ::std::boxed::Box::pin(async move { #returned }),
             })
         })
         .collect();
@@ -206,11 +207,9 @@ fn watch(service: &Service) -> TokenStream {
                 ParamKind::Cx => quote!(&cx),
                 _ => quote!(changes),
             });
-            quote! {
-                #number => ::std::boxed::Box::pin(async move {
-                    #rt::plain(<__S as #ident>::#name(&service, #(#passed),*).await)
-                }),
-            }
+            let returned =
+                types::returned(rt, method, &quote!(<__S as #ident>::#name(&service, #(#passed),*)));
+            quote!(#number => ::std::boxed::Box::pin(async move { #returned }),)
         })
         .collect();
     if arms.is_empty() {
@@ -231,8 +230,10 @@ fn methods(service: &Service) -> Option<TokenStream> {
     service.options.rpc.as_ref()?;
     let rt = &service.options.rt;
     let arms = super::plain::served(service).map(|method| {
-        let (name, called) = (method.rust_name(), called(service, method));
-        let work = ran(rt, method, &quote_spanned!(at(&method.value)=> #rt::json(#called.await)));
+        let (name, value, returned) =
+            (method.rust_name(), types::value(rt, method), returned(service, method));
+        let work = quote_spanned!(at(&method.value)=> #value::into_json(#returned?));
+        let work = ran(rt, method, &work);
         quote!(#name => #work,)
     });
     Some(quote! {

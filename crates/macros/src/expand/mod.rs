@@ -12,6 +12,7 @@ mod plain;
 mod server;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub(crate) use own::server;
 use proc_macro2::{Ident, TokenStream};

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
+use super::types;
 use crate::role::Role;
 use crate::service::Service;
 
@@ -42,9 +43,10 @@ pub(super) fn hidden(service: &Service) -> Option<TokenStream> {
                 let payload = method.params.first()?;
                 let (payload, ty, wire) = (&payload.ident, &payload.ty, method.wire_name());
                 let docs = method.docs.as_ref().map(crate::docs::Docs::attribute);
+                let publish = types::payload(rt, ty);
                 Some(quote! {
                     #docs
-                    #vis fn #name(&self, #payload: &#ty) { self.0.publish(#wire, #payload); }
+                    #vis fn #name(&self, #payload: &#ty) { #publish::publish(#payload, &self.0, #wire); }
                 })
             }
             Role::Resource(resource) if resource.watch && resource.is_fixed() => {

@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-use super::client::{arguments, context, unmapped_name};
+use super::client::{arguments, context, finish, sink, unmapped_name};
 use super::contract::calls;
-use super::{declared, future, passed};
+use super::{declared, future, passed, types};
 use crate::method::Method;
 use crate::role::Role;
 use crate::service::Service;
@@ -85,15 +85,18 @@ fn call(rt: &TokenStream, method: &Method) -> TokenStream {
     let rust_name = method.rust_name();
     let (cx, args) = (context(method), arguments(rt, method));
     match method.role {
-        Role::Tool(_) | Role::Resource(_) | Role::Prompt(_) | Role::Unmapped => match method.sink() {
-            Some(sink) => quote!(self.0.streaming(#rust_name, #args, #cx, #sink.into_sink())),
-            None => quote!(self.0.method(#rust_name, #args, #cx)),
-        },
+        Role::Tool(_) | Role::Resource(_) | Role::Prompt(_) | Role::Unmapped => {
+            let finish = finish(rt, method, &quote!(from_json(&answer)));
+            match sink(rt, method) {
+                Some(sink) => quote!(self.0.streaming_with(#rust_name, #args, #cx, #sink, #finish)),
+                None => quote!(self.0.method_with(#rust_name, #args, #cx, #finish)),
+            }
+        }
         _ => {
-            let names = passed(method);
+            let (names, from_error) = (passed(method), types::from_error(rt, method));
             quote! {{
                 let _ = (#(#names,)*);
-                self.0.unmapped(#rust_name)
+                self.0.unmapped_with(#rust_name, #from_error)
             }}
         }
     }

@@ -10,7 +10,8 @@ use switchboard_protocol::{CallToolResult, Raw};
 use switchboard_session::ClientSession;
 
 use super::failure::{Called, failed};
-use super::{Arguments, CallStream, held, stream};
+use super::held::ToolAnswer;
+use super::{Arguments, CallStream, stream};
 use crate::wire::STREAM_EXTENSION;
 use crate::{Cx, Event, EventSink, FromOutput, Working};
 
@@ -53,14 +54,31 @@ impl Caller {
         cx: Option<&Cx>,
         events: Option<EventSink>,
     ) -> Result<T, E> {
-        let Some(def) = self.design.tools.get(tool) else { return Err(E::from_error(no_such("tool"))) };
+        let finish = |answer: Result<ToolAnswer<'_>, Error>| {
+            answer.and_then(ToolAnswer::into_value).map_err(E::from_error)
+        };
+        self.tool_with(tool, args, cx, events, finish).await
+    }
+
+    /// Calls a tool and converts its answer with `finish`. For generated code, which checks the bounds of an author's types
+    /// in `method_types` and nowhere else.
+    #[doc(hidden)]
+    pub async fn tool_with<T, E>(
+        &self,
+        tool: usize,
+        args: Arguments,
+        cx: Option<&Cx>,
+        events: Option<EventSink>,
+        finish: impl FnOnce(Result<ToolAnswer<'_>, Error>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(def) = self.design.tools.get(tool) else { return finish(Err(no_such("tool"))) };
         // Typed results are read from the result alone, so the items of a stream must not be in it.
         let events = events.or_else(|| def.events.is_some().then(EventSink::nowhere));
         let result = match args.into_raw_with(|name| def.args.requires(name)) {
             Ok(args) => self.call_tool(def, args, cx, events).await,
             Err(error) => Err(error),
         };
-        result.and_then(|result| held::from_tool(result, &def.output, &self.design)).map_err(E::from_error)
+        finish(result.map(|result| ToolAnswer::new(result, &def.output, &self.design)))
     }
 
     /// Calls a tool with arguments that are JSON; boxed, so that the typed part stays small. With a sink for events, the
@@ -115,7 +133,7 @@ impl Caller {
         args: Arguments,
         cx: Option<&Cx>,
     ) -> CallStream<T, R> {
-        CallStream::new(self.clone(), tool, args, cx.cloned())
+        CallStream::call(self, tool, args, cx, stream::channel())
     }
 }
 

@@ -15,6 +15,43 @@ use crate::{Contents, FromOutput};
 /// The member that data is put into where only an object will do.
 const RESULT: &str = "result";
 
+/// The result of a tool, with what the design says about it.
+#[derive(Debug)]
+pub struct ToolAnswer<'a> {
+    result: CallToolResult,
+    output: &'a OutputDef,
+    design: &'a Design,
+}
+
+impl<'a> ToolAnswer<'a> {
+    pub(super) fn new(result: CallToolResult, output: &'a OutputDef, design: &'a Design) -> Self {
+        Self { result, output, design }
+    }
+
+    /// Reads the value that the result holds.
+    pub(crate) fn into_value<T: FromOutput>(self) -> Result<T, Error> {
+        from_tool(self.result, self.output, self.design)
+    }
+}
+
+/// The contents of a resource, with what the design says about them.
+#[derive(Debug)]
+pub struct ResourceAnswer<'a> {
+    result: ReadResourceResult,
+    output: &'a OutputDef,
+}
+
+impl<'a> ResourceAnswer<'a> {
+    pub(super) fn new(result: ReadResourceResult, output: &'a OutputDef) -> Self {
+        Self { result, output }
+    }
+
+    /// Reads the value that the contents hold.
+    pub(crate) fn into_value<T: FromOutput>(self) -> Result<T, Error> {
+        from_resource(self.result, self.output)
+    }
+}
+
 /// What the result of a tool holds.
 pub(crate) fn from_tool<T: FromOutput>(
     result: CallToolResult,

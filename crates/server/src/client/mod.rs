@@ -30,6 +30,8 @@ mod watching;
 pub use arguments::Arguments;
 pub use caller::Caller;
 pub use declare::client;
+#[doc(hidden)]
+pub use held::{ResourceAnswer, ToolAnswer};
 pub use listening::{ServiceEvent, ServiceEvents};
 pub use repair::{call_with_repair, get_prompt_with_repair};
 pub use stream::{CallStream, Item};

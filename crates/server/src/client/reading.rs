@@ -14,7 +14,8 @@ use switchboard_session::CallError;
 
 use super::caller::no_such;
 use super::failure::{Called, failed};
-use super::{Arguments, Caller, held};
+use super::held::ResourceAnswer;
+use super::{Arguments, Caller};
 use crate::{Cx, FromOutput, Prompt};
 
 impl Caller {
@@ -31,14 +32,29 @@ impl Caller {
         args: Arguments,
         cx: Option<&Cx>,
     ) -> Result<T, E> {
+        let finish = |answer: Result<ResourceAnswer<'_>, Error>| {
+            answer.and_then(ResourceAnswer::into_value).map_err(E::from_error)
+        };
+        self.resource_with(resource, args, cx, finish).await
+    }
+
+    /// Reads a resource and converts the answer with `finish`. For generated code, as [`Self::tool_with`].
+    #[doc(hidden)]
+    pub async fn resource_with<T, E>(
+        &self,
+        resource: usize,
+        args: Arguments,
+        cx: Option<&Cx>,
+        finish: impl FnOnce(Result<ResourceAnswer<'_>, Error>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let Some(def) = self.design.resources.get(resource) else {
-            return Err(E::from_error(no_such("resource")));
+            return finish(Err(no_such("resource")));
         };
         let result = match self.uri(resource, args) {
             Ok(uri) => self.read(&uri, cx).await,
             Err(error) => Err(error),
         };
-        result.and_then(|result| held::from_resource(result, &def.output)).map_err(E::from_error)
+        finish(result.map(|result| ResourceAnswer::new(result, &def.output)))
     }
 
     /// The URI that carries these arguments of a resource.
@@ -85,7 +101,19 @@ impl Caller {
         args: Arguments,
         cx: Option<&Cx>,
     ) -> Result<Prompt, E> {
-        let Some(def) = self.design.prompts.get(prompt) else { return Err(E::from_error(no_such("prompt"))) };
+        self.prompt_with(prompt, args, cx, E::from_error).await
+    }
+
+    /// Gets a prompt and converts an error with `from_error`. For generated code, as [`Self::tool_with`].
+    #[doc(hidden)]
+    pub async fn prompt_with<E>(
+        &self,
+        prompt: usize,
+        args: Arguments,
+        cx: Option<&Cx>,
+        from_error: impl FnOnce(Error) -> E,
+    ) -> Result<Prompt, E> {
+        let Some(def) = self.design.prompts.get(prompt) else { return Err(from_error(no_such("prompt"))) };
         let got = match args.into_raw() {
             Ok(args) => self.get_prompt(&def.name, &args, cx).await,
             Err(error) => Err(error),
@@ -95,7 +123,7 @@ impl Caller {
             prompt.description = prompt.description.filter(|told| *told != def.description);
             prompt
         };
-        got.map(own).map_err(E::from_error)
+        got.map(own).map_err(from_error)
     }
 
     /// Gets a prompt with arguments that are an object of JSON.
@@ -140,7 +168,19 @@ impl Caller {
         args: Arguments,
         cx: Option<&Cx>,
     ) -> Result<Vec<String>, E> {
-        self.ask_completion(completion, args, cx).await.map_err(E::from_error)
+        self.complete_with(completion, args, cx, E::from_error).await
+    }
+
+    /// Completes an argument and converts an error with `from_error`. For generated code, as [`Self::tool_with`].
+    #[doc(hidden)]
+    pub async fn complete_with<E>(
+        &self,
+        completion: usize,
+        args: Arguments,
+        cx: Option<&Cx>,
+        from_error: impl FnOnce(Error) -> E,
+    ) -> Result<Vec<String>, E> {
+        self.ask_completion(completion, args, cx).await.map_err(from_error)
     }
 
     async fn ask_completion(

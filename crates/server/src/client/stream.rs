@@ -36,11 +36,24 @@ enum State<R> {
     Over,
 }
 
-impl<T: Event, R: FromOutput + 'static> CallStream<T, R> {
-    pub(crate) fn new(caller: Caller, tool: usize, args: Arguments, cx: Option<Cx>) -> Self {
-        let (sender, events) = Events::<T>::channel(WAITING);
+/// Returns a channel for the events of one call.
+pub(crate) fn channel<T: Event>() -> (EventSink, EventReceiver<T>) {
+    let (sender, receiver) = Events::channel(WAITING);
+    (sender.into_sink(), receiver)
+}
+
+impl<T, R: FromOutput + 'static> CallStream<T, R> {
+    /// Calls a streaming tool whose events go through this channel.
+    pub(crate) fn call(
+        caller: &Caller,
+        tool: usize,
+        args: Arguments,
+        cx: Option<&Cx>,
+        (sink, events): (EventSink, EventReceiver<T>),
+    ) -> Self {
+        let (caller, cx) = (caller.clone(), cx.cloned());
         let call: Working<R> =
-            Box::pin(async move { caller.tool(tool, args, cx.as_ref(), Some(sender.into_sink())).await });
+            Box::pin(async move { caller.tool(tool, args, cx.as_ref(), Some(sink)).await });
         Self::of(events, call)
     }
 }

@@ -21,6 +21,18 @@ impl Caller {
         cx: Option<&Cx>,
         changes: Changes,
     ) -> Result<(), E> {
+        self.watch_with(watch, cx, changes, E::from_error).await
+    }
+
+    /// Hears of changes and converts an error with `from_error`. For generated code, as [`Self::tool_with`].
+    #[doc(hidden)]
+    pub async fn watch_with<E>(
+        &self,
+        watch: usize,
+        cx: Option<&Cx>,
+        changes: Changes,
+        from_error: impl FnOnce(Error) -> E,
+    ) -> Result<(), E> {
         let _ = cx;
         let heard = async {
             let resource = self.watched(watch)?;
@@ -30,7 +42,7 @@ impl Caller {
             };
             self.hear(uris, &changes).await
         };
-        heard.await.map_err(E::from_error)
+        heard.await.map_err(from_error)
     }
 
     /// Hears of the changes of one resource, of a family or not, until it is dropped: the one that these arguments read.

@@ -117,8 +117,22 @@ impl RpcCaller {
         args: Arguments,
         cx: Option<&Cx>,
     ) -> Result<T, E> {
-        let json = self.call(rust_name, args, cx, None).await;
-        json.and_then(|json| T::from_json(&json)).map_err(E::from_error)
+        let finish =
+            |json: Result<Raw, Error>| json.and_then(|json| T::from_json(&json)).map_err(E::from_error);
+        self.method_with(rust_name, args, cx, finish).await
+    }
+
+    /// Calls a method and converts its answer with `finish`. For generated code, which checks the bounds of an author's
+    /// types in `method_types` and nowhere else.
+    #[doc(hidden)]
+    pub async fn method_with<T, E>(
+        &self,
+        rust_name: &str,
+        args: Arguments,
+        cx: Option<&Cx>,
+        finish: impl FnOnce(Result<Raw, Error>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        finish(self.call(rust_name, args, cx, None).await)
     }
 
     /// Calls a streaming tool, whose events go to the sink.
@@ -132,8 +146,22 @@ impl RpcCaller {
         cx: Option<&Cx>,
         events: EventSink,
     ) -> Result<T, E> {
-        let json = self.call(rust_name, args, cx, Some(Box::new(stream::hearing(events)))).await;
-        json.and_then(|json| T::from_json(&json)).map_err(E::from_error)
+        let finish =
+            |json: Result<Raw, Error>| json.and_then(|json| T::from_json(&json)).map_err(E::from_error);
+        self.streaming_with(rust_name, args, cx, events, finish).await
+    }
+
+    /// Calls a streaming tool and converts its answer with `finish`. For generated code, as [`Self::method_with`].
+    #[doc(hidden)]
+    pub async fn streaming_with<T, E>(
+        &self,
+        rust_name: &str,
+        args: Arguments,
+        cx: Option<&Cx>,
+        events: EventSink,
+        finish: impl FnOnce(Result<Raw, Error>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        finish(self.call(rust_name, args, cx, Some(Box::new(stream::hearing(events)))).await)
     }
 
     /// What a method answers that no plain endpoint serves: subscriptions, completions and what is internal.
@@ -141,7 +169,17 @@ impl RpcCaller {
     /// # Errors
     /// Always.
     pub async fn unmapped<T, E: ServiceError>(&self, rust_name: &str) -> Result<T, E> {
-        Err(E::from_error(Error::Unmapped { method: rust_name.to_owned() }))
+        self.unmapped_with(rust_name, E::from_error).await
+    }
+
+    /// Fails with an error that `from_error` converts. For generated code, as [`Self::method_with`].
+    #[doc(hidden)]
+    pub async fn unmapped_with<T, E>(
+        &self,
+        rust_name: &str,
+        from_error: impl FnOnce(Error) -> E,
+    ) -> Result<T, E> {
+        Err(from_error(Error::Unmapped { method: rust_name.to_owned() }))
     }
 
     /// Calls a method with arguments that are JSON.

@@ -1,0 +1,15 @@
+//! Events of a stream that cannot be sent.
+
+use switchboard::prelude::*;
+
+struct Tick;
+
+/// Ticks.
+#[service(rpc = "/rpc")]
+trait Ticks {
+    /// Ticks until it is dropped.
+    #[tool]
+    async fn tick(&self, events: Events<Tick>) -> Result<()>;
+}
+
+fn main() {}
