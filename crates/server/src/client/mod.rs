@@ -31,5 +31,7 @@ pub use arguments::Arguments;
 pub use caller::Caller;
 pub use declare::client;
 pub use listening::{ServiceEvent, ServiceEvents};
-pub use repair::{call_with_repair, get_prompt_with_repair};
+pub use repair::{
+    call_with_repair, call_with_repair_mut, get_prompt_with_repair, get_prompt_with_repair_mut,
+};
 pub use stream::{CallStream, Item};
