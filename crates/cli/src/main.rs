@@ -3,7 +3,8 @@
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
 //!                            ├─ ask (questions of the server), trace (its traffic)
-//!                            └─ remote (a server at an address), helper (its headers), watched (its messages)
+//!                            ├─ remote (a server at an address), helper (its headers), watched (its messages)
+//!                            └─ expand (variables of the command line)
 //!                     ├▶ configured ─▶ a host with the servers of the files
 //!                     └▶ scaffold: new projects of services; `design` and `quickstart` read their designs
 //! ```
@@ -18,6 +19,7 @@ mod configured;
 mod connect;
 mod demo;
 mod doctor;
+mod expand;
 mod failure;
 mod header_program;
 mod output;

@@ -20,6 +20,7 @@ use crate::configured::pins;
 use crate::configured::shown::quoted;
 use crate::configured::typed_call::{self, Asked};
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
+use crate::expand::Expander;
 use crate::failure::{Failure, Status};
 use crate::output::{Paper, Screen};
 use crate::sanitize::one_line;
@@ -420,9 +421,11 @@ pub(crate) async fn with_host<T>(
     }
 }
 
-fn build(wanted: Wanted) -> Result<Hosted, Failure> {
-    let options = &wanted.options;
+fn build(mut wanted: Wanted) -> Result<Hosted, Failure> {
     check(&wanted)?;
+    let expander = Expander::default();
+    wanted.options = expander.options(&wanted.options)?;
+    let options = &wanted.options;
     let files = Files::read()?;
     if let Which::One(name) = &wanted.which {
         files.server(name)?;
