@@ -72,8 +72,8 @@ pub use event::{Event, Events, ToolsChanged};
 pub use handle::ToolHandle;
 pub use host::Host;
 pub use registry::{
-    Catalog, Drift, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
-    Unlisted, Why, Withheld,
+    Catalog, DefinitionChange, Drift, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects,
+    ToolInfo, Unlisted, Why, Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};

@@ -15,6 +15,7 @@ use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::command::nearest;
 use crate::configured::ask::{AtTerminal, Declined, is_somebody_here};
+use crate::configured::consent::changed_definition;
 use crate::configured::files::Files;
 use crate::configured::pins;
 use crate::configured::shown::quoted;
@@ -350,20 +351,26 @@ impl Hosted {
     /// When nobody can be asked, or said no.
     pub(crate) async fn confirm_definition(&self, tool: &Listed) -> Result<(), Failure> {
         let (server, name) = (tool.server(), &tool.tool().name);
-        if self.wanted.yes || !self.host.has_drifted(server, name) {
+        if self.wanted.yes {
             return Ok(());
         }
+        let Some(change) = self.host.definition_change(server, name) else { return Ok(()) };
         let shown = format!("{}/{}", one_line(server), one_line(name));
+        let diff = changed_definition(&shown, &change, &self.screen.paper)?;
         if !is_somebody_here(&self.screen) {
+            // A program reads one object on standard error.
+            if !self.json {
+                self.screen.write(&diff);
+            }
             let text = format!("{shown} has changed since it was first seen");
             return Err(Failure::new(Status::Other, "changed_definition", text).hint(format!(
-                "review it with `switchboard tools`, then accept it: switchboard forget {}; or call it once with --yes",
+                "review it, then accept it: switchboard forget {}; or call it once with --yes",
                 quoted(&shown)
             )));
         }
         let terminal =
             AtTerminal::new(Arc::clone(&self.screen), Arc::clone(&self.keyboard), Declined::default());
-        let reply = terminal.confirm_change(server, tool.tool()).await;
+        let reply = terminal.confirm_change(&diff).await;
         match (reply.answer, reply.memory) {
             (Answer::Deny, _) => Err(Declined::failure()),
             (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),

@@ -21,6 +21,7 @@ mod edit;
 mod expand;
 mod fault;
 mod file;
+mod json_lines;
 mod location;
 pub(crate) mod mask;
 mod prepare;

@@ -6,6 +6,7 @@
 //! ```
 
 mod catalog;
+mod definition;
 mod listed;
 pub mod name;
 mod offered;
@@ -19,6 +20,7 @@ mod rule;
 mod why;
 
 pub use catalog::{Catalog, Found};
+pub use definition::DefinitionChange;
 pub use listed::Listed;
 pub(crate) use listed::Target;
 pub use offered::{ForModels, Offered};
