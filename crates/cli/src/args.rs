@@ -212,11 +212,11 @@ pub(crate) struct Save {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Server at an address")]
 pub(crate) struct Remote {
-    /// The address of the server, instead of a program
+    /// The address of the server, instead of a program; ${NAME} is the value of a variable
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Send this header with every request; may be repeated. Others on this machine can see it: prefer --bearer-env
-    /// for tokens
+    /// Send this header with every request; may be repeated. Others on this machine can see it: write ${NAME} for the
+    /// value of a variable, or use --bearer-env for tokens
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = secret)]
     pub(crate) headers: Vec<Secret>,
     /// Run this in a shell before connecting, and send the headers it prints: a JSON object of names to texts

@@ -3,12 +3,10 @@
 //! Invariant: a server that was started here is stopped before the command ends, unless the user is too impatient
 //! to wait; then the process that supervises it does it.
 
-use std::ffi::OsString;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use switchboard::host::Transport;
-use switchboard::host::config::expand_variables;
 use switchboard::host::permission::ServerIdentity;
 use switchboard::protocol::{LogMessage, OrderedMap};
 use switchboard::session::link::{BoxFuture, Link, Rung};
@@ -21,7 +19,7 @@ use switchboard_terminal::is_interactive;
 
 use crate::args::{self, Options, Target};
 use crate::ask::{AtTerminal, Nobody, Refused, Scripted, web_host};
-use crate::environment::variable;
+use crate::expand::Expander;
 use crate::failure::{Failure, NO_ENDPOINT, Status};
 use crate::output::{Paper, Screen};
 use crate::remote::{self, Endpoint};
@@ -248,7 +246,13 @@ impl Dial for Spawn {
 
 /// Which server: a program that is started here, or one at an address.
 enum Server {
-    Program { name: String, command: Box<Stdio>, child: Arc<ChildSlot> },
+    Program {
+        name: String,
+        command: Box<Stdio>,
+        child: Arc<ChildSlot>,
+        /// What must not be seen in a trace.
+        secrets: Vec<String>,
+    },
     Remote(Box<Endpoint>),
 }
 
@@ -263,13 +267,12 @@ impl Server {
             ))),
             (None, Some((program, args))) => {
                 let name = one_line(&program.to_string_lossy());
-                let args = args.iter().map(|arg| match arg.to_str() {
-                    Some(text) => Ok(expand_variables("argument", text, &variable)?.into()),
-                    None => Ok(arg.clone()),
-                });
-                let args = args.collect::<Result<Vec<OsString>, Failure>>()?;
-                let command = Box::new(command(&target.options, Stdio::new(program).args(args))?);
-                Ok(Self::Program { name, command, child: Arc::default() })
+                let expander = Expander::default();
+                let options = expander.options(&target.options)?;
+                let command = Box::new(equipped(&options, expander.command(program, args)?));
+                let mut secrets = expander.into_values();
+                secrets.extend(options.env.into_iter().map(|(_, value)| value));
+                Ok(Self::Program { name, command, child: Arc::default(), secrets })
             }
             (None, None) => Err(Failure::usage("no server given").hint(HOW)),
             (Some(_), Some(_)) => {
@@ -280,9 +283,9 @@ impl Server {
 
     fn dial(&self, options: &Options, screen: &Arc<Screen>, opening: &Arc<Opening>) -> Arc<dyn Dial> {
         match self {
-            Self::Program { command, child, .. } => {
-                let values = options.env.iter().map(|(_, value)| value.clone());
-                let see = see(options.trace.then(|| Trace::new(Arc::clone(screen), values)), opening);
+            Self::Program { command, child, secrets, .. } => {
+                let trace = options.trace.then(|| Trace::new(Arc::clone(screen), secrets.clone()));
+                let see = see(trace, opening);
                 let command = Stdio::clone(command).tap(Tap::new(move |way, frame| see(way, frame)));
                 Arc::new(Spawn { command, child: Arc::clone(child) })
             }
@@ -359,24 +362,21 @@ fn check(target: &Target) -> Result<(), Failure> {
     }
 }
 
-/// Variables are filled in as in a file: everywhere but in the program.
-fn command(options: &Options, mut command: Stdio) -> Result<Stdio, Failure> {
+/// The command with what the options give it.
+fn equipped(options: &Options, mut command: Stdio) -> Stdio {
     for (name, value) in &options.env {
-        command = command.env(name, expand_variables(&format!("--env {name}"), value, &variable)?);
+        command = command.env(name, value);
     }
     for name in &options.inherit_env {
         command = command.inherit_env(name);
     }
     if let Some(directory) = &options.cwd {
-        command = command.cwd(match directory.to_str() {
-            Some(text) => expand_variables("--cwd", text, &variable)?.into(),
-            None => directory.clone(),
-        });
+        command = command.cwd(directory);
     }
     if let Some(bytes) = options.max_message {
         command = command.line_limit(bytes);
     }
-    Ok(command)
+    command
 }
 
 /// Keeps the first line that a server writes to stdout and that is not a message.

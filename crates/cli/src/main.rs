@@ -3,7 +3,8 @@
 //! ```text
 //!   args ─▶ command/* ─▶ connect ─▶ a session ─▶ output (people) or the specification's own JSON
 //!                            ├─ ask (questions of the server), trace (its traffic)
-//!                            └─ remote (a server at an address), header_program (its headers), watched (its messages)
+//!                            ├─ remote (a server at an address), header_program (its headers), watched (its messages)
+//!                            └─ expand (variables of the command line)
 //!                     ├▶ configured ─▶ a host with the servers of the files
 //!                     └▶ scaffold: new projects of services; `design` and `quickstart` read their designs
 //! ```
@@ -19,6 +20,7 @@ mod connect;
 mod demo;
 mod doctor;
 mod environment;
+mod expand;
 mod failure;
 mod header_program;
 mod nearest;

@@ -1,6 +1,6 @@
 //! A server at an address: from what the user wrote to something that can be connected to.
 //!
-//! Invariant: nothing that is said here shows the value of a header or a token, right or wrong.
+//! Invariant: nothing that is said here shows the value of a header, a token or a variable, right or wrong.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use switchboard::transport::http::client::EndpointError;
 use switchboard::{Http, HttpLimits, HttpWay};
 
 use crate::args::{Remote, Transport};
+use crate::expand::Expander;
 use crate::failure::Failure;
 use crate::header_program;
 
@@ -46,7 +47,8 @@ pub(crate) struct Endpoint {
     pub(crate) secrets: Vec<String>,
 }
 
-/// Reads the address and what is sent along; runs the header helper where there is one, when all else is right.
+/// Reads the address and what is sent along, with `${NAME}` filled in as in a file; runs the header helper where there is
+/// one, when all else is right.
 ///
 /// # Errors
 /// Says what is wrong with the command line, or with the helper.
@@ -55,7 +57,8 @@ pub(crate) async fn endpoint(
     url: &str,
     max_message: Option<usize>,
 ) -> Result<Endpoint, Failure> {
-    let mut http = Http::new(url).way(match remote.transport {
+    let expander = Expander::default();
+    let mut http = Http::new(expander.expand("--url", url)?).way(match remote.transport {
         Transport::Auto => HttpWay::Auto,
         Transport::Http => HttpWay::Streamable,
         Transport::Sse => HttpWay::Sse,
@@ -64,16 +67,17 @@ pub(crate) async fn endpoint(
         http = http.allow_plain_http();
     }
     let address = http.check().map_err(|error| match error {
-        EndpointError::Address(error) => wrong_address(error),
+        EndpointError::Address(error) => wrong_address(error, url),
         other => Failure::usage(format!("--header: {other}")),
     })?;
     let mut secrets = Vec::new();
     let mut headers = HeaderMap::new();
     for given in &remote.headers {
-        let (name, value) = header(given)?;
+        let (name, value) = header(given, &expander)?;
         secrets.extend(words(&value));
         headers.append(name, value);
     }
+    secrets.extend(expander.into_values());
     if let Some(name) = &remote.bearer_env {
         let token = token(name)?;
         let bearer = Bearer::new(&token).map_err(|error| Failure::usage(format!("${name}: {error}")))?;
@@ -106,13 +110,23 @@ pub(crate) async fn endpoint(
     Ok(Endpoint { http, address, secrets })
 }
 
-fn wrong_address(error: AddressError) -> Failure {
+/// What is wrong with an address, as it was written.
+fn wrong_address(error: AddressError, written: &str) -> Failure {
     let hint = match error {
         AddressError::Plain { .. } => "use https, or pass --allow-http if you trust the network in between",
         AddressError::UserInfo => "use --bearer-env NAME or -H 'Authorization: …'",
         _ => "expected a URL like https://example.com/mcp",
     };
-    Failure::usage(format!("--url: {error}")).hint(hint)
+    let what = match error {
+        error if !written.contains("${") => error.to_string(),
+        AddressError::UserInfo | AddressError::Fragment | AddressError::TooLong { .. } => error.to_string(),
+        AddressError::Plain { .. } => {
+            "plain http to another machine would send everything in the open".to_owned()
+        }
+        // The others quote what was filled in, which may be secret.
+        _ => "with its variables filled in this is not an address; check their values".to_owned(),
+    };
+    Failure::usage(format!("--url: {what}")).hint(hint)
 }
 
 fn token(name: &str) -> Result<Secret, Failure> {
@@ -125,10 +139,14 @@ fn token(name: &str) -> Result<Secret, Failure> {
     }
 }
 
-fn header(given: &Secret) -> Result<(HeaderName, HeaderValue), Failure> {
+/// A header as it was given, with the variables in its value filled in.
+fn header(given: &Secret, expander: &Expander) -> Result<(HeaderName, HeaderValue), Failure> {
     let wrong = |why: &str| Failure::usage(format!("--header: {why}")).hint("expected 'Name: value'");
     let (name, value) = given.expose().split_once(':').ok_or_else(|| wrong("there is no colon in it"))?;
-    check(name, value).map_err(|why| wrong(&why))
+    // Before any variable is read: what is not a name must not be told with a value.
+    check(name, "").map_err(|why| wrong(&why))?;
+    let value = expander.expand(&format!("--header {}", name.trim()), value)?;
+    check(name, &value).map_err(|why| wrong(&why))
 }
 
 /// A header that may be sent.
@@ -158,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_header_is_a_name_and_a_value_and_none_of_ours() {
-        let read = |text: &str| header(&Secret::new(text));
+        let read = |text: &str| header(&Secret::new(text), &Expander::default());
         let (name, value) = read("X-Key:  a b ").unwrap();
         assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-key", "a b"));
         assert!(value.is_sensitive());

@@ -1,5 +1,5 @@
 //! The consent screen of a server: every field that influences what runs, what it is given and where data goes, written
-//! out literally, one line a field.
+//! out literally, one line a field. The definition of a tool that has changed is shown by the same screen.
 //!
 //! Invariants: two configurations that would run or reach something different have different lines; nothing that
 //! influences execution is masked. Only the literal value of a header named like a secret is covered, and a digest
@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use switchboard_http::Secret;
 
 use crate::canonical::hexadecimal;
+use crate::json_lines::json_lines;
 use crate::mask::{COVER, covered, names_a_secret};
 use crate::server_config::{Kind, ServerConfig};
 use crate::visible::is_invisible;
@@ -21,7 +22,7 @@ use crate::visible::is_invisible;
 /// Above this many pairs of lines a diff is not searched for the longest common part.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// What somebody who consents to a server is shown.
+/// What somebody who consents to a server, or to the changed definition of a tool, is shown.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Consent(Vec<String>);
@@ -75,6 +76,11 @@ impl Consent {
             }
         }
         Self(lines.0)
+    }
+
+    /// The screen of a tool's definition, which is JSON text.
+    pub(crate) fn of_definition(text: &str) -> Self {
+        Self(json_lines(text))
     }
 
     /// The lines, safe to be printed as they are.

@@ -33,6 +33,7 @@ mod edit;
 mod expand;
 mod fault;
 mod file;
+mod json_lines;
 mod location;
 mod plan;
 mod read;

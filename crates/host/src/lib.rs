@@ -75,8 +75,8 @@ pub use manifest::Manifest;
 pub use own_tool::OwnTool;
 pub use policy::{AmbiguousNames, Permit, Permitted, Proposed, Replay, Spill, TraceContext, Traced};
 pub use registry::{
-    Catalog, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
-    Withheld,
+    Catalog, DefinitionChange, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
+    Unlisted, Why, Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};

@@ -11,6 +11,7 @@ use crate::args::DoctorArgs;
 use crate::configured::Files;
 use crate::connect::{CLOSING, note_junk};
 use crate::doctor::{Moments, Report, Stop, Trouble, Way, find_program, meet, reach_address, read_entry};
+use crate::expand::Expander;
 use crate::failure::{Failure, Status};
 use crate::output::Paper;
 use crate::remote;
@@ -48,15 +49,16 @@ async fn examine(report: &mut Report, args: &DoctorArgs) -> Result<(), Failure> 
             at_address(report, endpoint.http, patience).await
         }
         (None, None, Some((program, rest))) => {
-            let mut command = Stdio::new(program).args(rest);
-            for (name, value) in &args.env {
+            let expander = Expander::default();
+            let mut command = expander.command(program, rest)?;
+            for (name, value) in expander.env(&args.env)? {
                 command = command.env(name, value);
             }
             for name in &args.inherit_env {
                 command = command.inherit_env(name);
             }
             if let Some(cwd) = &args.cwd {
-                command = command.cwd(cwd);
+                command = command.cwd(expander.expand_os("--cwd", cwd.as_os_str())?);
             }
             by_program(report, command, patience).await
         }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use switchboard::host::permission::{Answer, Approver, BoxFuture, Memory, Question, Reason, Reply};
-use switchboard::protocol::Tool;
 
 use crate::ask::Keyboard;
 use crate::failure::{Failure, Status};
@@ -46,16 +45,9 @@ impl AtTerminal {
         reply
     }
 
-    /// Asks about a tool whose definition is another than the one that was first seen.
-    pub(crate) async fn confirm_change(&self, server: &str, tool: &Tool) -> Reply {
-        let Screen { paper, .. } = &*self.screen;
-        let name = format!("{}/{}", one_line(server), one_line(&tool.name));
-        self.screen.say(&format!("\n{} has changed since it was first seen", paper.bold(&name)));
-        if let Some(description) = &tool.description {
-            let text = indented(&sanitize(description), "  ", paper.prose());
-            self.screen.write(&paper.dim(&text));
-        }
-        self.screen.write(&indented(&pretty(&tool.input_schema), "  ", paper.width));
+    /// Shows how the definition of a tool has changed, and asks whether it may be called.
+    pub(crate) async fn confirm_change(&self, diff: &str) -> Reply {
+        self.screen.write(diff);
         self.choose(true).await
     }
 

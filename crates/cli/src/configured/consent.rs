@@ -1,7 +1,8 @@
-//! The consent screen at the terminal: what `approve` and `import` show before somebody agrees.
+//! The consent screen at the terminal: what `approve`, `import` and a call of a changed tool show before somebody agrees.
 //!
 //! Invariant: the lines are those of [`Consent`], whole and unaltered; only marks and colours are added.
 
+use switchboard::host::DefinitionChange;
 use switchboard::host::config::{Consent, ConsentChange, Scope, ServerConfig};
 
 use crate::environment::variable;
@@ -22,7 +23,47 @@ pub(crate) fn consent(
     before: Option<&Consent>,
     paper: &Paper,
 ) -> Result<String, Failure> {
-    let now = Consent::of(config);
+    let mut text = render(&Consent::of(config), before, paper);
+    for name in config.variables() {
+        let is_set =
+            if variable(&name).is_some() { "is set, and it would be given its value" } else { "is not set" };
+        text += &format!("    ${{{}}} {is_set}\n", one_line(&name));
+    }
+    for caution in config.cautions(scope) {
+        text += &format!("{} {}\n", paper.yellow("  look:"), one_line(&caution.to_string()));
+    }
+    bounded(text, "its configuration", paper)
+}
+
+/// How the definition of a tool has changed: as a diff where the former definition was kept, else as it is now.
+///
+/// # Errors
+/// When it is too long to be read at a terminal.
+pub(crate) fn changed_definition(
+    name: &str,
+    change: &DefinitionChange,
+    paper: &Paper,
+) -> Result<String, Failure> {
+    const LOOK: &str = "  look:";
+    let name = paper.bold(&one_line(name));
+    let title = match change.before {
+        Some(_) => format!("{name} has changed since it was first seen (- before, + now):"),
+        None => format!("{name} has changed since it was first seen, and is now:"),
+    };
+    let note = match &change.before {
+        None => Some("its former definition was not kept, only a digest of it"),
+        Some(before) if *before == change.now => {
+            Some("only white space has changed, in a schema with a key twice")
+        }
+        Some(_) => None,
+    };
+    let note = note.map(|note| format!("{} {note}\n", paper.yellow(LOOK))).unwrap_or_default();
+    let text = render(&change.now, change.before.as_ref(), paper);
+    bounded(format!("\n{title}\n{text}{note}"), "its definition", paper)
+}
+
+/// The lines of a screen, marked where they differ from an earlier one.
+fn render(now: &Consent, before: Option<&Consent>, paper: &Paper) -> String {
     let changes = match before {
         Some(before) => now.diff(before),
         None => now.lines().iter().map(|line| ConsentChange::Same(line)).collect(),
@@ -35,21 +76,16 @@ pub(crate) fn consent(
             ConsentChange::Now(line) => format!("{}\n", paper.green(&format!("  + {line}"))),
         };
     }
-    for name in config.variables() {
-        let is_set =
-            if variable(&name).is_some() { "is set, and it would be given its value" } else { "is not set" };
-        text += &format!("    ${{{}}} {is_set}\n", one_line(&name));
-    }
-    for caution in config.cautions(scope) {
-        text += &format!("{} {}\n", paper.yellow("  look:"), one_line(&caution.to_string()));
-    }
+    text
+}
+
+fn bounded(text: String, what: &str, paper: &Paper) -> Result<String, Failure> {
     match paper.is_terminal && text.len() > LONGEST {
-        true => Err(Failure::new(
-            Status::Other,
-            "too_long",
-            "its configuration is too long to be read at a terminal",
-        )
-        .hint("send the output to a file, read it there, then give --yes")),
+        true => {
+            let told = format!("{what} is too long to be read at a terminal");
+            Err(Failure::new(Status::Other, "too_long", told)
+                .hint("send the output to a file, read it there, then give --yes"))
+        }
         false => Ok(text),
     }
 }

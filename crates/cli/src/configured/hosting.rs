@@ -15,11 +15,13 @@ use switchboard_terminal::is_interactive;
 use crate::args::Options;
 use crate::ask::{self, Keyboard, Nobody, Refused, Scripted};
 use crate::configured::ask::{AtTerminal, Declined};
+use crate::configured::consent::changed_definition;
 use crate::configured::files::Files;
 use crate::configured::pins;
 use crate::configured::shown::quoted;
 use crate::configured::typed_call::{self, Asked};
 use crate::connect::{CLOSING, Connected, limits, log_line, starting_text, task_line};
+use crate::expand::Expander;
 use crate::failure::{Failure, Status};
 use crate::nearest::nearest;
 use crate::output::{Paper, Screen};
@@ -350,20 +352,26 @@ impl Hosted {
     /// When nobody can be asked, or said no.
     pub(crate) async fn confirm_definition(&self, tool: &Listed) -> Result<(), Failure> {
         let (server, name) = (tool.server(), &tool.tool().name);
-        if self.wanted.yes || !self.host.has_drifted(server, name) {
+        if self.wanted.yes {
             return Ok(());
         }
+        let Some(change) = self.host.definition_change(server, name) else { return Ok(()) };
         let shown = format!("{}/{}", one_line(server), one_line(name));
+        let diff = changed_definition(&shown, &change, &self.screen.paper)?;
         if !is_interactive(&self.screen) {
+            // A program reads one object on standard error.
+            if !self.json {
+                self.screen.write(&diff);
+            }
             let text = format!("{shown} has changed since it was first seen");
             return Err(Failure::new(Status::Other, "changed_definition", text).hint(format!(
-                "review it with `switchboard tools`, then accept it: switchboard forget {}; or call it once with --yes",
+                "review it, then accept it: switchboard forget {}; or call it once with --yes",
                 quoted(&shown)
             )));
         }
         let terminal =
             AtTerminal::new(Arc::clone(&self.screen), Arc::clone(&self.keyboard), Declined::default());
-        let reply = terminal.confirm_change(server, tool.tool()).await;
+        let reply = terminal.confirm_change(&diff).await;
         match (reply.answer, reply.memory) {
             (Answer::Deny, _) => Err(Declined::failure()),
             (Answer::Allow, Memory::Always) => Ok(self.host.accept_definition(server, name)?),
@@ -421,9 +429,11 @@ pub(crate) async fn with_host<T>(
     }
 }
 
-fn build(wanted: Wanted) -> Result<Hosted, Failure> {
-    let options = &wanted.options;
+fn build(mut wanted: Wanted) -> Result<Hosted, Failure> {
     check(&wanted)?;
+    let expander = Expander::default();
+    wanted.options = expander.options(&wanted.options)?;
+    let options = &wanted.options;
     let files = Files::read()?;
     if let Which::One(name) = &wanted.which {
         files.server(name)?;

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use crate::eras::{REVISIONS, asks, works};
-use crate::stage::{Fake, Running, Web, run, switchboard, wait};
+use crate::stage::{Fake, Running, SWITCHBOARD, Web, run, run_command, switchboard, wait};
 
 #[test]
 fn every_command_works_at_an_address_in_every_revision() {
@@ -134,6 +134,87 @@ fn headers_are_sent_and_never_shown() {
         assert!(asked.contains(sent), "{sent} {asked}");
     }
     assert!(!asked.contains("hunter2-two"), "{asked}");
+}
+
+#[test]
+fn c12_variables_are_filled_in_for_addresses_and_headers() {
+    let fake = Fake::answering("401 Unauthorized", "");
+    let host = fake.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let address = "http://${MCP_HOST}/${MCP_PATH:-mcp}?key=${MCP_KEY}";
+    for command in
+        [&["tools", "--trace", "-v", "--url", address][..], &["doctor", address], &["info", address]]
+    {
+        let mut command = switchboard(command);
+        command.args([
+            "-H",
+            "X-Plain: ${MCP_PATH:-none} $HOME",
+            "--header",
+            "Authorization: Bearer ${MCP_TOKEN}",
+        ]);
+        command.env("MCP_HOST", &host).env("MCP_KEY", "hunter2-key").env("MCP_TOKEN", "hunter2-token");
+        let mut running = Running::start(command);
+        assert_eq!(wait(&mut running.child).code(), Some(3), "{}", running.err.all());
+        let said = running.out.all() + &running.err.all();
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+    let asked = fake.asked();
+    let lower = asked.to_ascii_lowercase();
+    for sent in
+        ["POST /mcp?key=hunter2-key HTTP/1.1", "X-Plain: none $HOME", "Authorization: Bearer hunter2-token"]
+    {
+        assert!(lower.contains(&sent.to_ascii_lowercase()), "{sent} {asked}");
+    }
+}
+
+#[test]
+fn c12_values_filled_in_are_masked_in_the_traffic() {
+    let web = Web::start(&[]);
+    let trace = ["call", "echo", "text=hunter2", "--trace"];
+    let (remote, local) = (switchboard(trace), switchboard(trace));
+    for (mut command, options) in [
+        (remote, &["--url", "${MCP_URL}", "-H", "X-Key: ${MCP_SECRET}"][..]),
+        (local, &["--env", "KEY=${MCP_SECRET}", "--", SWITCHBOARD, "demo-server"]),
+    ] {
+        command.args(options).env("MCP_URL", &web.url).env("MCP_SECRET", "hunter2");
+        let ran = run_command(command, "");
+        assert_eq!((ran.code, ran.out.as_str()), (0, "hunter2\n"), "{}", ran.err);
+        assert!(ran.err.contains("\"method\":\"tools/call\"") && ran.err.contains("•••"), "{}", ran.err);
+        assert!(!ran.err.contains("hunter2"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn c12_a_variable_that_is_not_set_is_named_and_nothing_is_asked() {
+    let fake = Fake::answering("200 OK", "");
+    let url = |end: &str| format!("{}{end}", fake.url);
+    for (args, told) in [
+        (
+            ["--url", &url("/${NOT_SET_ANYWHERE}"), "-H", "X: y"],
+            "--url: the variable NOT_SET_ANYWHERE is not set",
+        ),
+        (
+            ["--url", &url(""), "-H", "X-Key: ${NOT_SET_ANYWHERE}"],
+            "--header X-Key: the variable NOT_SET_ANYWHERE is",
+        ),
+        (["--url", &url(""), "-H", "X-Key: ${hunter2 x}"], "is no reference to a variable"),
+        (["--url", &url(""), "-H", "${HOME}: y"], "not a valid header name"),
+    ] {
+        let ran = run(&[&["tools"], &args[..]].concat());
+        assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    }
+    assert_eq!(fake.asked(), "");
+    // What is filled in may be secret where it is wrong, too.
+    for wrong in ["${MCP_SECRET}", "http://${MCP_SECRET}", "${MCP_SECRET}://x", "http://x:${MCP_SECRET}/mcp"]
+    {
+        let mut command = switchboard(["tools", "--url", wrong, "-H", "X: ${MCP_SECRET}"]);
+        command.env("MCP_SECRET", "hunter2 \"");
+        let ran = run_command(command, "");
+        assert!(ran.code == 2 && !ran.err.contains("hunter2"), "{}", ran.err);
+    }
+    let mut command = switchboard(["tools", "--url", &fake.url, "-H", "X: ${MCP_SECRET}"]);
+    command.env("MCP_SECRET", "hunter2\nX-Other: y");
+    let ran = run_command(command, "");
+    assert!(ran.code == 2 && !ran.err.contains("hunter2"), "{}", ran.err);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod address;
 mod asking;
 mod concurrency;
 mod configuration;
+mod definitions;
 mod doctor;
 mod eras;
 mod failures;

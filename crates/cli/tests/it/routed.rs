@@ -336,6 +336,40 @@ fn c12_variables_are_filled_in_behind_two_dashes_as_in_a_file() {
     assert!(unset.code != 0 && unset.err.contains("NOT_SET_ANYWHERE is not set"), "{}", unset.err);
 }
 
+/// What a command says with these variables set.
+fn with_variables(command: std::process::Command, variables: &[(&str, &str)]) -> crate::stage::Ran {
+    let mut command = command;
+    command.envs(variables.iter().copied());
+    crate::stage::run_command(command, "")
+}
+
+#[test]
+fn c12_variables_are_filled_in_for_a_server_that_is_named_and_by_doctor() {
+    let home = Home::with(json!({"plain": script("echo \"a=$A in $PWD\" >&2; exit 3")}));
+    let folder = home.at("state").canonicalize().unwrap();
+    let set = [("X", "x"), ("FOLDER", folder.to_str().unwrap())];
+    let options = ["--env", "A=${X}-${Y:-y}", "--cwd", "${FOLDER}"];
+    let said = format!("a=x-y in {}", folder.display());
+    let named = home.command(&[&["tools", "--server", "plain"], &options[..]].concat());
+    let typed = ["--", "sh", "-c", "echo \"a=$A in $PWD\" >&2; exit 3"];
+    let doctor = home.command(&[&["doctor"], &options[..], &typed].concat());
+    let tools = home.command(&[&["tools"], &options[..], &typed].concat());
+    for command in [named, doctor, tools] {
+        let ran = with_variables(command, &set);
+        let told = format!("{}{}", ran.out, ran.err);
+        assert!(ran.code == 4 && told.contains(&said), "{told}");
+    }
+    let argument = home.command(&["doctor", "--", "sh", "-c", "echo ${X:-d}-$$ >&2; exit 3", "${Z}"]);
+    let ran = with_variables(argument, &set);
+    assert!(ran.code == 2 && ran.err.contains("argument: the variable Z is not set"), "{}", ran.err);
+    let ran = home.run(&["tools", "--server", "plain", "--env", "A=${NOT_SET_ANYWHERE}"]);
+    assert!(
+        ran.code == 2 && ran.err.contains("--env A: the variable NOT_SET_ANYWHERE is not set"),
+        "{}",
+        ran.err
+    );
+}
+
 #[test]
 fn forgetting_a_projects_server_takes_its_approval_back() {
     let home = Home::new();

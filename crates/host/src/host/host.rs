@@ -20,7 +20,7 @@ use crate::host::{HostBuilder, ToolHandle};
 use crate::manifest::Manifest;
 use crate::own_tool::OwnTool;
 use crate::permission::Gate;
-use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
+use crate::registry::{Catalog, DefinitionChange, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Inner};
@@ -332,6 +332,11 @@ impl Host {
     /// Whether a tool is listed with another definition than the one it was pinned with.
     pub fn has_drifted(&self, server: &str, tool: &str) -> bool {
         self.inner.around.registry.has_drifted(server, tool)
+    }
+
+    /// How the definition of a tool differs from the one it was pinned with; `None` while it does not.
+    pub fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
+        self.inner.around.registry.definition_change(server, tool)
     }
 
     /// Accepts the current definition of one tool.

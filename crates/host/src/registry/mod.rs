@@ -6,6 +6,7 @@
 //! ```
 
 mod catalog;
+mod definition;
 mod listed;
 mod offered;
 mod part;
@@ -18,6 +19,7 @@ mod rule;
 mod why;
 
 pub use catalog::{Catalog, Found};
+pub use definition::DefinitionChange;
 pub use listed::Listed;
 pub(crate) use listed::Target;
 pub use offered::{ForModels, Offered};

@@ -7,9 +7,11 @@ use parking_lot::{Mutex, RwLock};
 use switchboard_protocol::Tool;
 use switchboard_session::client;
 
+use crate::config::Consent;
 use crate::event::{Announcer, Drift, Event, ToolsChanged};
 use crate::own_tool::OwnTool;
 use crate::registry::catalog::Catalog;
+use crate::registry::definition::{DefinitionChange, definition_text};
 use crate::registry::listed::{Listed, Target};
 use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
 use crate::registry::pin::{OnDrift, Pinned, Pins};
@@ -73,9 +75,13 @@ impl Registry {
         Arc::clone(&self.now.read())
     }
 
-    /// Definitions as they were first seen.
+    /// Definitions as they were first seen. Their texts are made here: a host whose pins nobody takes spends nothing on
+    /// them.
     pub(crate) fn pins(&self) -> Pins {
-        self.state.lock().pins.clone()
+        let mut state = self.state.lock();
+        let State { parts, pins, .. } = &mut *state;
+        parts.iter().for_each(|part| keep_texts(pins, part, |_| true));
+        pins.clone()
     }
 
     /// Sets which servers there are, in order. What stays keeps its tools; a new one may bring what it has listed, so
@@ -103,6 +109,7 @@ impl Registry {
             let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
             self.take_in(&mut state, slot.id, tools, unread);
         }
+        old.values().for_each(|gone| keep_texts(&mut state.pins, gone, |_| true));
         let changes = old.into_values().filter_map(|gone| changed(Some(&gone), None)).collect();
         self.publish(&mut state, changes);
     }
@@ -132,6 +139,7 @@ impl Registry {
             }
             let known = old.list.by_name(&self.hasher, &tool.name);
             if known.is_none_or(|known| known.digest != digest) {
+                known.iter().for_each(|known| pins.keep_text(&old.server, &known.tool, known.digest));
                 drifts.push(Drift { server: Arc::clone(&old.server), tool: tool.name.clone() });
             }
             self.on_drift == OnDrift::Withhold
@@ -139,6 +147,7 @@ impl Registry {
         if alike(&old.list, &list) {
             return Novelty::Same;
         }
+        keep_texts(&mut state.pins, &old, |listed| list.by_name(&self.hasher, &listed.tool.name).is_none());
         for rejected in &list.rejected {
             let (tool, reason) = (rejected.name.as_deref(), rejected.error.to_string());
             tracing::warn!(server = %old.server, tool, reason, "a tool was left out of the catalogue");
@@ -157,7 +166,11 @@ impl Registry {
 
     /// Takes the tools of a server out that has been away too long.
     pub(crate) fn forget(&self, id: u64) {
-        self.change(id, |part| Part { list: Arc::default(), ..part });
+        let mut state = self.state.lock();
+        let Some(at) = state.parts.iter().position(|part| part.id == id) else { return };
+        let part = Arc::clone(&state.parts[at]);
+        keep_texts(&mut state.pins, &part, |_| true);
+        self.replace(&mut state, at, Part { list: Arc::default(), ..(*part).clone() });
     }
 
     /// Shows the tools of a server, or does not.
@@ -183,12 +196,22 @@ impl Registry {
 
     /// Whether a tool is listed with another definition than the pinned one.
     pub(crate) fn has_drifted(&self, server: &str, tool: &str) -> bool {
+        self.drifted(&self.state.lock(), server, tool).is_some()
+    }
+
+    /// How a listed definition differs from the pinned one.
+    pub(crate) fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
         let state = self.state.lock();
-        let Some(part) = state.parts.iter().find(|part| *part.server == *server && part.id != OWN) else {
-            return false;
-        };
-        let listed = part.list.by_name(&self.hasher, tool);
-        listed.is_some_and(|listed| state.pins.differs(server, tool, listed.digest))
+        let listed = self.drifted(&state, server, tool)?;
+        let before = state.pins.text(server, tool).map(Consent::of_definition);
+        Some(DefinitionChange { before, now: Consent::of_definition(&definition_text(&listed.tool)) })
+    }
+
+    /// The tool of a server, if it is listed with another definition than the pinned one.
+    fn drifted(&self, state: &State, server: &str, tool: &str) -> Option<Arc<Listed>> {
+        let part = state.parts.iter().find(|part| *part.server == *server && part.id != OWN)?;
+        let listed = part.list.by_name(&self.hasher, tool)?;
+        state.pins.differs(server, tool, listed.digest).then(|| Arc::clone(listed))
     }
 
     /// Accepts the current definition of one tool.
@@ -196,8 +219,8 @@ impl Registry {
         let mut state = self.state.lock();
         let Some(at) = state.parts.iter().position(|part| *part.server == *server) else { return };
         let old = Arc::clone(&state.parts[at]);
-        let Some(digest) = old.list.by_name(&self.hasher, tool).map(|listed| listed.digest) else { return };
-        state.pins.pin(server, tool, digest);
+        let Some(listed) = old.list.by_name(&self.hasher, tool) else { return };
+        state.pins.pin(server, tool, listed.digest);
         let list = Arc::new(self.relist(&state, &old));
         self.replace(&mut state, at, Part { list, ..(*old).clone() });
     }
@@ -285,6 +308,17 @@ impl Registry {
             change.revision = state.revision;
             self.events.tell(Event::Tools(Arc::new(change)));
         }
+    }
+}
+
+/// Keeps the texts of these tools, where they are what is pinned: their definitions may be compared with others later.
+fn keep_texts(pins: &mut Pins, part: &Part, which: impl Fn(&Listed) -> bool) {
+    // The application trusts itself.
+    if part.id == OWN {
+        return;
+    }
+    for listed in part.list.tools.iter().filter(|listed| which(listed)) {
+        pins.keep_text(&part.server, &listed.tool, listed.digest);
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
+use switchboard_host::config::ConsentChange;
 use switchboard_host::profile::Profile;
 use switchboard_host::{Event, Host, OnDrift, OwnTool, Pins, Run, Status, Why, Withheld};
 use switchboard_protocol::{CallToolResult, Content, Raw, Tool};
@@ -24,6 +25,8 @@ crate::trials![
     trial rules_that_match_nothing_are_told,
     trial a_changed_definition_is_told,
     trial a_changed_definition_can_be_withheld_until_it_is_accepted,
+    trial s2_how_a_definition_has_changed_is_known_however_it_came_back,
+    trial s2_pins_without_texts_say_that_a_definition_has_changed,
     trial one_bad_tool_is_left_out_and_not_its_siblings,
     trial why_says_what_is_the_matter,
     trial the_application_has_tools_of_its_own,
@@ -193,6 +196,83 @@ async fn a_changed_definition_can_be_withheld_until_it_is_accepted() {
     assert!(host.call_tool("toy", "b", ()).await.unwrap_err().to_string().contains("has changed since"));
     host.accept_definitions("toy").unwrap();
     assert_eq!(names(&host), ["mcp__toy__a", "mcp__toy__b"]);
+    host.close().await;
+}
+
+/// Lines that are there now and were not, and the other way around.
+fn diff(host: &Host, tool: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let change = host.definition_change("toy", tool)?;
+    let before = change.before.expect("its text was kept");
+    let (mut gone, mut new) = (Vec::new(), Vec::new());
+    for line in change.now.diff(&before) {
+        match line {
+            ConsentChange::Before(line) => gone.push(line.trim().to_owned()),
+            ConsentChange::Now(line) => new.push(line.trim().to_owned()),
+            ConsentChange::Same(_) => {}
+        }
+    }
+    Some((gone, new))
+}
+
+async fn s2_how_a_definition_has_changed_is_known_however_it_came_back() {
+    let described = |text: &str| tool("a").with_description(text);
+    let changed = |gone: &str, new: &str| {
+        let line = |text: &str| vec![format!("\"description\": \"{text}\",")];
+        Some((line(gone), line(new)))
+    };
+    let toy = Toy::new(&["b"]);
+    toy.tools.lock().push(described("Reads."));
+    let server = toy.server("toy");
+    let host = host_of(&[("toy", &server)]).await;
+    assert_eq!(host.definition_change("toy", "a"), None);
+    let mut events = host.events();
+    let mut relist = async |tools: Vec<Tool>| {
+        *toy.tools.lock() = tools;
+        server.publisher().tools_changed();
+        heard(&mut events, |event| matches!(event, Event::Tools(_)).then_some(())).await;
+    };
+    // Changed in place.
+    relist(vec![tool("b"), described("Sends.")]).await;
+    assert_eq!(diff(&host, "a"), changed("Reads.", "Sends."));
+    assert_eq!(host.definition_change("toy", "b"), None);
+    host.accept_definition("toy", "a").unwrap();
+    assert_eq!(host.definition_change("toy", "a"), None);
+    // Gone for a while.
+    relist(vec![tool("b")]).await;
+    assert_eq!(host.definition_change("toy", "a"), None);
+    relist(vec![tool("b"), described("Deletes.")]).await;
+    assert_eq!(diff(&host, "a"), changed("Sends.", "Deletes."));
+    // The server gone for a while.
+    host.accept_definitions("toy").unwrap();
+    host.set_servers(Vec::<(String, switchboard_host::ServerSpec)>::new()).await;
+    *toy.tools.lock() = vec![described("Pays.")];
+    host.set_servers([("toy", in_process("toy"))]).await;
+    assert_eq!(diff(&host, "a"), changed("Deletes.", "Pays."));
+    host.close().await;
+}
+
+async fn s2_pins_without_texts_say_that_a_definition_has_changed() {
+    let toy = Toy::new(&["a", "b"]);
+    let first = host_of(&[("toy", &toy.server("toy"))]).await;
+    let mut written = serde_json::to_value(first.pins()).unwrap();
+    first.close().await;
+    // As files were written before texts were kept.
+    for name in ["a", "b"] {
+        let digest = written["toy"][name]["sha256"].take();
+        assert!(digest.is_string(), "{written}");
+        written["toy"][name] = digest;
+    }
+    let pins: Pins = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&pins).unwrap(), written);
+    toy.tools.lock()[1].description = Some("Sends.".to_owned());
+    let builder = Host::builder().with_pins(pins, OnDrift::Report);
+    let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
+    let change = host.definition_change("toy", "b").unwrap();
+    assert_eq!(change.before, None);
+    assert!(change.now.lines().iter().any(|line| line.contains("Sends.")), "{:?}", change.now.lines());
+    let now = serde_json::to_value(host.pins()).unwrap();
+    assert_eq!(now["toy"]["b"], written["toy"]["b"], "what was pinned stays");
+    assert!(now["toy"]["a"]["definition"].is_string(), "{now}");
     host.close().await;
 }
 

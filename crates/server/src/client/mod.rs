@@ -33,5 +33,7 @@ pub use declare::client;
 #[doc(hidden)]
 pub use held::{ResourceAnswer, ToolAnswer};
 pub use listening::{ServiceEvent, ServiceEvents};
-pub use repair::{call_with_repair, get_prompt_with_repair};
+pub use repair::{
+    call_with_repair, call_with_repair_mut, get_prompt_with_repair, get_prompt_with_repair_mut,
+};
 pub use stream::{CallStream, Item};

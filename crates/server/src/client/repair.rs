@@ -70,8 +70,45 @@ impl Caller {
 
     /// Calls a tool, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
     ///
+    /// `correct` may borrow what it captured (`async |repair| model.complete(&repair.prompt()).await`), and a closure that
+    /// returns a future may change it before that: the future is `Send` where that of `correct` is, so the loop runs in
+    /// spawned tasks and in methods of services. A closure that changes what it captured across an await needs
+    /// [`Self::with_repair_mut`].
+    ///
     /// # Errors
     /// The last error of the tool, or what `correct` fails with.
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use switchboard_server::Result;
+    /// use switchboard_server::client::Caller;
+    ///
+    /// struct Model;
+    ///
+    /// impl Model {
+    ///     async fn complete(&self, conversation: &str) -> Result<Value> {
+    ///         Ok(json!({ "query": conversation }))
+    ///     }
+    /// }
+    ///
+    /// async fn search(caller: Caller, model: Model) -> Result<usize> {
+    ///     let mut prompts = Vec::new();
+    ///     caller
+    ///         .with_repair(3, "search", json!({ "query": 7 }), |repair| {
+    ///             prompts.push(repair.prompt());
+    ///             let (model, conversation) = (&model, prompts.join("\n"));
+    ///             async move { model.complete(&conversation).await }
+    ///         })
+    ///         .await?;
+    ///     Ok(prompts.len())
+    /// }
+    ///
+    /// fn spawn(future: impl Future + Send + 'static) {}
+    /// # fn example(caller: Caller) {
+    /// spawn(search(caller, Model));
+    /// # }
+    /// ```
     pub async fn with_repair<F, C>(
         &self,
         most: usize,
@@ -84,6 +121,47 @@ impl Caller {
         C: Future<Output = Result<Value, Error>>,
     {
         repaired(most, args, correct, |args| self.call_raw(name, args)).await
+    }
+
+    /// As [`Self::with_repair`], for an async closure that changes, or owns and borrows, what it captured across its awaits.
+    ///
+    /// With a closure that captured references the returned future is not `Send`: the compiler cannot tell yet. One that
+    /// owns what it captured (`async move`) runs in spawned tasks, too.
+    ///
+    /// # Errors
+    /// As [`Self::with_repair`].
+    ///
+    /// # Examples
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use switchboard_server::Result;
+    /// use switchboard_server::client::Caller;
+    ///
+    /// # struct Model;
+    /// # impl Model {
+    /// #     async fn complete(&self, conversation: &[String]) -> Result<Value> {
+    /// #         Ok(json!({ "query": conversation.join("\n") }))
+    /// #     }
+    /// # }
+    /// async fn search(caller: &Caller, model: &Model) -> Result<usize> {
+    ///     let mut conversation = Vec::new();
+    ///     caller
+    ///         .with_repair_mut(3, "search", json!({ "query": 7 }), async |repair| {
+    ///             conversation.push(repair.prompt());
+    ///             model.complete(&conversation).await
+    ///         })
+    ///         .await?;
+    ///     Ok(conversation.len())
+    /// }
+    /// ```
+    pub async fn with_repair_mut(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+    ) -> Result<CallToolResult, Error> {
+        repaired_mut(most, args, correct, |args| self.call_raw(name, args)).await
     }
 
     /// As [`Self::with_repair`], and reads the result as what the tool answers with.
@@ -103,6 +181,27 @@ impl Caller {
     {
         let events = || Some(EventSink::nowhere());
         let result = repaired(most, args, correct, |args| self.call_json(name, args, None, events())).await?;
+        self.read_result(name, result)
+    }
+
+    /// As [`Self::with_repair_mut`], and reads the result as what the tool answers with.
+    ///
+    /// # Errors
+    /// As [`Self::with_repair_as`].
+    pub async fn with_repair_mut_as<T: FromOutput>(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+    ) -> Result<T, Error> {
+        let events = || Some(EventSink::nowhere());
+        let call = |args| self.call_json(name, args, None, events());
+        let result = repaired_mut(most, args, correct, call).await?;
+        self.read_result(name, result)
+    }
+
+    fn read_result<T: FromOutput>(&self, name: &str, result: CallToolResult) -> Result<T, Error> {
         match self.design.tools.iter().find(|tool| tool.name == name) {
             Some(tool) => held::from_tool(result, &tool.output, &self.design),
             None => T::from_result(result),
@@ -125,6 +224,20 @@ impl Caller {
         C: Future<Output = Result<Value, Error>>,
     {
         repaired(most, args, correct, |args| self.get_prompt_raw(name, args)).await
+    }
+
+    /// As [`Self::prompt_with_repair`], for a closure as [`Self::with_repair_mut`] takes it.
+    ///
+    /// # Errors
+    /// As [`Self::prompt_with_repair`].
+    pub async fn prompt_with_repair_mut(
+        &self,
+        most: usize,
+        name: &str,
+        args: Value,
+        correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+    ) -> Result<Prompt, Error> {
+        repaired_mut(most, args, correct, |args| self.get_prompt_raw(name, args)).await
     }
 }
 
@@ -150,6 +263,20 @@ where
     repaired(most, args, correct, |args| call_listed(session, name, args)).await
 }
 
+/// As [`call_with_repair`], for a closure as [`Caller::with_repair_mut`] takes it.
+///
+/// # Errors
+/// As [`call_with_repair`].
+pub async fn call_with_repair_mut(
+    session: &ClientSession,
+    most: usize,
+    name: &str,
+    args: Value,
+    correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+) -> Result<CallToolResult, Error> {
+    repaired_mut(most, args, correct, |args| call_listed(session, name, args)).await
+}
+
 /// Gets a prompt of any server, and as long as its arguments do not fit asks `correct` for others, at most `most` times.
 ///
 /// # Errors
@@ -168,6 +295,20 @@ where
     repaired(most, args, correct, |args| get_listed_prompt(session, name, args)).await
 }
 
+/// As [`get_prompt_with_repair`], for a closure as [`Caller::with_repair_mut`] takes it.
+///
+/// # Errors
+/// As [`get_prompt_with_repair`].
+pub async fn get_prompt_with_repair_mut(
+    session: &ClientSession,
+    most: usize,
+    name: &str,
+    args: Value,
+    correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+) -> Result<Prompt, Error> {
+    repaired_mut(most, args, correct, |args| get_listed_prompt(session, name, args)).await
+}
+
 /// The loop itself.
 async fn repaired<T, F, C, A, R>(
     most: usize,
@@ -178,6 +319,31 @@ async fn repaired<T, F, C, A, R>(
 where
     F: FnMut(Repair) -> C,
     C: Future<Output = Result<Value, Error>>,
+    A: FnMut(Value) -> R,
+    R: Future<Output = Result<T, Error>>,
+{
+    for _ in 0..most {
+        match attempt(args).await {
+            Err(Error::InvalidParams(InvalidParams { repair: Some(repair), .. })) => {
+                args = correct(*repair).await?;
+            }
+            other => return other,
+        }
+    }
+    attempt(args).await
+}
+
+/// The same loop for closures whose futures borrow from them.
+///
+/// Not the only one: that the future of an `AsyncFnMut` is `Send` cannot be required on stable, and is not inferred where
+/// the closure captured a reference ("implementation of `Send` is not general enough").
+async fn repaired_mut<T, A, R>(
+    most: usize,
+    mut args: Value,
+    mut correct: impl AsyncFnMut(Repair) -> Result<Value, Error>,
+    mut attempt: A,
+) -> Result<T, Error>
+where
     A: FnMut(Value) -> R,
     R: Future<Output = Result<T, Error>>,
 {

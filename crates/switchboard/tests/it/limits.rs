@@ -301,6 +301,22 @@ fn many_servers() -> Vec<Row> {
             &host("permission/ledger"),
             "LARGEST: u64 = 4 * 1024 * 1024;",
         ),
+        one(
+            "a file of pinned definitions",
+            "32 MiB",
+            &host("registry/pin_file"),
+            "LARGEST: u64 = 32 * 1024 * 1024;",
+        ),
+        row(
+            "the text of a pinned definition, of all in a file",
+            fixed(
+                "16 KiB, 4 MiB",
+                &[
+                    (&host("registry/pin"), "MAX_TEXT: usize = 16 * 1024;"),
+                    (&host("registry/pin"), "MAX_TEXTS: usize = 4 * 1024 * 1024;"),
+                ],
+            ),
+        ),
         one("another program's file", "64 MiB", &disk, "LARGEST_FOREIGN: u64 = 64 * 1024 * 1024;"),
         one("nesting of a file", "64 levels", &host("config/document"), "DEEPEST: usize = 64;"),
         one(

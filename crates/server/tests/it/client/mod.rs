@@ -4,6 +4,7 @@ mod bench;
 mod events;
 mod open;
 mod repair;
+mod repair_closures;
 #[cfg(feature = "rpc")]
 mod rpc;
 #[cfg(feature = "rpc")]

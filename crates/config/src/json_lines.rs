@@ -1,0 +1,154 @@
+//! JSON text laid out in lines that can be compared and printed as they are.
+//!
+//! Invariants: the text is not decoded, so a name that stands twice is shown twice; characters that a terminal obeys or
+//! hides are escaped; only white space between values is lost. A string with line breaks is continued on the next line
+//! (`"first\n"` above `"second"`), so that a change shows in its own line.
+
+use std::fmt::Write;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use crate::visible::is_invisible;
+
+/// Deeper levels are not indented further: a line must not grow with the depth of a hostile text.
+const MAX_INDENT: usize = 64;
+
+/// Returns the text in lines, one member or element a line. What is not JSON is laid out as far as it looks like it.
+pub(crate) fn json_lines(text: &str) -> Vec<String> {
+    let mut layout = Layout { lines: Vec::new(), line: String::new(), depth: 0 };
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        match char {
+            '"' => layout.put_string(&mut chars),
+            '{' | '[' => {
+                layout.line.push(char);
+                while chars.next_if(char::is_ascii_whitespace).is_some() {}
+                match chars.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(close) => layout.line.push(close),
+                    None => layout.break_line(layout.depth + 1),
+                }
+            }
+            '}' | ']' => {
+                layout.break_line(layout.depth.saturating_sub(1));
+                layout.line.push(char);
+            }
+            ',' => {
+                layout.line.push(char);
+                layout.break_line(layout.depth);
+            }
+            ':' => layout.line.push_str(": "),
+            char if char.is_ascii_whitespace() => {}
+            char => layout.put(char),
+        }
+    }
+    layout.break_line(0);
+    layout.lines
+}
+
+struct Layout {
+    lines: Vec<String>,
+    /// The line that is being written.
+    line: String,
+    depth: usize,
+}
+
+impl Layout {
+    /// Ends the line, unless nothing is on it, and begins one at this depth.
+    fn break_line(&mut self, depth: usize) {
+        if !self.line.trim_start().is_empty() {
+            self.lines.push(std::mem::take(&mut self.line));
+        }
+        self.line = "  ".repeat(depth.min(MAX_INDENT));
+        self.depth = depth;
+    }
+
+    /// Writes a string, from behind its opening quote.
+    fn put_string(&mut self, chars: &mut Peekable<Chars<'_>>) {
+        self.line.push('"');
+        while let Some(char) = chars.next() {
+            self.put(char);
+            match char {
+                '"' => return,
+                '\\' => {
+                    let Some(escaped) = chars.next() else { return };
+                    self.put(escaped);
+                    if escaped == 'n' && chars.peek().is_some_and(|next| *next != '"') {
+                        self.line.push('"');
+                        let depth = self.depth;
+                        self.break_line(depth + 1);
+                        self.line.push('"');
+                        self.depth = depth;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn put(&mut self, char: char) {
+        match is_invisible(char) {
+            // Writing to a string does not fail.
+            true => _ = write!(self.line, "\\u{{{:x}}}", char as u32),
+            false => self.line.push(char),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn s2_a_definition_is_laid_out_one_member_a_line() {
+        let text = "{\"a\": [1, {}], \"b\":\"x\\ny\\n\",\n\"c\":{\"d\":\"\u{202e}\\\"\\\\n\",\"d\":[ ]}}";
+        assert_eq!(
+            json_lines(text),
+            [
+                "{",
+                "  \"a\": [",
+                "    1,",
+                "    {}",
+                "  ],",
+                "  \"b\": \"x\\n\"",
+                "    \"y\\n\",",
+                "  \"c\": {",
+                "    \"d\": \"\\u{202e}\\\"\\\\n\",",
+                "    \"d\": []",
+                "  }",
+                "}",
+            ]
+        );
+        assert_eq!(json_lines(""), Vec::<String>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn s2_any_text_is_laid_out_without_what_a_terminal_obeys(text in "[\\[\\]{}:,\"\\\\nab \n\u{202e}\u{7}é]{0,60}") {
+            let lines = json_lines(&text);
+            prop_assert!(!lines.iter().any(|line| line.contains(is_invisible)), "{:?}", lines);
+        }
+
+        #[test]
+        fn s2_different_json_is_shown_as_different_lines(one in value(), other in value()) {
+            let (one, other) = (one.to_string(), other.to_string());
+            prop_assert_eq!(json_lines(&one) == json_lines(&other), one == other);
+        }
+    }
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        let text = "[a\"\\\\\n,:{}\u{202e} ]{0,4}";
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            (0..3_u8).prop_map(serde_json::Value::from),
+            text.prop_map(serde_json::Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 3, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(serde_json::Value::from),
+                prop::collection::btree_map(text, inner, 0..3).prop_map(|map| map.into_iter().collect()),
+            ]
+        })
+    }
+}
