@@ -73,7 +73,9 @@ pub use event::{Drift, Event, Events, ToolsChanged};
 pub use host::{Host, HostBuilder, ToolHandle};
 pub use manifest::Manifest;
 pub use own_tool::OwnTool;
-pub use policy::{AmbiguousNames, Permit, Permitted, Proposed, Replay, Spill, TraceContext, Traced};
+pub use policy::{
+    AmbiguousNames, CallDecision, CallPolicy, ProposedCall, Replay, Spill, TraceContext, Traced,
+};
 pub use registry::{
     Catalog, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo, Unlisted, Why,
     Withheld,

@@ -14,7 +14,7 @@ use crate::answers::Desk;
 use crate::connection::{Running, Sentinel, Surroundings};
 use crate::error::HostError;
 use crate::permission::{Gate, Known};
-use crate::policy::CallPolicy;
+use crate::policy::CallSettings;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
@@ -24,7 +24,7 @@ use crate::status::Status;
 /// What all handles of a host share.
 pub(crate) struct Inner {
     pub(crate) around: Arc<Surroundings>,
-    pub(crate) policy: CallPolicy,
+    pub(crate) settings: CallSettings,
     pub(crate) abilities: Abilities,
     /// Decides about calls by the permissions of this host, if it has any.
     pub(crate) gate: Option<Arc<Gate>>,
@@ -88,11 +88,11 @@ pub(crate) struct Changed {
 impl Inner {
     pub(crate) fn new(
         around: Arc<Surroundings>,
-        policy: CallPolicy,
+        settings: CallSettings,
         abilities: Abilities,
         gate: Option<Arc<Gate>>,
     ) -> Self {
-        Self { around, policy, abilities, gate, table: Mutex::default() }
+        Self { around, settings, abilities, gate, table: Mutex::default() }
     }
 
     /// Puts one server into the set; one of the same name and description stays.

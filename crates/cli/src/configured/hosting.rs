@@ -454,7 +454,7 @@ fn build(wanted: Wanted) -> Result<Hosted, Failure> {
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
         .with_abilities(ask::DECLARED)
-        .with_permit(permit)
+        .with_call_policy(permit)
         .with_pins(pinned, OnDrift::Report)
         .without_resource_tools()
         .build();

@@ -62,7 +62,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
         }
         Which::Name(name) => match catalog.find(name) {
             Some(found) if found.others.is_empty() => Ok(found.tool),
-            Some(found) => match host.policy.ambiguous {
+            Some(found) => match host.settings.ambiguous {
                 AmbiguousNames::FirstServer => Ok(found.tool),
                 AmbiguousNames::Refuse => {
                     let servers = std::iter::once(Arc::clone(&found.tool.server)).chain(found.others);

@@ -14,7 +14,7 @@ use crate::call::resolve::{Which, resolve, still};
 use crate::call::span::{call_span, error_type};
 use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
-use crate::policy::{Permitted, Proposed, Replay};
+use crate::policy::{CallDecision, ProposedCall, Replay};
 use crate::registry::{Listed, Target};
 use crate::run::{self, Run};
 use crate::set::Inner;
@@ -78,7 +78,7 @@ impl ToolCall {
     pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
         Box::pin(async move {
             match self.make().await {
-                Ok(Made { raw, result }) => match &self.host.policy.spill {
+                Ok(Made { raw, result }) => match &self.host.settings.spill {
                     Some(spill) => spill.clone().shaped(raw, result).await,
                     None => result,
                 },
@@ -131,22 +131,22 @@ impl ToolCall {
 
     /// Everything between the tool and its result.
     async fn made(&mut self, listed: &Listed, arguments: &Raw) -> Result<Made, HostError> {
-        let validation = self.host.policy.validation;
+        let validation = self.host.settings.validation;
         if validation == Validation::On {
             listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
             return Err(cancelled(listed, false));
         }
-        if let Some(permit) = &self.host.policy.permit {
-            let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, arguments);
-            let permitted = match &self.run {
-                None => permit.permit(&proposed).await,
-                Some(run) => unless_cancelled(run, permit.permit(&proposed))
+        if let Some(policy) = &self.host.settings.policy {
+            let proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
+            let decision = match &self.run {
+                None => policy.decide(&proposed).await,
+                Some(run) => unless_cancelled(run, policy.decide(&proposed))
                     .await
                     .ok_or_else(|| cancelled(listed, false))?,
             };
-            if let Permitted::No { reason } = permitted {
+            if let CallDecision::Deny { reason } = decision {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
             // It may have taken minutes: what was permitted is what was listed then.
@@ -211,7 +211,7 @@ impl ToolCall {
         let never_left = matches!(*error, CallError::Link(LinkError::Lost { sent: false, .. }));
         let may_repeat = error.outcome_unknown()
             && matches!(*error, CallError::Link(_) | CallError::Closed)
-            && self.host.policy.replay == Replay::Idempotent
+            && self.host.settings.replay == Replay::Idempotent
             && listed.effects().is_idempotent();
         if !never_left && !may_repeat {
             return Err(failed(listed, *error));
@@ -272,7 +272,7 @@ impl ToolCall {
     }
 
     fn meta_with_trace(&self) -> Option<Meta> {
-        let Some(traced) = self.host.policy.trace.as_ref().and_then(|trace| trace.current()) else {
+        let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
             return self.meta.clone();
         };
         let mut meta = self.meta.clone().unwrap_or_default();

@@ -16,7 +16,7 @@ use crate::event::Announcer;
 use crate::host::Host;
 use crate::own_tool::OwnTool;
 use crate::permission::Gate;
-use crate::policy::{AmbiguousNames, CallPolicy, Permit, Replay, Spill, TraceContext};
+use crate::policy::{AmbiguousNames, CallPolicy, CallSettings, Replay, Spill, TraceContext};
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
@@ -34,7 +34,7 @@ pub struct HostBuilder {
     naming: Naming,
     on_drift: OnDrift,
     pins: Pins,
-    policy: CallPolicy,
+    settings: CallSettings,
     gate: Option<Arc<Gate>>,
     own: Vec<Arc<dyn OwnTool>>,
     resources: Builtins,
@@ -57,7 +57,7 @@ impl HostBuilder {
             naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
             pins: Pins::new(),
-            policy: CallPolicy::default(),
+            settings: CallSettings::default(),
             gate: None,
             own: Vec::new(),
             resources: Builtins::With,
@@ -144,45 +144,45 @@ impl HostBuilder {
     /// ```
     pub fn permissions(mut self, gate: impl Into<Gate>) -> Self {
         let gate = Arc::new(gate.into());
-        let permit: Arc<Gate> = Arc::clone(&gate);
-        self.policy.permit = Some(permit);
+        let policy: Arc<Gate> = Arc::clone(&gate);
+        self.settings.policy = Some(policy);
         self.gate = Some(gate);
         self
     }
 
     /// What happens to a call by a name that several servers have for a tool; it is refused unless set.
     pub fn ambiguous_names(mut self, names: AmbiguousNames) -> Self {
-        self.policy.ambiguous = names;
+        self.settings.ambiguous = names;
         self
     }
 
     /// Who decides whether a call may be made; every one may, unless set. [`Self::permissions`] is all that most hosts need.
-    pub fn with_permit(mut self, permit: Arc<dyn Permit>) -> Self {
-        self.policy.permit = Some(permit);
+    pub fn with_call_policy(mut self, policy: Arc<dyn CallPolicy>) -> Self {
+        self.settings.policy = Some(policy);
         self
     }
 
     /// Whether a call whose outcome is unknown is made again; never, unless set.
     pub fn with_replay(mut self, replay: Replay) -> Self {
-        self.policy.replay = replay;
+        self.settings.replay = replay;
         self
     }
 
     /// Whether arguments and structured results are checked against their schemas; they are, unless set.
     pub fn with_validation(mut self, validation: Validation) -> Self {
-        self.policy.validation = validation;
+        self.settings.validation = validation;
         self
     }
 
     /// Where results too large for a model go; nowhere, unless set.
     pub fn with_spill(mut self, spill: Spill) -> Self {
-        self.policy.spill = Some(spill);
+        self.settings.spill = Some(spill);
         self
     }
 
     /// Who says which trace a call belongs to, for servers to join.
     pub fn with_trace_context(mut self, trace: Arc<dyn TraceContext>) -> Self {
-        self.policy.trace = Some(trace);
+        self.settings.trace = Some(trace);
         self
     }
 
@@ -216,7 +216,7 @@ impl HostBuilder {
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();
             around.registry.add_own(builtin.chain(own));
-            Inner::new(Arc::new(around), self.policy, self.abilities, self.gate)
+            Inner::new(Arc::new(around), self.settings, self.abilities, self.gate)
         });
         Host { inner }
     }

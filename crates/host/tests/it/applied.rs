@@ -98,7 +98,7 @@ async fn rules_permit_and_refuse_calls() {
     let rules = Rules::new(["allow toy/echo", "deny toy/pid"].map(|rule| rule.parse().unwrap()));
     let gate = Arc::new(Gate::new(Policy::new(rules)));
     gate.know(files.current());
-    let host = Host::builder().without_resource_tools().with_permit(gate).build();
+    let host = Host::builder().without_resource_tools().with_call_policy(gate).build();
     host.apply(files.current()).await;
     let echoed = host.call_tool("toy", "echo", json!({"text": "a"})).await.unwrap();
     assert_eq!(echoed.text(), r#"{"text":"a"}"#);

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::config::{Off, Restart, Start};
-use switchboard_host::{Host, HostError, Permit, Permitted, Proposed, ServerSpec, Status, TokenSource, Word};
+use switchboard_host::{
+    CallDecision, CallPolicy, Host, HostError, ProposedCall, ServerSpec, Status, TokenSource, Word,
+};
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
@@ -377,12 +379,15 @@ async fn error_propagation_as_results_of_the_tool() {
 /// Lets pass what says that it only reads.
 struct OnlyReading;
 
-impl Permit for OnlyReading {
-    fn permit<'a>(&'a self, call: &'a Proposed<'a>) -> switchboard_session::link::BoxFuture<'a, Permitted> {
+impl CallPolicy for OnlyReading {
+    fn decide<'a>(
+        &'a self,
+        call: &'a ProposedCall<'a>,
+    ) -> switchboard_session::link::BoxFuture<'a, CallDecision> {
         let permitted = if call.tool.effects().is_read_only() {
-            Permitted::Yes
+            CallDecision::Allow
         } else {
-            Permitted::No { reason: format!("{} may change something", call.name) }
+            CallDecision::Deny { reason: format!("{} may change something", call.name) }
         };
         Box::pin(async { permitted })
     }
@@ -390,7 +395,7 @@ impl Permit for OnlyReading {
 
 async fn annotations_inform_the_permission() {
     let toy = Toy::full();
-    let builder = Host::builder().with_permit(Arc::new(OnlyReading));
+    let builder = Host::builder().with_call_policy(Arc::new(OnlyReading));
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     assert!(!host.execute("mcp__toy__echo", ()).await.is_error);
     let refused = host.execute("mcp__toy__die", ()).await;
