@@ -51,8 +51,8 @@ mod connection;
 mod error;
 mod event;
 mod host;
+mod local_tool;
 mod manifest;
-mod own_tool;
 mod policy;
 mod registry;
 mod report;
@@ -71,8 +71,8 @@ pub use connection::{Logins, TokenSource};
 pub use error::HostError;
 pub use event::{Drift, Event, Events, ToolsChanged};
 pub use host::{Host, HostBuilder, ToolHandle};
+pub use local_tool::LocalTool;
 pub use manifest::Manifest;
-pub use own_tool::OwnTool;
 pub use policy::{
     AmbiguousNames, CallDecision, CallPolicy, ProposedCall, Replay, Spill, TraceContext, Traced,
 };

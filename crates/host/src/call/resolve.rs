@@ -91,7 +91,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
 
 /// Whether a tool is still what it was, and may still be used.
 pub(super) fn still(host: &Inner, listed: &Listed) -> Result<(), HostError> {
-    if matches!(listed.target, Target::Own(_)) {
+    if matches!(listed.target, Target::Local(_)) {
         return Ok(());
     }
     let catalog = host.around.registry.snapshot();

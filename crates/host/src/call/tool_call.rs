@@ -153,7 +153,7 @@ impl ToolCall {
             still(&self.host, listed)?;
         }
         let made = match &listed.target {
-            Target::Own(own) => {
+            Target::Local(own) => {
                 let result = match &self.run {
                     None => own.call(arguments.clone(), None).await,
                     Some(run) => {

@@ -14,7 +14,7 @@ use crate::builtin;
 use crate::connection::{Logins, Surroundings, TokenSource, Ways};
 use crate::event::Announcer;
 use crate::host::Host;
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::permission::Gate;
 use crate::policy::{AmbiguousNames, CallPolicy, CallSettings, Replay, Spill, TraceContext};
 use crate::registry::name::NameLimit;
@@ -36,7 +36,7 @@ pub struct HostBuilder {
     pins: Pins,
     settings: CallSettings,
     gate: Option<Arc<Gate>>,
-    own: Vec<Arc<dyn OwnTool>>,
+    own: Vec<Arc<dyn LocalTool>>,
     resources: Builtins,
 }
 
@@ -187,7 +187,7 @@ impl HostBuilder {
     }
 
     /// A tool of the application itself.
-    pub fn with_tool(mut self, tool: Arc<dyn OwnTool>) -> Self {
+    pub fn with_tool(mut self, tool: Arc<dyn LocalTool>) -> Self {
         self.own.push(tool);
         self
     }

@@ -17,8 +17,8 @@ use crate::config::{Off, Start};
 use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
 use crate::host::{HostBuilder, ToolHandle};
+use crate::local_tool::LocalTool;
 use crate::manifest::Manifest;
-use crate::own_tool::OwnTool;
 use crate::permission::Gate;
 use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
@@ -355,7 +355,7 @@ impl Host {
     }
 
     /// Puts a tool of the application into the catalogue; one of its name gives way.
-    pub fn add_tool(&self, tool: Arc<dyn OwnTool>) {
+    pub fn add_tool(&self, tool: Arc<dyn LocalTool>) {
         self.inner.around.registry.add_own([tool]);
     }
 

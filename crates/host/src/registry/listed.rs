@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::registry::pin::Digest;
 use crate::registry::rule::Withheld;
 use crate::slot::Slot;
@@ -34,7 +34,7 @@ pub struct Listed {
 #[derive(Clone)]
 pub(crate) enum Target {
     Server(Arc<Slot>),
-    Own(Arc<dyn OwnTool>),
+    Local(Arc<dyn LocalTool>),
 }
 
 impl Target {
@@ -42,7 +42,7 @@ impl Target {
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Server(one), Self::Server(other)) => one.id == other.id,
-            (Self::Own(one), Self::Own(other)) => Arc::ptr_eq(one, other),
+            (Self::Local(one), Self::Local(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -79,7 +79,7 @@ impl Listed {
     pub fn status(&self) -> Option<Status> {
         match &self.target {
             Target::Server(slot) => Some(slot.status()),
-            Target::Own(_) => None,
+            Target::Local(_) => None,
         }
     }
 

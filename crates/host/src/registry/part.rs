@@ -160,7 +160,7 @@ impl Maker<'_> {
             Target::Server(_) => {
                 QualifiedName::of(self.server, &tool.name, self.naming.limit).as_str().into()
             }
-            Target::Own(_) => tool.name.as_str().into(),
+            Target::Local(_) => tool.name.as_str().into(),
         };
         let hashes = Hashes {
             qualified: self.hasher.hash_one(&*qualified),
@@ -170,7 +170,7 @@ impl Maker<'_> {
         let server = Arc::clone(self.server);
         let checks = match &target {
             Target::Server(slot) => Checks::new(slot.patterns.clone()),
-            Target::Own(_) => Checks::default(),
+            Target::Local(_) => Checks::default(),
         };
         Listed {
             server,

@@ -8,7 +8,7 @@ use switchboard_protocol::Tool;
 use switchboard_session::client::Listing;
 
 use crate::event::{Announcer, Drift, Event, ToolsChanged};
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::registry::catalog::Catalog;
 use crate::registry::listed::{Listed, Target};
 use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
@@ -215,9 +215,9 @@ impl Registry {
     }
 
     /// Puts the application's own tools into the catalogue; one of the same name gives way.
-    pub(crate) fn add_own(&self, tools: impl IntoIterator<Item = Arc<dyn OwnTool>>) {
+    pub(crate) fn add_own(&self, tools: impl IntoIterator<Item = Arc<dyn LocalTool>>) {
         let added: Vec<(Tool, Target)> =
-            tools.into_iter().map(|own| (own.definition(), Target::Own(own))).collect();
+            tools.into_iter().map(|own| (own.definition(), Target::Local(own))).collect();
         self.change_own(|kept| {
             kept.retain(|(tool, _)| added.iter().all(|(new, _)| new.name != tool.name));
             kept.extend(added);
@@ -265,7 +265,7 @@ impl Registry {
         let maker = self.maker(&state.parts, part);
         maker.again(&part.list, |listed: &Listed| {
             self.on_drift == OnDrift::Withhold
-                && !matches!(listed.target, Target::Own(_))
+                && !matches!(listed.target, Target::Local(_))
                 && state.pins.differs(&part.server, &listed.tool.name, listed.digest)
         })
     }
