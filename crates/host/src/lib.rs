@@ -67,7 +67,7 @@ mod transport;
 mod validation;
 
 pub use call::ToolCall;
-pub use connection::{Logins, TokenSource};
+pub use connection::{CredentialProvider, TokenSource};
 pub use error::HostError;
 pub use event::{Drift, Event, Events, ToolsChanged};
 pub use host::{Host, HostBuilder, ToolHandle};

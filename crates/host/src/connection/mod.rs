@@ -15,7 +15,7 @@ mod surroundings;
 mod task;
 
 pub(crate) use reach::Ways;
-pub use reach::{Logins, TokenSource};
+pub use reach::{CredentialProvider, TokenSource};
 pub(crate) use resume::Sentinel;
 pub(crate) use running::Running;
 pub(crate) use surroundings::Surroundings;

@@ -27,7 +27,7 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
 }
 
 /// Gives the credentials of servers that are reached over HTTP.
-pub trait Logins: Send + Sync + fmt::Debug {
+pub trait CredentialProvider: Send + Sync + fmt::Debug {
     /// Whoever authorizes requests to this server; none when it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
 }
@@ -38,7 +38,7 @@ pub(crate) struct Ways {
     /// Servers in this program. Held for a lookup, never across an await.
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
-    pub(crate) logins: Option<Arc<dyn Logins>>,
+    pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
 impl Ways {
@@ -56,8 +56,8 @@ impl Ways {
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(Failure::Endpoint)?;
-                if let Some(logins) = self.logins.as_ref().filter(|_| !http.has_authorizer())
-                    && let Some(authorizer) = logins.authorizer(server, spec)
+                if let Some(credentials) = self.credentials.as_ref().filter(|_| !http.has_authorizer())
+                    && let Some(authorizer) = credentials.authorizer(server, spec)
                 {
                     http = http.authorizer(authorizer);
                 }

@@ -11,7 +11,7 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::connection::{Logins, Surroundings, TokenSource, Ways};
+use crate::connection::{CredentialProvider, Surroundings, TokenSource, Ways};
 use crate::event::Announcer;
 use crate::host::Host;
 use crate::local_tool::LocalTool;
@@ -107,8 +107,8 @@ impl HostBuilder {
     }
 
     /// Who gives credentials for servers over HTTP.
-    pub fn with_logins(mut self, logins: Arc<dyn Logins>) -> Self {
-        self.ways.logins = Some(logins);
+    pub fn with_credentials(mut self, credentials: Arc<dyn CredentialProvider>) -> Self {
+        self.ways.credentials = Some(credentials);
         self
     }
 
