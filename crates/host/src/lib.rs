@@ -85,7 +85,7 @@ pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 pub use resources::{Gathered, Of};
 pub use run::Run;
 pub use server_spec::ServerSpec;
-pub use status::{Failure, Status, Word};
+pub use status::{Failure, Status, StatusKind};
 pub use telemetry::Readings;
 pub use transport::Transport;
 pub use validation::Validation;

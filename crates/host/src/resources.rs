@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use crate::error::{HostError, not_ready};
 use crate::set::Inner;
 use crate::slot::Slot;
-use crate::status::Word;
+use crate::status::StatusKind;
 
 /// What several servers list, each with its server, in configured order.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Inner {
             return Ok(Gathered { items: listing.iter().map(of).collect(), errors: Vec::new() });
         }
         let slots = self.slots();
-        let connected = slots.iter().filter(|slot| slot.status().word() == Word::Connected);
+        let connected = slots.iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
         let mut asking = JoinSet::new();
         for (place, slot) in connected.cloned().enumerate() {
             asking.spawn(async move {

@@ -296,7 +296,7 @@ impl Entry {
         let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
         ServerStatus {
             name: slot.name.to_string(),
-            status: status.word(),
+            status: status.kind(),
             server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
             error,
             config: Written(self.desired.shown_config()),

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::{Event, ServerSpec, Status as State, Word};
+use switchboard::host::{Event, ServerSpec, Status as State, StatusKind};
 use switchboard::{
     CallToolResult, Host, HostError, Http, HttpListener, HttpOptions, HttpService, InProcess, Stdio, json,
 };
@@ -171,7 +171,7 @@ impl Story<'_> {
                         (State::Failed(failure), _) => {
                             return Err(Failure::new(Status::Unreachable, "lost", failure.to_string()));
                         }
-                        _ => is_lost |= status.word() != Word::Connected,
+                        _ => is_lost |= status.kind() != StatusKind::Connected,
                     },
                     Some(_) => {}
                     None => return Err(HostError::Closed.into()),

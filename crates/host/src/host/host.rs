@@ -25,7 +25,7 @@ use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Inner};
 use crate::slot::Switch;
-use crate::status::{Status, Word};
+use crate::status::{Status, StatusKind};
 use crate::telemetry::Readings;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
@@ -206,7 +206,8 @@ impl Host {
 
     /// The names of the servers that are connected now, in configured order.
     pub fn connected(&self) -> Vec<String> {
-        let connected = self.inner.slots().into_iter().filter(|slot| slot.status().word() == Word::Connected);
+        let connected =
+            self.inner.slots().into_iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
         connected.map(|slot| slot.name.to_string()).collect()
     }
 

@@ -18,7 +18,7 @@ use crate::config::{Off, Start};
 use crate::server_spec::ServerSpec;
 use crate::slot::Sight;
 use crate::slot::turns::Turns;
-use crate::status::{Status, Word};
+use crate::status::{Status, StatusKind};
 use crate::telemetry::Meter;
 use crate::transport::Transport;
 
@@ -293,10 +293,10 @@ impl Slot {
     /// A session opened after so many, once there is one; none when there will not be one soon.
     pub(crate) async fn session_after(&self, opened: u64) -> Option<ClientSession> {
         let mut seen = self.seen.subscribe();
-        let another = seen.wait_for(|seen| match seen.status.word() {
-            Word::Connected => self.opened() > opened,
-            Word::Pending => false,
-            Word::Failed | Word::NeedsAuth | Word::Disabled => true,
+        let another = seen.wait_for(|seen| match seen.status.kind() {
+            StatusKind::Connected => self.opened() > opened,
+            StatusKind::Pending => false,
+            StatusKind::Failed | StatusKind::NeedsAuth | StatusKind::Disabled => true,
         });
         let in_time = tokio::time::timeout(self.spec.startup_timeout, another).await;
         in_time.ok()?.ok()?;
