@@ -86,6 +86,6 @@ pub use resources::{Gathered, Of};
 pub use run::Run;
 pub use server_spec::ServerSpec;
 pub use status::{Failure, Status, StatusKind};
-pub use telemetry::Readings;
+pub use telemetry::CallMetrics;
 pub use transport::Transport;
 pub use validation::Validation;

@@ -145,7 +145,7 @@ impl Story<'_> {
             self.host.why("mcp__web__weather")
         ))?;
         self.host.toggle("web", true).await?;
-        let reconnects = self.host.server_readings("web")?.reconnects;
+        let reconnects = self.host.server_metrics("web")?.reconnects;
         self.say(&format!(
             "switched on: {} again, after {} of its connection",
             count(self.host.all_tools().len(), "tool"),
@@ -202,12 +202,12 @@ impl Story<'_> {
     }
 
     fn end(&self) -> Result<(), Failure> {
-        let readings = self.host.readings();
+        let metrics = self.host.metrics();
         let next = format!(
             "{} calls were made, and {} reconnected. Next: `switchboard add NAME -- CMD` remembers a server of your own, \
              `switchboard import` those of other programs, and `switchboard status` shows how they are doing.",
-            readings.calls,
-            count(usize::try_from(readings.reconnects).unwrap_or(usize::MAX), "server"),
+            metrics.calls,
+            count(usize::try_from(metrics.reconnects).unwrap_or(usize::MAX), "server"),
         );
         self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))
     }

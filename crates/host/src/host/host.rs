@@ -26,7 +26,7 @@ use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Inner};
 use crate::slot::Switch;
 use crate::status::{Status, StatusKind};
-use crate::telemetry::Readings;
+use crate::telemetry::CallMetrics;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
 #[derive(Clone)]
@@ -405,8 +405,8 @@ impl Host {
     }
 
     /// What was counted of all calls.
-    pub fn readings(&self) -> Readings {
-        let mut all = Readings::default();
+    pub fn metrics(&self) -> CallMetrics {
+        let mut all = CallMetrics::default();
         self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.read()));
         all
     }
@@ -415,7 +415,7 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such server.
-    pub fn server_readings(&self, name: &str) -> Result<Readings, HostError> {
+    pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
         Ok(self.inner.slot(name)?.meter.read())
     }
 

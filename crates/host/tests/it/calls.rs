@@ -180,9 +180,9 @@ async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
     // It does not say that it may be repeated.
     let error = host.call_tool("toy", "die", ()).await.unwrap_err();
     assert!(error.outcome_unknown(), "{error}");
-    assert_eq!(host.server_readings("toy").unwrap().failures, 1);
+    assert_eq!(host.server_metrics("toy").unwrap().failures, 1);
     reopened(&host, "toy", 1).await;
-    assert_eq!(host.server_readings("toy").unwrap().calls, 1, "once");
+    assert_eq!(host.server_metrics("toy").unwrap().calls, 1, "once");
     host.close().await;
 }
 
@@ -361,9 +361,9 @@ async fn calls_are_counted() {
     host.call_tool("a", "echo", ()).await.unwrap();
     host.call_tool("a", "fail", ()).await.unwrap();
     host.call_tool("b", "boom", ()).await.unwrap_err();
-    let a = host.server_readings("a").unwrap();
+    let a = host.server_metrics("a").unwrap();
     assert_eq!((a.calls, a.tool_errors, a.failures), (2, 1, 0));
-    let all = host.readings();
+    let all = host.metrics();
     assert_eq!((all.calls, all.tool_errors, all.failures), (3, 1, 1));
     assert!(all.latency(0.99).is_some_and(|latency| latency < LATE));
     assert!(serde_json::to_value(&all).unwrap()["toolErrors"] == 1);

@@ -253,7 +253,7 @@ async fn json_rpc_ids_are_matched_to_their_calls() {
     for call in calls.collect::<Vec<_>>() {
         call.await.unwrap();
     }
-    assert_eq!(host.readings().calls, 200);
+    assert_eq!(host.metrics().calls, 200);
     host.close().await;
 }
 

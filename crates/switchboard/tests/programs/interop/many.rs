@@ -107,7 +107,7 @@ fn back() -> Result<(), Failed> {
         let pid = host.child("everything").unwrap().expect("a program of ours").pid().expect("it runs");
         let mut events = host.events();
         std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
-        while host.server_readings("everything").unwrap().reconnects == 0
+        while host.server_metrics("everything").unwrap().reconnects == 0
             || !matches!(host.state("everything"), Ok(Status::Ready(_)))
         {
             events.next().await;
