@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::HostError;
-use switchboard::host::{Gathered, Listed, Of};
+use switchboard::host::{CatalogTool, Gathered, Of};
 use switchboard::protocol::Tool;
 
 use crate::args::{Target, ToolsArgs};
@@ -69,7 +69,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
         }
         let paper = &hosted.paper;
         if is_one {
-            let called = |tool: &Listed| format!("{}/{}", tool.server(), tool.tool().name);
+            let called = |tool: &CatalogTool| format!("{}/{}", tool.server(), tool.tool().name);
             let all: Vec<String> =
                 tools.iter().map(|tool| in_full(tool.tool(), &called(tool), paper)).collect();
             return paper.print(&all.join("\n"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{HostError, not_ready};
 use crate::policy::AmbiguousNames;
-use crate::registry::{Catalog, Listed, Part, Target, Why};
+use crate::registry::{Catalog, CatalogTool, Part, Target, Why};
 use crate::set::Inner;
 use crate::slot::Switch;
 use crate::status::Status;
@@ -17,9 +17,9 @@ pub(crate) enum Which {
     /// Either of its names.
     Name(String),
     /// One that was looked up.
-    Listed(Arc<Listed>),
+    Listed(Arc<CatalogTool>),
     /// One that was looked up and may be used, in a catalogue of this revision.
-    Resolved(Arc<Listed>, u64),
+    Resolved(Arc<CatalogTool>, u64),
 }
 
 impl Which {
@@ -46,7 +46,7 @@ impl Which {
 }
 
 /// Finds the tool; waits for a server that has just been started, or has to be.
-pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
+pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<CatalogTool>, HostError> {
     let catalog = host.around.registry.snapshot();
     match which {
         Which::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
@@ -90,7 +90,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
 }
 
 /// Whether a tool is still what it was, and may still be used.
-pub(super) fn still(host: &Inner, listed: &Listed) -> Result<(), HostError> {
+pub(super) fn still(host: &Inner, listed: &CatalogTool) -> Result<(), HostError> {
     if matches!(listed.target, Target::Local(_)) {
         return Ok(());
     }
@@ -115,7 +115,7 @@ fn unknown(catalog: &Catalog, tool: &str) -> HostError {
 }
 
 /// The tool, if it may be used.
-fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
+fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<CatalogTool>) -> Result<Arc<CatalogTool>, HostError> {
     if part.switch == Switch::Off {
         return Err(not_ready(&listed.server, Status::Disabled));
     }

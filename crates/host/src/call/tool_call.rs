@@ -15,7 +15,7 @@ use crate::call::span::{call_span, error_type};
 use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
 use crate::policy::{CallDecision, ProposedCall, Replay};
-use crate::registry::{Listed, Target};
+use crate::registry::{CatalogTool, Target};
 use crate::run::{self, Run};
 use crate::set::Inner;
 use crate::slot::Slot;
@@ -130,7 +130,7 @@ impl ToolCall {
     }
 
     /// Everything between the tool and its result.
-    async fn made(&mut self, listed: &Listed, arguments: &Raw) -> Result<Made, HostError> {
+    async fn made(&mut self, listed: &CatalogTool, arguments: &Raw) -> Result<Made, HostError> {
         let validation = self.host.settings.validation;
         if validation == Validation::On {
             listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
@@ -184,7 +184,7 @@ impl ToolCall {
     }
 
     /// Sends it, and again where that cannot do harm.
-    async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
+    async fn send(&mut self, listed: &CatalogTool, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
         let turn = match &self.run {
             None => slot.turns.take().await,
@@ -232,7 +232,7 @@ impl ToolCall {
 
     async fn once(
         &mut self,
-        listed: &Listed,
+        listed: &CatalogTool,
         slot: &Slot,
         session: &ClientSession,
         arguments: &Raw,
@@ -295,7 +295,7 @@ async fn unless_cancelled<T>(run: &Run, future: impl Future<Output = T>) -> Opti
     }
 }
 
-fn cancelled(listed: &Listed, sent: bool) -> HostError {
+fn cancelled(listed: &CatalogTool, sent: bool) -> HostError {
     HostError::Cancelled { tool: listed.tool.name.clone(), sent }
 }
 
@@ -314,12 +314,12 @@ fn ending(outcome: &Result<Made, HostError>) -> Ending {
     }
 }
 
-fn unfit(listed: &Listed, problem: String) -> HostError {
+fn unfit(listed: &CatalogTool, problem: String) -> HostError {
     let (tool, repair) = (Arc::clone(&listed.qualified), repair::prompt(&listed.tool));
     HostError::Arguments { tool, problem, repair }
 }
 
-fn failed(listed: &Listed, error: CallError) -> HostError {
+fn failed(listed: &CatalogTool, error: CallError) -> HostError {
     let refused = error.remote().is_some_and(|remote| remote.code == ErrorCode::INVALID_PARAMS);
     HostError::Call {
         server: Arc::clone(&listed.server),

@@ -20,7 +20,7 @@ use crate::host::{HostBuilder, ToolHandle};
 use crate::local_tool::LocalTool;
 use crate::manifest::Manifest;
 use crate::permission::Gate;
-use crate::registry::{Catalog, Found, Listed, Pins, Target, Unlisted, Why};
+use crate::registry::{Catalog, CatalogTool, Found, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Inner};
@@ -276,12 +276,12 @@ impl Host {
     /// All tools that can be called now: first the application's own (among them the built-in ones that read resources, listed
     /// under the server name `(application)`), then those of every server, in configured order. The same as those of the
     /// [catalogue](Self::catalog) of now; [`Self::server_tools`] has those of servers only.
-    pub fn all_tools(&self) -> Vec<Arc<Listed>> {
+    pub fn all_tools(&self) -> Vec<Arc<CatalogTool>> {
         self.catalog().tools().to_vec()
     }
 
     /// The tools of all servers, in configured order, without the application's own.
-    pub fn server_tools(&self) -> Vec<Arc<Listed>> {
+    pub fn server_tools(&self) -> Vec<Arc<CatalogTool>> {
         let catalog = self.catalog();
         let of_servers = catalog.tools().iter().filter(|tool| matches!(tool.target, Target::Server(_)));
         of_servers.cloned().collect()

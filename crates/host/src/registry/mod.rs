@@ -6,7 +6,7 @@
 //! ```
 
 mod catalog;
-mod listed;
+mod catalog_tool;
 mod offered;
 mod part;
 mod pin;
@@ -18,8 +18,8 @@ mod rule;
 mod why;
 
 pub use catalog::{Catalog, Found};
-pub use listed::Listed;
-pub(crate) use listed::Target;
+pub use catalog_tool::CatalogTool;
+pub(crate) use catalog_tool::Target;
 pub use offered::{ForModels, Offered};
 pub(crate) use part::{Naming, Part, Unread};
 pub use part::{ToolEffects, ToolInfo, Unlisted};

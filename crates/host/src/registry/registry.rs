@@ -10,7 +10,7 @@ use switchboard_session::client::Listing;
 use crate::event::{Announcer, Drift, Event, ToolsChanged};
 use crate::local_tool::LocalTool;
 use crate::registry::catalog::Catalog;
-use crate::registry::listed::{Listed, Target};
+use crate::registry::catalog_tool::{CatalogTool, Target};
 use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
 use crate::registry::pin::{OnDrift, Pinned, Pins};
 use crate::registry::rule::Rules;
@@ -263,7 +263,7 @@ impl Registry {
     /// The list of a part under its rules and pins of now.
     fn relist(&self, state: &State, part: &Part) -> List {
         let maker = self.maker(&state.parts, part);
-        maker.again(&part.list, |listed: &Listed| {
+        maker.again(&part.list, |listed: &CatalogTool| {
             self.on_drift == OnDrift::Withhold
                 && !matches!(listed.target, Target::Local(_))
                 && state.pins.differs(&part.server, &listed.tool.name, listed.digest)
@@ -290,7 +290,7 @@ impl Registry {
 
 /// Whether two lists say the same.
 fn alike(old: &List, new: &List) -> bool {
-    let same = |(old, new): (&Arc<Listed>, &Arc<Listed>)| Arc::ptr_eq(old, new);
+    let same = |(old, new): (&Arc<CatalogTool>, &Arc<CatalogTool>)| Arc::ptr_eq(old, new);
     old.tools.len() == new.tools.len()
         && old.tools.iter().zip(&new.tools).all(same)
         && old.rejected == new.rejected
@@ -299,20 +299,20 @@ fn alike(old: &List, new: &List) -> bool {
 
 /// What a change of one part means for whoever sees the catalogue.
 fn changed(old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Option<ToolsChanged> {
-    fn shown(part: Option<&Arc<Part>>) -> impl Iterator<Item = &Arc<Listed>> {
+    fn shown(part: Option<&Arc<Part>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
         let on = part.filter(|part| part.switch == Switch::On);
         on.into_iter().flat_map(|part| &part.list.tools).filter(|listed| listed.withheld.is_none())
     }
-    let before: HashMap<&str, &Arc<Listed>> =
+    let before: HashMap<&str, &Arc<CatalogTool>> =
         shown(old).map(|listed| (listed.tool.name.as_str(), listed)).collect();
-    let after: HashMap<&str, &Arc<Listed>> =
+    let after: HashMap<&str, &Arc<CatalogTool>> =
         shown(new).map(|listed| (listed.tool.name.as_str(), listed)).collect();
-    let name = |listed: &Arc<Listed>| Arc::clone(&listed.qualified);
+    let name = |listed: &Arc<CatalogTool>| Arc::clone(&listed.qualified);
     let added =
         shown(new).filter(|listed| !before.contains_key(listed.tool.name.as_str())).map(name).collect();
     let removed =
         shown(old).filter(|listed| !after.contains_key(listed.tool.name.as_str())).map(name).collect();
-    let is_other = |listed: &&Arc<Listed>| {
+    let is_other = |listed: &&Arc<CatalogTool>| {
         before.get(listed.tool.name.as_str()).is_some_and(|before| before.digest != listed.digest)
     };
     let changed = shown(new).filter(is_other).map(name).collect();

@@ -14,7 +14,7 @@ use crate::status::Status;
 use crate::validation::Checks;
 
 /// One tool of the catalogue. Shared: a snapshot and a call hold the same one.
-pub struct Listed {
+pub struct CatalogTool {
     pub(crate) server: Arc<str>,
     pub(crate) qualified: Arc<str>,
     /// What its calls are called in traces.
@@ -54,7 +54,7 @@ pub(crate) struct Hashes {
     pub(crate) bare: u64,
 }
 
-impl Listed {
+impl CatalogTool {
     /// The server that lists it; for the application's own tools, the host's word for itself.
     pub fn server(&self) -> &str {
         &self.server
@@ -95,9 +95,9 @@ impl Listed {
     }
 }
 
-impl fmt::Debug for Listed {
+impl fmt::Debug for CatalogTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listed")
+        f.debug_struct("CatalogTool")
             .field("name", &self.qualified)
             .field("server", &self.server)
             .field("withheld", &self.withheld)
