@@ -82,7 +82,7 @@ pub use registry::{
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
-pub use resources::{Gathered, Of};
+pub use resources::{FromServer, Gathered};
 pub use run::Run;
 pub use server_spec::ServerSpec;
 pub use status::{Failure, Status, StatusKind};

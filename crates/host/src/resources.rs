@@ -18,7 +18,7 @@ use crate::status::StatusKind;
 #[non_exhaustive]
 pub struct Gathered<T> {
     /// What they list.
-    pub items: Vec<Of<T>>,
+    pub items: Vec<FromServer<T>>,
     /// Servers that did not answer, and why. The others are not harmed by them.
     pub errors: Vec<(Arc<str>, HostError)>,
 }
@@ -26,7 +26,7 @@ pub struct Gathered<T> {
 /// One thing of one server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Of<T> {
+pub struct FromServer<T> {
     /// The server.
     pub server: Arc<str>,
     /// The thing.
@@ -54,7 +54,7 @@ impl Inner {
         if let Some(server) = server {
             let (slot, session) = self.open(server).await?;
             let listing = seen(&slot, ask(&session).await)?;
-            let of = |item: &T| Of { server: Arc::clone(&slot.name), item: item.clone() };
+            let of = |item: &T| FromServer { server: Arc::clone(&slot.name), item: item.clone() };
             return Ok(Gathered { items: listing.iter().map(of).collect(), errors: Vec::new() });
         }
         let slots = self.slots();
@@ -82,7 +82,7 @@ impl Inner {
                 Ok(listing) => {
                     gathered
                         .items
-                        .extend(listing.iter().map(|item| Of { server: name(), item: item.clone() }));
+                        .extend(listing.iter().map(|item| FromServer { server: name(), item: item.clone() }));
                 }
                 Err(error) => gathered.errors.push((name(), error)),
             }
