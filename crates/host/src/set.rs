@@ -11,7 +11,7 @@ use switchboard_session::client::{Abilities, Listing};
 use tokio::task::JoinSet;
 
 use crate::answers::Desk;
-use crate::connection::{Running, Sentinel, Surroundings};
+use crate::connection::{Running, Sentinel, SharedState};
 use crate::error::HostError;
 use crate::permission::{Gate, Known};
 use crate::policy::CallSettings;
@@ -23,7 +23,7 @@ use crate::status::Status;
 
 /// What all handles of a host share.
 pub(crate) struct Inner {
-    pub(crate) around: Arc<Surroundings>,
+    pub(crate) shared: Arc<SharedState>,
     pub(crate) settings: CallSettings,
     pub(crate) abilities: Abilities,
     /// Decides about calls by the permissions of this host, if it has any.
@@ -87,12 +87,12 @@ pub(crate) struct Changed {
 
 impl Inner {
     pub(crate) fn new(
-        around: Arc<Surroundings>,
+        shared: Arc<SharedState>,
         settings: CallSettings,
         abilities: Abilities,
         gate: Option<Arc<Gate>>,
     ) -> Self {
-        Self { around, settings, abilities, gate, table: Mutex::default() }
+        Self { shared, settings, abilities, gate, table: Mutex::default() }
     }
 
     /// Puts one server into the set; one of the same name and description stays.
@@ -220,25 +220,25 @@ impl Inner {
     }
 
     pub(crate) fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
-        table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
+        table.sentinel.get_or_insert_with(|| Sentinel::new(self.shared.woken.clone()));
         let name: Arc<str> = name.into();
         let desk = Desk::new(Arc::clone(&name), self.abilities);
         let slot = Arc::new(Slot::new(name, desired.clone(), desk));
-        Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
+        Entry { running: Running::new(slot, Arc::clone(&self.shared)), desired }
     }
 
     /// Puts the set into the catalogue, with what is remembered of the new ones, or what one of them has listed.
     fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &Listing<Tool>)>) {
         let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
         self.publish_to_gate(table);
-        self.around.registry.place(&slots, listed);
+        self.shared.registry.place(&slots, listed);
         if listed.is_some() {
             return;
         }
         let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
         for entry in table.entries.iter().filter(is_new) {
             if let Some(manifest) = &entry.desired.manifest {
-                self.around.registry.list(entry.slot(), &manifest.tools, Unread::default());
+                self.shared.registry.list(entry.slot(), &manifest.tools, Unread::default());
             }
         }
     }

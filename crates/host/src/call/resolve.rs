@@ -47,7 +47,7 @@ impl Which {
 
 /// Finds the tool; waits for a server that has just been started, or has to be.
 pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<CatalogTool>, HostError> {
-    let catalog = host.around.registry.snapshot();
+    let catalog = host.shared.registry.snapshot();
     match which {
         Which::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
         Which::Listed(listed) | Which::Resolved(listed, _) => {
@@ -79,7 +79,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<CatalogTo
             }
             let Some(slot) = part.slot.clone() else { return Err(host.not_connected(server)) };
             slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
-            let catalog = host.around.registry.snapshot();
+            let catalog = host.shared.registry.snapshot();
             let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
             match found {
                 Some((part, listed)) => allowed(&catalog, part, listed),
@@ -94,7 +94,7 @@ pub(super) fn still(host: &Inner, listed: &CatalogTool) -> Result<(), HostError>
     if matches!(listed.target, Target::Local(_)) {
         return Ok(());
     }
-    let catalog = host.around.registry.snapshot();
+    let catalog = host.shared.registry.snapshot();
     let Some(part) = catalog.part(&listed.server) else {
         return Err(not_ready(&listed.server, Status::Stopped));
     };

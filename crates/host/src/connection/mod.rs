@@ -11,11 +11,11 @@ mod refresh;
 mod resume;
 mod retry;
 mod running;
-mod surroundings;
+mod shared_state;
 mod task;
 
 pub(crate) use reach::Ways;
 pub use reach::{CredentialProvider, TokenSource};
 pub(crate) use resume::Sentinel;
 pub(crate) use running::Running;
-pub(crate) use surroundings::Surroundings;
+pub(crate) use shared_state::SharedState;

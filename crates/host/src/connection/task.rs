@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::Off;
-use crate::connection::Surroundings;
+use crate::connection::SharedState;
 use crate::connection::refresh::{Cause, Refresh};
 use crate::connection::retry::{Next, Retry, STABLE};
 use crate::event::Event;
@@ -31,14 +31,14 @@ const LAST_WORDS: usize = 4 * 1024;
 const PROBE: Duration = Duration::from_secs(10);
 
 /// Keeps a server as it is wanted, until it is wanted no more.
-pub(crate) async fn keep(slot: Arc<Slot>, around: Arc<Surroundings>) {
+pub(crate) async fn keep(slot: Arc<Slot>, shared: Arc<SharedState>) {
     let wanted = slot.wanted();
-    Keeper { slot, around, wanted, verdict: None, away: None, opened: 0 }.run().await;
+    Keeper { slot, shared, wanted, verdict: None, away: None, opened: 0 }.run().await;
 }
 
 struct Keeper {
     slot: Arc<Slot>,
-    around: Arc<Surroundings>,
+    shared: Arc<SharedState>,
     wanted: watch::Receiver<Wanted>,
     /// What an earlier session found out about the server.
     verdict: Option<Verdict>,
@@ -96,7 +96,7 @@ impl Keeper {
         loop {
             let began = Instant::now();
             self.tell(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
-            let opening = open(Arc::clone(&self.slot), Arc::clone(&self.around), self.verdict);
+            let opening = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.verdict);
             let opened = tokio::select! {
                 biased;
                 _ = self.wanted.changed() => return,
@@ -105,7 +105,7 @@ impl Keeper {
             let (failure, session) = match opened {
                 Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
                     (Some(failure), session) => (failure, Some(session)),
-                    (None, session) => return leave(&session, &self.around).await,
+                    (None, session) => return leave(&session, &self.shared).await,
                 },
                 Err(failure) => (failure, None),
             };
@@ -119,7 +119,7 @@ impl Keeper {
             self.tell(round, status);
             // Said first: what is lost may take its time to be left.
             if let Some(session) = session {
-                leave(&session, &self.around).await;
+                leave(&session, &self.shared).await;
             }
             if self.wait(until).await == Woke::Wanted {
                 return;
@@ -137,7 +137,7 @@ impl Keeper {
                 () = at(until) => return Woke::Time,
                 () = at(forget) => {
                     self.away = None;
-                    self.around.registry.forget(self.slot.id);
+                    self.shared.registry.forget(self.slot.id);
                 }
             }
         }
@@ -181,7 +181,7 @@ impl Keeper {
     ) -> Option<Failure> {
         let slot = Arc::clone(&self.slot);
         let mut state = session.watch_state();
-        let mut woken = self.around.woken.subscribe();
+        let mut woken = self.shared.woken.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
         let mut hears = true;
         let mut listing: Option<(Cause, BoxFuture<'_, Listed>)> = None;
@@ -200,7 +200,7 @@ impl Keeper {
                     self.tell(health.round, Status::Degraded { terms: Arc::clone(&health.terms), failure });
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
-                // The sender is in what surrounds us, and lives as long.
+                // The sender is in the shared state, which outlives this task.
                 Ok(()) = woken.changed() => {
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
@@ -239,7 +239,7 @@ impl Keeper {
     fn take_in(&self, tools: Listed) -> Result<Novelty, Failure> {
         let listing = tools.map_err(Failure::from)?;
         let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
-        Ok(self.around.registry.list(&self.slot, &listing, unread))
+        Ok(self.shared.registry.list(&self.slot, &listing, unread))
     }
 
     /// Says how the server is after its list came, or did not.
@@ -259,14 +259,14 @@ impl Keeper {
                     // A change of the tools may be among them.
                     refresh.change(Instant::now());
                 }
-                self.around.events.tell(Event::Told { server: Arc::clone(&self.slot.name), change });
+                self.shared.events.tell(Event::Told { server: Arc::clone(&self.slot.name), change });
             }
         }
     }
 
     fn tell(&self, round: u64, status: Status) {
         self.slot.tell(round, status.clone());
-        self.around.events.tell(Event::Status { server: Arc::clone(&self.slot.name), status });
+        self.shared.events.tell(Event::Status { server: Arc::clone(&self.slot.name), status });
     }
 }
 
@@ -304,11 +304,11 @@ fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant
 }
 
 /// Ends a session in order.
-async fn leave(session: &ClientSession, around: &Surroundings) {
+async fn leave(session: &ClientSession, shared: &SharedState) {
     // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
     // take its time to leave.
     tokio::task::yield_now().await;
-    if around.detaches.load(Ordering::Acquire) {
+    if shared.detaches.load(Ordering::Acquire) {
         session.close_detached().await;
     } else {
         session.close().await;
@@ -318,25 +318,25 @@ async fn leave(session: &ClientSession, around: &Surroundings) {
 /// Opens a session within its startup timeout, and lists its tools.
 async fn open(
     slot: Arc<Slot>,
-    around: Arc<Surroundings>,
+    shared: Arc<SharedState>,
     verdict: Option<Verdict>,
 ) -> Result<Opened, Failure> {
     let spec = &slot.spec;
     let late = || CallError::TimedOut { phase: Phase::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
-        let dial = around.ways.dial(&slot.name, spec, &slot.sight).await?;
-        let mut limits = around.limits.clone();
+        let dial = shared.ways.dial(&slot.name, spec, &slot.sight).await?;
+        let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
         limits.probe = limits.probe.min(spec.startup_timeout / 2);
         if let Some(call) = spec.call_timeout {
             limits.call_total = call;
             limits.call_idle = limits.call_idle.max(call);
         }
-        let mut client = around.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
+        let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
         if let Some(verdict) = verdict {
             client = client.with_verdict(verdict);
         }
-        if let Some(roots) = around.roots.read().clone() {
+        if let Some(roots) = shared.roots.read().clone() {
             client = client.with_roots(roots);
         }
         let session = client.connect(dial).await?;

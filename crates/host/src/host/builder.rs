@@ -11,7 +11,7 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::connection::{CredentialProvider, Surroundings, TokenSource, Ways};
+use crate::connection::{CredentialProvider, SharedState, TokenSource, Ways};
 use crate::event::Announcer;
 use crate::host::Host;
 use crate::local_tool::LocalTool;
@@ -202,7 +202,7 @@ impl HostBuilder {
     pub fn build(self) -> Host {
         let events = Announcer::new();
         let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
-        let around = Surroundings {
+        let shared = SharedState {
             ways: self.ways,
             registry,
             events,
@@ -215,8 +215,8 @@ impl HostBuilder {
         let (own, with) = (self.own, self.resources == Builtins::With);
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();
-            around.registry.add_own(builtin.chain(own));
-            Inner::new(Arc::new(around), self.settings, self.abilities, self.gate)
+            shared.registry.add_own(builtin.chain(own));
+            Inner::new(Arc::new(shared), self.settings, self.abilities, self.gate)
         });
         Host { inner }
     }

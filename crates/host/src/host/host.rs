@@ -47,13 +47,13 @@ impl Host {
 
     /// Registers a server in this program, to be reached by name.
     pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
-        self.inner.around.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self.inner.shared.ways.in_process.write().insert(name.into(), Arc::clone(server));
     }
 
     /// Sets the roots that every server is told, and tells those that are connected.
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
         let roots = roots.into();
-        *self.inner.around.roots.write() = Some(roots.clone());
+        *self.inner.shared.roots.write() = Some(roots.clone());
         for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
             // One that has just been lost is told when it is opened again.
             let _ = session.set_roots(roots.clone());
@@ -156,10 +156,10 @@ impl Host {
         }
         let switch = if enabled { Switch::On } else { Switch::Off };
         slot.set_switch(switch);
-        self.inner.around.registry.switch(slot.id, switch);
+        self.inner.shared.registry.switch(slot.id, switch);
         if !(enabled && slot.is_unstarted()) {
             let (server, status) = (Arc::clone(&slot.name), slot.status());
-            self.inner.around.events.tell(Event::Status { server, status });
+            self.inner.shared.events.tell(Event::Status { server, status });
             return Ok(());
         }
         let round = slot.start();
@@ -270,7 +270,7 @@ impl Host {
 
     /// The catalogue of now: a snapshot that does not change.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.inner.around.registry.snapshot()
+        self.inner.shared.registry.snapshot()
     }
 
     /// All tools that can be called now: first the application's own (among them the built-in ones that read resources, listed
@@ -307,7 +307,7 @@ impl Host {
         tools: impl IntoIterator<Item = T>,
     ) -> Vec<Arc<str>> {
         let tools = tools.into_iter().map(|tool| Arc::from(tool.as_ref())).collect();
-        self.inner.around.registry.set_denied(server, tools)
+        self.inner.shared.registry.set_denied(server, tools)
     }
 
     /// Why a tool is missing or refused.
@@ -327,12 +327,12 @@ impl Host {
 
     /// Definitions as they were first seen, to be handed to the next host.
     pub fn pins(&self) -> Pins {
-        self.inner.around.registry.pins()
+        self.inner.shared.registry.pins()
     }
 
     /// Whether a tool is listed with another definition than the one it was pinned with.
     pub fn has_drifted(&self, server: &str, tool: &str) -> bool {
-        self.inner.around.registry.has_drifted(server, tool)
+        self.inner.shared.registry.has_drifted(server, tool)
     }
 
     /// Accepts the current definition of one tool.
@@ -341,7 +341,7 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definition(&self, server: &str, tool: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.around.registry.accept_tool(server, tool);
+        self.inner.shared.registry.accept_tool(server, tool);
         Ok(())
     }
 
@@ -351,18 +351,18 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definitions(&self, server: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.around.registry.accept(server);
+        self.inner.shared.registry.accept(server);
         Ok(())
     }
 
     /// Puts a tool of the application into the catalogue; one of its name gives way.
     pub fn add_tool(&self, tool: Arc<dyn LocalTool>) {
-        self.inner.around.registry.add_own([tool]);
+        self.inner.shared.registry.add_own([tool]);
     }
 
     /// Takes a tool of the application out.
     pub fn remove_tool(&self, name: &str) {
-        self.inner.around.registry.remove_own(name);
+        self.inner.shared.registry.remove_own(name);
     }
 
     /// Calls a tool of a server. Await it for a typed error or a result.
@@ -401,7 +401,7 @@ impl Host {
 
     /// What happens from now on.
     pub fn events(&self) -> Events {
-        self.inner.around.events.listen()
+        self.inner.shared.events.listen()
     }
 
     /// What was counted of all calls.
@@ -422,7 +422,7 @@ impl Host {
     /// As [`Self::close`], for a program that is about to end: the supervisors of server processes stop them in order and
     /// are not waited for.
     pub async fn close_detached(&self) {
-        self.inner.around.detaches.store(true, Ordering::Release);
+        self.inner.shared.detaches.store(true, Ordering::Release);
         self.close().await;
     }
 
@@ -434,7 +434,7 @@ impl Host {
             table.sentinel = None;
             (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
         };
-        self.inner.around.registry.place(&[], None);
+        self.inner.shared.registry.place(&[], None);
         let mut closing = JoinSet::new();
         for entry in entries {
             closing.spawn(entry.running.close());

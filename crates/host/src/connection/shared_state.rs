@@ -14,7 +14,7 @@ use crate::registry::Registry;
 
 /// What all tasks of a host share.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct SharedState {
     pub(crate) ways: Ways,
     pub(crate) registry: Registry,
     pub(crate) events: Announcer,
