@@ -324,7 +324,7 @@ async fn open(
     let spec = &slot.spec;
     let late = || CallError::TimedOut { phase: Phase::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
-        let dial = shared.ways.dial(&slot.name, spec, &slot.sight).await?;
+        let dial = shared.connectors.dial(&slot.name, spec, &slot.sight).await?;
         let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
         limits.probe = limits.probe.min(spec.startup_timeout / 2);

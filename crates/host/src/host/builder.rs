@@ -11,7 +11,7 @@ use switchboard_session::{Client, Offer};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::connection::{CredentialProvider, SharedState, TokenSource, Ways};
+use crate::connection::{Connectors, CredentialProvider, SharedState, TokenSource};
 use crate::event::Announcer;
 use crate::host::Host;
 use crate::local_tool::LocalTool;
@@ -30,7 +30,7 @@ pub struct HostBuilder {
     limits: Limits,
     abilities: Abilities,
     roots: Option<Vec<Root>>,
-    ways: Ways,
+    connectors: Connectors,
     naming: Naming,
     on_drift: OnDrift,
     pins: Pins,
@@ -53,7 +53,7 @@ impl HostBuilder {
             limits: Limits::default(),
             abilities: Abilities::none(),
             roots: None,
-            ways: Ways::default(),
+            connectors: Connectors::default(),
             naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
             pins: Pins::new(),
@@ -96,19 +96,19 @@ impl HostBuilder {
 
     /// A server in this program, to be reached by name.
     pub fn with_server(self, name: impl Into<String>, server: &Arc<Server>) -> Self {
-        self.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self.connectors.in_process.write().insert(name.into(), Arc::clone(server));
         self
     }
 
     /// Who gives tokens for connectors.
     pub fn with_token_source(mut self, tokens: Arc<dyn TokenSource>) -> Self {
-        self.ways.tokens = Some(tokens);
+        self.connectors.tokens = Some(tokens);
         self
     }
 
     /// Who gives credentials for servers over HTTP.
     pub fn with_credentials(mut self, credentials: Arc<dyn CredentialProvider>) -> Self {
-        self.ways.credentials = Some(credentials);
+        self.connectors.credentials = Some(credentials);
         self
     }
 
@@ -203,7 +203,7 @@ impl HostBuilder {
         let events = Announcer::new();
         let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
         let shared = SharedState {
-            ways: self.ways,
+            connectors: self.connectors,
             registry,
             events,
             client: self.client,

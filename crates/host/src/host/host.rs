@@ -47,7 +47,7 @@ impl Host {
 
     /// Registers a server in this program, to be reached by name.
     pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
-        self.inner.shared.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self.inner.shared.connectors.in_process.write().insert(name.into(), Arc::clone(server));
     }
 
     /// Sets the roots that every server is told, and tells those that are connected.

@@ -32,16 +32,16 @@ pub trait CredentialProvider: Send + Sync + fmt::Debug {
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
 }
 
-/// All that is needed to reach any server.
+/// Makes the dial of any server: registered servers, tokens and credentials.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct Connectors {
     /// Servers in this program. Held for a lookup, never across an await.
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
     pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
-impl Ways {
+impl Connectors {
     /// Returns the dial of a server. The process of one that is started here is shown through `sight`.
     pub(crate) async fn dial(
         &self,
