@@ -13,7 +13,7 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::server_spec::ServerSpec;
-use crate::slot::Sight;
+use crate::slot::ChildSlot;
 use crate::status::Failure;
 use crate::transport::Transport;
 
@@ -42,16 +42,16 @@ pub(crate) struct Connectors {
 }
 
 impl Connectors {
-    /// Returns the dial of a server. The process of one that is started here is shown through `sight`.
+    /// Returns the dial of a server. The process of one that is started here is shown through `child`.
     pub(crate) async fn dial(
         &self,
         server: &str,
         spec: &ServerSpec,
-        sight: &Arc<Sight>,
+        child: &Arc<ChildSlot>,
     ) -> Result<Arc<dyn Dial>, Failure> {
         match &spec.transport {
             Transport::Stdio(stdio) => {
-                Ok(Arc::new(Started { command: stdio.as_ref().clone(), sight: Arc::clone(sight) }))
+                Ok(Arc::new(Started { command: stdio.as_ref().clone(), child: Arc::clone(child) }))
             }
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
@@ -90,7 +90,7 @@ impl Connectors {
 /// A program that is started for each first rung; one that lives is asked again in the older way.
 struct Started {
     command: Stdio,
-    sight: Arc<Sight>,
+    child: Arc<ChildSlot>,
 }
 
 impl Started {
@@ -99,7 +99,7 @@ impl Started {
             (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
                 let (link, child) = self.command.start()?;
-                self.sight.show(child);
+                self.child.set(child);
                 Ok(link)
             }
         }

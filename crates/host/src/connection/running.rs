@@ -35,7 +35,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
-        self.slot.sight.close();
+        self.slot.child.clear();
         self.slot.want(Run::Gone);
         self.slot.tell(u64::MAX, Status::Stopped);
     }

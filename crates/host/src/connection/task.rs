@@ -324,7 +324,7 @@ async fn open(
     let spec = &slot.spec;
     let late = || CallError::TimedOut { phase: Phase::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
-        let dial = shared.connectors.dial(&slot.name, spec, &slot.sight).await?;
+        let dial = shared.connectors.dial(&slot.name, spec, &slot.child).await?;
         let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
         limits.probe = limits.probe.min(spec.startup_timeout / 2);
@@ -360,7 +360,7 @@ async fn open(
 
 /// A server that did not answer in time, with what it wrote instead.
 fn silent(error: CallError, slot: &Slot) -> Failure {
-    let stderr = slot.sight.child().map(|child| child.stderr_tail()).unwrap_or_default();
+    let stderr = slot.child.get().map(|child| child.stderr_tail()).unwrap_or_default();
     match stderr.is_empty() {
         true => Failure::Session(error),
         false => Failure::Silent { error, stderr: last(&stderr, LAST_WORDS).to_owned() },

@@ -248,7 +248,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn child(&self, name: &str) -> Result<Option<ChildHandle>, HostError> {
-        Ok(self.inner.slot(name)?.sight.child())
+        Ok(self.inner.slot(name)?.child.get())
     }
 
     /// What to remember of a server, so that it need not be started next time before it is used.

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::answers::Desk;
 use crate::config::{Off, Start};
 use crate::server_spec::ServerSpec;
-use crate::slot::Sight;
+use crate::slot::ChildSlot;
 use crate::slot::turns::Turns;
 use crate::status::{Status, StatusKind};
 use crate::telemetry::Meter;
@@ -40,7 +40,7 @@ pub(crate) struct Slot {
     pub(crate) turns: Turns,
     /// Memory for the compiled patterns of all its schemas.
     pub(crate) patterns: PatternBudget,
-    pub(crate) sight: Arc<Sight>,
+    pub(crate) child: Arc<ChildSlot>,
     is_off: AtomicBool,
     wanted: watch::Sender<Wanted>,
     seen: watch::Sender<Seen>,
@@ -144,7 +144,7 @@ impl Slot {
             meter: Meter::default(),
             turns: Turns::new(most_calls),
             patterns: PatternBudget::default(),
-            sight: Arc::default(),
+            child: Arc::default(),
             is_off: AtomicBool::new(is_off),
             wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
