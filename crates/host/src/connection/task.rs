@@ -155,7 +155,7 @@ impl Keeper {
             Ok(terms) => Arc::new(terms.clone()),
             Err(error) => return (Some(error.into()), session),
         };
-        self.slot.trouble().forget();
+        self.slot.health_signal().clear();
         self.verdict = session.verdict().ok();
         self.away = None;
         self.opened += 1;
@@ -192,7 +192,7 @@ impl Keeper {
                 biased;
                 _ = self.wanted.changed() => return None,
                 failure = lost(&mut state) => return Some(failure),
-                error = slot.trouble().next() => {
+                error = slot.health_signal().next() => {
                     let failure = Failure::from(error);
                     if failure.challenge().is_some() {
                         return Some(failure);

@@ -48,7 +48,7 @@ pub(crate) struct Slot {
     session: RwLock<Option<ClientSession>>,
     /// How many sessions there have been.
     opened: AtomicU64,
-    trouble: Trouble,
+    health_signal: HealthSignal,
 }
 
 /// What is wanted of a slot's task.
@@ -81,27 +81,27 @@ pub(crate) struct Seen {
     pub(crate) status: Status,
 }
 
-/// What calls found out about the connection.
+/// Errors of calls that say something about the connection, for its task.
 #[derive(Debug, Default)]
-pub(crate) struct Trouble {
-    told: Notify,
+pub(crate) struct HealthSignal {
+    changed: Notify,
     last: Mutex<Option<CallError>>,
 }
 
-impl Trouble {
-    /// Forgets what calls on an earlier connection found out.
-    pub(crate) fn forget(&self) {
+impl HealthSignal {
+    /// Forgets an error of a call on an earlier connection.
+    pub(crate) fn clear(&self) {
         *self.last.lock() = None;
     }
 
-    /// The next trouble that a call had.
+    /// Waits for the next error of a call.
     pub(crate) async fn next(&self) -> CallError {
         loop {
-            let told = self.told.notified();
+            let changed = self.changed.notified();
             if let Some(error) = self.last.lock().take() {
                 return error;
             }
-            told.await;
+            changed.await;
         }
     }
 }
@@ -150,7 +150,7 @@ impl Slot {
             seen: watch::Sender::new(Seen { round: 0, status }),
             session: RwLock::new(None),
             opened: AtomicU64::new(0),
-            trouble: Trouble::default(),
+            health_signal: HealthSignal::default(),
         }
     }
 
@@ -313,13 +313,13 @@ impl Slot {
             other => other.ends_connection(),
         };
         if says_something {
-            *self.trouble.last.lock() = Some(error.clone());
-            self.trouble.told.notify_one();
+            *self.health_signal.last.lock() = Some(error.clone());
+            self.health_signal.changed.notify_one();
         }
     }
 
-    pub(crate) fn trouble(&self) -> &Trouble {
-        &self.trouble
+    pub(crate) fn health_signal(&self) -> &HealthSignal {
+        &self.health_signal
     }
 
     pub(crate) fn wanted(&self) -> watch::Receiver<Wanted> {
