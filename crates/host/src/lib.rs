@@ -43,7 +43,6 @@
 pub mod config;
 pub mod permission;
 
-mod answers;
 mod attempt;
 mod builtin;
 mod call;
@@ -54,6 +53,7 @@ mod host;
 mod local_tool;
 mod manifest;
 mod policy;
+mod question_router;
 mod registry;
 mod report;
 mod resources;

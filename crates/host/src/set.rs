@@ -10,11 +10,11 @@ use switchboard_protocol::Tool;
 use switchboard_session::client::{Abilities, Listing};
 use tokio::task::JoinSet;
 
-use crate::answers::Desk;
 use crate::connection::{Running, Sentinel, SharedState};
 use crate::error::HostError;
 use crate::permission::{Gate, Known};
 use crate::policy::CallSettings;
+use crate::question_router::QuestionRouter;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
@@ -222,8 +222,8 @@ impl Inner {
     pub(crate) fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
         table.sentinel.get_or_insert_with(|| Sentinel::new(self.shared.woken.clone()));
         let name: Arc<str> = name.into();
-        let desk = Desk::new(Arc::clone(&name), self.abilities);
-        let slot = Arc::new(Slot::new(name, desired.clone(), desk));
+        let questions = QuestionRouter::new(Arc::clone(&name), self.abilities);
+        let slot = Arc::new(Slot::new(name, desired.clone(), questions));
         Entry { running: Running::new(slot, Arc::clone(&self.shared)), desired }
     }
 

@@ -9,12 +9,12 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
-use crate::answers::Silent;
 use crate::call::resolve::{Which, resolve, still};
 use crate::call::span::{call_span, error_type};
 use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
 use crate::policy::{CallDecision, ProposedCall, Replay};
+use crate::question_router::Silent;
 use crate::registry::{CatalogTool, Target};
 use crate::run::{self, Run};
 use crate::set::Inner;
@@ -241,9 +241,9 @@ impl ToolCall {
             Some(run) => (run.id(), run.answers()),
             None => (run::next_id(), None),
         };
-        let seat = slot.desk.sit(id, answers);
+        let active_call = slot.questions.register_call(id, answers);
         let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
-        if seat.is_some() {
+        if active_call.is_some() {
             call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }
         if let Some(total) = self.total {

@@ -332,7 +332,7 @@ async fn open(
             limits.call_total = call;
             limits.call_idle = limits.call_idle.max(call);
         }
-        let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
+        let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.questions));
         if let Some(verdict) = verdict {
             client = client.with_verdict(verdict);
         }

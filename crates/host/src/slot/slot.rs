@@ -13,8 +13,8 @@ use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::answers::Desk;
 use crate::config::{Off, Start};
+use crate::question_router::QuestionRouter;
 use crate::server_spec::ServerSpec;
 use crate::slot::ChildSlot;
 use crate::slot::turns::Turns;
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     pub(crate) id: u64,
     pub(crate) name: Arc<str>,
     pub(crate) spec: ServerSpec,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) questions: Arc<QuestionRouter>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
     /// Memory for the compiled patterns of all its schemas.
@@ -123,7 +123,7 @@ pub(crate) enum Outset {
 }
 
 impl Slot {
-    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, desk: Desk) -> Self {
+    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let is_off = spec.start == Start::Off(Off::Disabled);
         let status = match spec.start {
@@ -140,7 +140,7 @@ impl Slot {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             spec,
-            desk: Arc::new(desk),
+            questions: Arc::new(questions),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
             patterns: PatternBudget::default(),
