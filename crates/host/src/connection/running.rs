@@ -19,7 +19,7 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the task. Nothing happens until the slot [begins](Slot::begin).
     pub(crate) fn new(slot: Arc<Slot>, shared: Arc<SharedState>) -> Self {
-        let task = tokio::spawn(task::keep(Arc::clone(&slot), shared));
+        let task = tokio::spawn(task::run(Arc::clone(&slot), shared));
         Self { slot, task }
     }
 

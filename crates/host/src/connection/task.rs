@@ -1,7 +1,6 @@
-//! The task that keeps one server running: opens it, hears it, opens it again when it is lost.
+//! Connection task: one per configured server. Connects, serves the session, reconnects with backoff.
 //!
-//! It does one thing at a time, and whatever it waits for, it also waits for another wish: what is wanted of a server
-//! takes effect at once, whatever the server is doing.
+//! Every await also selects on the desired state, so a change (disable, reconnect, remove) takes effect immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,30 +19,30 @@ use crate::connection::refresh::{Cause, Refresh};
 use crate::connection::retry::{Next, Retry, STABLE};
 use crate::event::Event;
 use crate::registry::{Novelty, Unread};
-use crate::slot::{Run, Slot, Wanted};
+use crate::slot::{DesiredState, Run, Slot};
 use crate::status::{Failure, Status};
 
-/// How long the tools of a server that is away stay listed.
-const AWAY: Duration = Duration::from_secs(10 * 60);
+/// How long the tools of a lost server stay listed.
+const GRACE_PERIOD: Duration = Duration::from_secs(10 * 60);
 /// What an error carries of a server's stderr.
 const LAST_WORDS: usize = 4 * 1024;
 /// How long a server whose calls failed may take to say that it is alive.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// Keeps a server as it is wanted, until it is wanted no more.
-pub(crate) async fn keep(slot: Arc<Slot>, shared: Arc<SharedState>) {
-    let wanted = slot.wanted();
-    Keeper { slot, shared, wanted, verdict: None, away: None, opened: 0 }.run().await;
+/// Runs the connection task of a slot until the slot is removed.
+pub(crate) async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
+    let desired = slot.desired();
+    ConnectionTask { slot, shared, desired, verdict: None, lost_at: None, opened: 0 }.run().await;
 }
 
-struct Keeper {
+struct ConnectionTask {
     slot: Arc<Slot>,
     shared: Arc<SharedState>,
-    wanted: watch::Receiver<Wanted>,
+    desired: watch::Receiver<DesiredState>,
     /// What an earlier session found out about the server.
     verdict: Option<Verdict>,
-    /// Since when it is away while its tools are still listed.
-    away: Option<Instant>,
+    /// When the connection was lost; its tools stay listed for a grace period after that.
+    lost_at: Option<Instant>,
     /// How often it was opened.
     opened: u64,
 }
@@ -54,23 +53,23 @@ struct Opened {
     changes: Changes,
     /// Held for what its drop does: a modern server tells only who listens.
     listening: Option<Listening>,
-    tools: Listed,
+    tools: ToolListResult,
 }
 
-/// What asking for the tools came to.
-type Listed = Result<Arc<Listing<Tool>>, CallError>;
+/// The outcome of listing tools.
+type ToolListResult = Result<Arc<Listing<Tool>>, CallError>;
 
 /// Why a wait is over.
 #[derive(PartialEq, Eq)]
-enum Woke {
-    Wanted,
-    Time,
+enum WaitOutcome {
+    DesiredStateChanged,
+    Elapsed,
 }
 
-impl Keeper {
+impl ConnectionTask {
     async fn run(&mut self) {
         loop {
-            let Wanted { round, run } = *self.wanted.borrow_and_update();
+            let DesiredState { round, run } = *self.desired.borrow_and_update();
             match run {
                 Run::Held => {}
                 Run::Off(Off::Disabled) => self.tell(round, Status::Disabled),
@@ -80,18 +79,18 @@ impl Keeper {
                 Run::Up => {
                     // Somebody asked, so nothing that failed before counts.
                     self.verdict = None;
-                    Box::pin(self.stay_up(round)).await;
+                    Box::pin(self.run_until_changed(round)).await;
                     continue;
                 }
             }
-            if self.wanted.changed().await.is_err() {
+            if self.desired.changed().await.is_err() {
                 return;
             }
         }
     }
 
-    /// Keeps the server up until something else is wanted.
-    async fn stay_up(&mut self, round: u64) {
+    /// Connects and serves the session until the desired state changes.
+    async fn run_until_changed(&mut self, round: u64) {
         let mut retry = Retry::new(self.slot.spec.restart);
         loop {
             let began = Instant::now();
@@ -99,52 +98,52 @@ impl Keeper {
             let opening = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.verdict);
             let opened = tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return,
+                _ = self.desired.changed() => return,
                 opened = Box::pin(opening) => opened,
             };
             let (failure, session) = match opened {
-                Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
+                Ok(opened) => match Box::pin(self.serve_session(round, opened, &mut retry)).await {
                     (Some(failure), session) => (failure, Some(session)),
-                    (None, session) => return leave(&session, &self.shared).await,
+                    (None, session) => return close(&session, &self.shared).await,
                 },
                 Err(failure) => (failure, None),
             };
-            tracing::debug!(server = %self.slot.name, error = %failure, "a server is not there");
-            self.away.get_or_insert_with(Instant::now);
+            tracing::debug!(server = %self.slot.name, error = %failure, "connection lost");
+            self.lost_at.get_or_insert_with(Instant::now);
             let next = match failure.challenge() {
                 Some(_) => Next::GiveUp,
-                None => retry.failed(&failure, began.elapsed(), dice()),
+                None => retry.failed(&failure, began.elapsed(), jitter()),
             };
             let (status, until) = after(next, failure, retry.failures());
             self.tell(round, status);
             // Said first: what is lost may take its time to be left.
             if let Some(session) = session {
-                leave(&session, &self.shared).await;
+                close(&session, &self.shared).await;
             }
-            if self.wait(until).await == Woke::Wanted {
+            if self.wait(until).await == WaitOutcome::DesiredStateChanged {
                 return;
             }
         }
     }
 
-    /// Waits for another wish, at most until then; takes the tools out when it has been away too long.
-    async fn wait(&mut self, until: Option<Instant>) -> Woke {
+    /// Waits for the desired state to change, at most until then; removes the tools when the grace period is over.
+    async fn wait(&mut self, until: Option<Instant>) -> WaitOutcome {
         loop {
-            let forget = self.away.map(|since| since + AWAY);
+            let forget = self.lost_at.map(|since| since + GRACE_PERIOD);
             tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return Woke::Wanted,
-                () = at(until) => return Woke::Time,
+                _ = self.desired.changed() => return WaitOutcome::DesiredStateChanged,
+                () = at(until) => return WaitOutcome::Elapsed,
                 () = at(forget) => {
-                    self.away = None;
+                    self.lost_at = None;
                     self.shared.registry.forget(self.slot.id);
                 }
             }
         }
     }
 
-    /// Looks after an open session until it is lost, which is a failure, or no longer wanted. Gives it back to be left.
-    async fn attend(
+    /// Serves an open session until it is lost, which is a failure, or the desired state changes. Returns it to be closed.
+    async fn serve_session(
         &mut self,
         round: u64,
         opened: Opened,
@@ -157,7 +156,7 @@ impl Keeper {
         };
         self.slot.health_signal().clear();
         self.verdict = session.verdict().ok();
-        self.away = None;
+        self.lost_at = None;
         self.opened += 1;
         if self.opened > 1 {
             self.slot.meter.reconnected();
@@ -184,13 +183,13 @@ impl Keeper {
         let mut woken = self.shared.woken.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
         let mut hears = true;
-        let mut listing: Option<(Cause, BoxFuture<'_, Listed>)> = None;
+        let mut listing: Option<(Cause, BoxFuture<'_, ToolListResult>)> = None;
         let mut probing: Option<BoxFuture<'_, Result<(), CallError>>> = None;
         loop {
             let due = health.refresh.due().filter(|_| listing.is_none());
             tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return None,
+                _ = self.desired.changed() => return None,
                 failure = lost(&mut state) => return Some(failure),
                 error = slot.health_signal().next() => {
                     let failure = Failure::from(error);
@@ -204,7 +203,7 @@ impl Keeper {
                 Ok(()) = woken.changed() => {
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
-                alive = run(&mut probing) => {
+                alive = poll_if_some(&mut probing) => {
                     probing = None;
                     match alive {
                         Ok(()) => self.tell(health.round, health.status()),
@@ -236,7 +235,7 @@ impl Keeper {
     }
 
     /// Takes in what the server listed. On failure the last good list stays.
-    fn take_in(&self, tools: Listed) -> Result<Novelty, Failure> {
+    fn take_in(&self, tools: ToolListResult) -> Result<Novelty, Failure> {
         let listing = tools.map_err(Failure::from)?;
         let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
         Ok(self.shared.registry.list(&self.slot, &listing, unread))
@@ -303,8 +302,8 @@ fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant
     }
 }
 
-/// Ends a session in order.
-async fn leave(session: &ClientSession, shared: &SharedState) {
+/// Closes a session in order.
+async fn close(session: &ClientSession, shared: &SharedState) {
     // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
     // take its time to leave.
     tokio::task::yield_now().await;
@@ -416,7 +415,7 @@ async fn probe(session: &ClientSession) -> Result<(), CallError> {
 }
 
 /// What a future comes to; never, without one.
-async fn run<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
+async fn poll_if_some<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,
@@ -438,8 +437,8 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Between 0 and 1.
-fn dice() -> f64 {
+/// Returns a random factor between 0 and 1 for the pause before a retry.
+fn jitter() -> f64 {
     let mut bytes = [0; 4];
     // Without randomness the pause is merely the shortest.
     let _ = getrandom::fill(&mut bytes);

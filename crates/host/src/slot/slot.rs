@@ -42,7 +42,7 @@ pub(crate) struct Slot {
     pub(crate) patterns: PatternBudget,
     pub(crate) child: Arc<ChildSlot>,
     is_off: AtomicBool,
-    wanted: watch::Sender<Wanted>,
+    desired: watch::Sender<DesiredState>,
     seen: watch::Sender<Seen>,
     // Held for a clone or a swap, never across an await.
     session: RwLock<Option<ClientSession>>,
@@ -51,10 +51,10 @@ pub(crate) struct Slot {
     health_signal: HealthSignal,
 }
 
-/// What is wanted of a slot's task.
+/// The state that a slot's task brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// Goes up with every wish, so that the same one can be made again.
+pub(crate) struct DesiredState {
+    /// Goes up with every change, so that the same state can be asked for again.
     pub(crate) round: u64,
     pub(crate) run: Run,
 }
@@ -146,7 +146,7 @@ impl Slot {
             patterns: PatternBudget::default(),
             child: Arc::default(),
             is_off: AtomicBool::new(is_off),
-            wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
+            desired: watch::Sender::new(DesiredState { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
             session: RwLock::new(None),
             opened: AtomicU64::new(0),
@@ -202,27 +202,27 @@ impl Slot {
 
     /// Wakes a server that sleeps; does nothing to one that runs or may not.
     pub(crate) fn wake(&self) -> u64 {
-        self.wanted.send_if_modified(|wanted| {
+        self.desired.send_if_modified(|wanted| {
             let sleeps = wanted.run == Run::Asleep;
             if sleeps {
-                *wanted = Wanted { round: wanted.round + 1, run: Run::Up };
+                *wanted = DesiredState { round: wanted.round + 1, run: Run::Up };
             }
             sleeps
         });
-        self.wanted.borrow().round
+        self.desired.borrow().round
     }
 
     /// Whether nobody has started it since its description said not to.
     pub(crate) fn is_unstarted(&self) -> bool {
-        matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
+        matches!(self.desired.borrow().run, Run::Off(_) | Run::Held)
     }
 
     pub(crate) fn want(&self, run: Run) -> u64 {
         let mut round = 0;
-        self.wanted.send_if_modified(|wanted| {
+        self.desired.send_if_modified(|wanted| {
             let may_change = wanted.run != Run::Gone;
             if may_change {
-                *wanted = Wanted { round: wanted.round + 1, run };
+                *wanted = DesiredState { round: wanted.round + 1, run };
             }
             round = wanted.round;
             may_change
@@ -322,8 +322,8 @@ impl Slot {
         &self.health_signal
     }
 
-    pub(crate) fn wanted(&self) -> watch::Receiver<Wanted> {
-        self.wanted.subscribe()
+    pub(crate) fn desired(&self) -> watch::Receiver<DesiredState> {
+        self.desired.subscribe()
     }
 
     pub(crate) fn set_session(&self, session: Option<ClientSession>) {
