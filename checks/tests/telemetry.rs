@@ -49,8 +49,8 @@ async fn a_call_is_exported_by_the_name_of_its_server_and_tool() {
     host.connect("filesystem", InProcess::new(&server)).await.unwrap();
     host.call_tool("filesystem", "read_file", json!({"path": "/a/secret/place"})).await.unwrap();
     host.call_tool("filesystem", "lost_file", json!({})).await.unwrap_err();
-    let readings = host.readings();
-    assert_eq!((readings.calls, readings.failures), (2, 1));
+    let metrics = host.metrics();
+    assert_eq!((metrics.calls, metrics.failures), (2, 1));
     host.close().await;
     provider.force_flush().unwrap();
 

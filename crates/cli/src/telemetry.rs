@@ -15,7 +15,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use switchboard::Host;
-use switchboard::host::Readings;
+use switchboard::host::CallMetrics;
 use switchboard::http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
 use tracing_subscriber::layer::SubscriberExt;
 
@@ -80,20 +80,20 @@ impl Telemetry {
 /// Counters that are read off the host whenever they are sent.
 fn count(counters: &SdkMeterProvider, host: &Host) {
     let meter = counters.meter("switchboard");
-    type Read = fn(&Readings) -> u64;
+    type Read = fn(&CallMetrics) -> u64;
     let rows: [(&str, &str, Read); 5] = [
-        ("mcp.host.calls", "Calls that have ended", |readings| readings.calls),
-        ("mcp.host.failures", "Calls without a result", |readings| readings.failures),
-        ("mcp.host.tool_errors", "Calls whose result says that the tool failed", |readings| {
-            readings.tool_errors
+        ("mcp.host.calls", "Calls that have ended", |metrics| metrics.calls),
+        ("mcp.host.failures", "Calls without a result", |metrics| metrics.failures),
+        ("mcp.host.tool_errors", "Calls whose result says that the tool failed", |metrics| {
+            metrics.tool_errors
         }),
-        ("mcp.host.reconnects", "How often a server was opened again", |readings| readings.reconnects),
-        ("mcp.host.time", "Microseconds that all calls took together", |readings| readings.total_micros),
+        ("mcp.host.reconnects", "How often a server was opened again", |metrics| metrics.reconnects),
+        ("mcp.host.time", "Microseconds that all calls took together", |metrics| metrics.total_micros),
     ];
     for (name, about, read) in rows {
         let host = host.clone();
         let counter = meter.u64_observable_counter(name).with_description(about);
-        counter.with_callback(move |observer| observer.observe(read(&host.readings()), &[])).build();
+        counter.with_callback(move |observer| observer.observe(read(&host.metrics()), &[])).build();
     }
     for (name, share) in [("mcp.host.latency.p50", 0.5), ("mcp.host.latency.p99", 0.99)] {
         let host = host.clone();
@@ -103,7 +103,7 @@ fn count(counters: &SdkMeterProvider, host: &Host) {
             .with_description("What so many calls did not exceed");
         gauge
             .with_callback(move |observer| {
-                if let Some(latency) = host.readings().latency(share) {
+                if let Some(latency) = host.metrics().latency(share) {
                     observer.observe(latency.as_secs_f64(), &[]);
                 }
             })

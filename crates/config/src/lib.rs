@@ -52,7 +52,7 @@ pub use file::{File, Written};
 pub use location::Locations;
 pub use plan::{RESTARTS, STARTUP, ServerPlan};
 pub use read::Warning;
-pub use resolve::{Configured, Ground, Layer, Resolved, Shadowed};
+pub use resolve::{Configured, Layer, ResolveContext, Resolved, Shadowed};
 pub use rule::{Found, Rule, RuleError, Rules, Verdict};
 pub use scope::Scope;
 pub use server_config::{Binding, Kind, ServerConfig, Settings};

@@ -100,9 +100,9 @@ pub struct Resolved {
     pub warnings: Vec<Warning>,
 }
 
-/// What resolving needs to know beside the layers.
+/// What resolving needs beside the layers.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct ResolveContext<'a> {
     /// The project.
     pub project: &'a Path,
     /// What the user approved.
@@ -111,9 +111,9 @@ pub struct Ground<'a> {
     pub variables: Lookup<'a>,
 }
 
-impl std::fmt::Debug for Ground<'_> {
+impl std::fmt::Debug for ResolveContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ground").field("project", &self.project).finish_non_exhaustive()
+        f.debug_struct("ResolveContext").field("project", &self.project).finish_non_exhaustive()
     }
 }
 
@@ -133,12 +133,12 @@ impl Resolved {
             faults.push(fault);
             Approvals::none()
         });
-        let ground = Ground { project: &at.project, approvals: &approvals, variables };
-        Self { faults, ..Self::of(&layers, ground) }
+        let context = ResolveContext { project: &at.project, approvals: &approvals, variables };
+        Self { faults, ..Self::of(&layers, context) }
     }
 
     /// Resolves layers, in whatever order they come.
-    pub fn of(layers: &[Layer], ground: Ground<'_>) -> Self {
+    pub fn of(layers: &[Layer], context: ResolveContext<'_>) -> Self {
         let mut layers: Vec<&Layer> = layers.iter().collect();
         layers.sort_by_key(|layer| layer.scope);
         let mut resolved = Self::default();
@@ -158,7 +158,7 @@ impl Resolved {
                     None => resolved.servers.push(configured(
                         layer.scope,
                         written,
-                        ground,
+                        context,
                         &mut resolved.warnings,
                     )),
                 }
@@ -176,7 +176,7 @@ impl Resolved {
 fn configured(
     scope: Scope,
     written: &Written,
-    ground: Ground<'_>,
+    context: ResolveContext<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Configured {
     let name = written.name.clone();
@@ -199,19 +199,19 @@ fn configured(
             "its tools get longer names; letters, digits, `-` and single `_` in a short name keep them plain";
         warnings.push(Warning::new(&name, text));
     }
-    let approval = (scope == Scope::Project).then(|| ground.approvals.of(ground.project, &name, entry));
+    let approval = (scope == Scope::Project).then(|| context.approvals.of(context.project, &name, entry));
     let plan = match &approval {
         Some(Approval::New | Approval::Changed(_)) => Ok(entry.unapproved()),
         Some(Approval::Approved) | None if entry.settings.disabled => Ok(entry.disabled()),
         Some(Approval::Approved) | None => {
-            entry.resolve(ground.variables).map_err(|fault| fault.under(&name))
+            entry.resolve(context.variables).map_err(|fault| fault.under(&name))
         }
     };
     let trust = entry.settings.trust && scope != Scope::Project;
     let plan = plan.map(|mut plan| {
         if matches!(scope, Scope::Project | Scope::Local) {
             // Wherever this process was started.
-            plan.base_directory = Some(ground.project.to_owned());
+            plan.base_directory = Some(context.project.to_owned());
         }
         plan.settings.trust = trust;
         plan.scope = Some(scope);

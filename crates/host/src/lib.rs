@@ -43,7 +43,6 @@
 pub mod config;
 pub mod permission;
 
-mod answers;
 mod attempt;
 mod builtin;
 mod call;
@@ -51,9 +50,10 @@ mod connection;
 mod error;
 mod event;
 mod host;
+mod local_tool;
 mod manifest;
-mod own_tool;
 mod policy;
+mod question_router;
 mod registry;
 mod report;
 mod resources;
@@ -67,23 +67,25 @@ mod transport;
 mod validation;
 
 pub use call::ToolCall;
-pub use connection::{Logins, TokenSource};
+pub use connection::{CredentialProvider, TokenSource};
 pub use error::HostError;
 pub use event::{Drift, Event, Events, ToolsChanged};
 pub use host::{Host, HostBuilder, ToolHandle};
+pub use local_tool::LocalTool;
 pub use manifest::Manifest;
-pub use own_tool::OwnTool;
-pub use policy::{AmbiguousNames, Permit, Permitted, Proposed, Replay, Spill, TraceContext, Traced};
+pub use policy::{
+    AmbiguousNames, CallDecision, CallPolicy, ProposedCall, Replay, Spill, TraceContext, Traced,
+};
 pub use registry::{
-    Catalog, DefinitionChange, ForModels, Found, Listed, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
+    Catalog, CatalogTool, DefinitionChange, ForModels, Found, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
     Unlisted, Why, Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
-pub use resources::{Gathered, Of};
+pub use resources::{FromServer, Gathered};
 pub use run::Run;
 pub use server_spec::ServerSpec;
-pub use status::{Failure, Status, Word};
-pub use telemetry::Readings;
+pub use status::{Failure, Status, StatusKind};
+pub use telemetry::CallMetrics;
 pub use transport::Transport;
 pub use validation::Validation;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::config::Configured;
 use crate::registry::ToolInfo;
-use crate::status::Word;
+use crate::status::StatusKind;
 
 /// How one server is doing. Made from what is known: nobody is asked, and nothing is waited for.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct ServerStatus {
     /// Its name.
     pub name: String,
     /// The word for it.
-    pub status: Word,
+    pub status: StatusKind,
     /// Who it says it is, while it is connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<ServerInfo>,
@@ -41,7 +41,7 @@ impl ServerStatus {
         let fault = server.plan.as_ref().err()?;
         Some(Self {
             name: server.name.clone(),
-            status: Word::Failed,
+            status: StatusKind::Failed,
             server_info: None,
             error: Some(fault.to_string()),
             config: Written(match &server.entry {

@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 use crate::error::{HostError, not_ready};
 use crate::set::Inner;
 use crate::slot::Slot;
-use crate::status::Word;
+use crate::status::StatusKind;
 
 /// What several servers list, each with its server, in configured order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Gathered<T> {
     /// What they list.
-    pub items: Vec<Of<T>>,
+    pub items: Vec<FromServer<T>>,
     /// Servers that did not answer, and why. The others are not harmed by them.
     pub errors: Vec<(Arc<str>, HostError)>,
 }
@@ -26,7 +26,7 @@ pub struct Gathered<T> {
 /// One thing of one server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Of<T> {
+pub struct FromServer<T> {
     /// The server.
     pub server: Arc<str>,
     /// The thing.
@@ -54,11 +54,11 @@ impl Inner {
         if let Some(server) = server {
             let (slot, session) = self.open(server).await?;
             let listing = seen(&slot, ask(&session).await)?;
-            let of = |item: &T| Of { server: Arc::clone(&slot.name), item: item.clone() };
+            let of = |item: &T| FromServer { server: Arc::clone(&slot.name), item: item.clone() };
             return Ok(Gathered { items: listing.iter().map(of).collect(), errors: Vec::new() });
         }
         let slots = self.slots();
-        let connected = slots.iter().filter(|slot| slot.status().word() == Word::Connected);
+        let connected = slots.iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
         let mut asking = JoinSet::new();
         for (place, slot) in connected.cloned().enumerate() {
             asking.spawn(async move {
@@ -82,7 +82,7 @@ impl Inner {
                 Ok(listing) => {
                     gathered
                         .items
-                        .extend(listing.iter().map(|item| Of { server: name(), item: item.clone() }));
+                        .extend(listing.iter().map(|item| FromServer { server: name(), item: item.clone() }));
                 }
                 Err(error) => gathered.errors.push((name(), error)),
             }

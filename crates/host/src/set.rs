@@ -10,11 +10,11 @@ use switchboard_protocol::Tool;
 use switchboard_session::client::{HandlerCapabilities, List};
 use tokio::task::JoinSet;
 
-use crate::answers::Desk;
-use crate::connection::{Running, Sentinel, Surroundings};
+use crate::connection::{Running, Sentinel, SharedState};
 use crate::error::HostError;
 use crate::permission::{Gate, Known};
-use crate::policy::CallPolicy;
+use crate::policy::CallSettings;
+use crate::question_router::QuestionRouter;
 use crate::registry::{Catalog, MOST_SERVERS, OWN_NAME, Unread};
 use crate::report::{ServerInfo, ServerStatus, SetServers, Tools, Written};
 use crate::server_spec::ServerSpec;
@@ -23,8 +23,8 @@ use crate::status::Status;
 
 /// What all handles of a host share.
 pub(crate) struct Inner {
-    pub(crate) around: Arc<Surroundings>,
-    pub(crate) policy: CallPolicy,
+    pub(crate) shared: Arc<SharedState>,
+    pub(crate) settings: CallSettings,
     pub(crate) abilities: HandlerCapabilities,
     /// Decides about calls by the permissions of this host, if it has any.
     pub(crate) gate: Option<Arc<Gate>>,
@@ -87,12 +87,12 @@ pub(crate) struct Changed {
 
 impl Inner {
     pub(crate) fn new(
-        around: Arc<Surroundings>,
-        policy: CallPolicy,
+        shared: Arc<SharedState>,
+        settings: CallSettings,
         abilities: HandlerCapabilities,
         gate: Option<Arc<Gate>>,
     ) -> Self {
-        Self { around, policy, abilities, gate, table: Mutex::default() }
+        Self { shared, settings, abilities, gate, table: Mutex::default() }
     }
 
     /// Puts one server into the set; one of the same name and description stays.
@@ -220,25 +220,25 @@ impl Inner {
     }
 
     pub(crate) fn entry(&self, table: &mut Table, name: &str, desired: ServerSpec) -> Entry {
-        table.sentinel.get_or_insert_with(|| Sentinel::new(self.around.woken.clone()));
+        table.sentinel.get_or_insert_with(|| Sentinel::new(self.shared.woken.clone()));
         let name: Arc<str> = name.into();
-        let desk = Desk::new(Arc::clone(&name), self.abilities);
-        let slot = Arc::new(Slot::new(name, desired.clone(), desk));
-        Entry { running: Running::new(slot, Arc::clone(&self.around)), desired }
+        let questions = QuestionRouter::new(Arc::clone(&name), self.abilities);
+        let slot = Arc::new(Slot::new(name, desired.clone(), questions));
+        Entry { running: Running::new(slot, Arc::clone(&self.shared)), desired }
     }
 
     /// Puts the set into the catalogue, with what is remembered of the new ones, or what one of them has listed.
     fn place(&self, table: &Table, new: &[Arc<Slot>], listed: Option<(&Arc<Slot>, &List<Tool>)>) {
         let slots: Vec<Arc<Slot>> = table.entries.iter().map(|entry| Arc::clone(entry.slot())).collect();
         self.publish_to_gate(table);
-        self.around.registry.place(&slots, listed);
+        self.shared.registry.place(&slots, listed);
         if listed.is_some() {
             return;
         }
         let is_new = |entry: &&Entry| new.iter().any(|slot| slot.id == entry.slot().id);
         for entry in table.entries.iter().filter(is_new) {
             if let Some(manifest) = &entry.desired.manifest {
-                self.around.registry.list(entry.slot(), &manifest.tools, Unread::default());
+                self.shared.registry.list(entry.slot(), &manifest.tools, Unread::default());
             }
         }
     }
@@ -296,7 +296,7 @@ impl Entry {
         let tools = terms.and_then(|_| catalog.part(&slot.name)).map(|part| Arc::clone(&part.list.shown));
         ServerStatus {
             name: slot.name.to_string(),
-            status: status.word(),
+            status: status.kind(),
             server_info: info.map(|info| ServerInfo::new(&info.name, &info.version)),
             error,
             config: Written(self.desired.shown_config()),

@@ -61,9 +61,9 @@ impl Meter {
         self.reconnects.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn read(&self) -> Readings {
+    pub(crate) fn read(&self) -> CallMetrics {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Readings {
+        CallMetrics {
             calls: count(&self.calls),
             failures: count(&self.failures),
             tool_errors: count(&self.tool_errors),
@@ -78,7 +78,7 @@ impl Meter {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Readings {
+pub struct CallMetrics {
     /// Calls that have ended.
     pub calls: u64,
     /// Those without a result.
@@ -93,7 +93,7 @@ pub struct Readings {
     pub classes: Vec<u64>,
 }
 
-impl Readings {
+impl CallMetrics {
     /// A time that this share of the calls did not exceed, to the next power of two.
     pub fn latency(&self, share: f64) -> Option<Duration> {
         let calls: u64 = self.classes.iter().sum();
@@ -129,13 +129,13 @@ mod tests {
             meter.called(Duration::from_micros(micros), Ending::Result);
         }
         meter.called(Duration::MAX, Ending::Failure);
-        let readings = meter.read();
-        assert_eq!((readings.calls, readings.failures), (6, 1));
-        assert_eq!(readings.latency(0.5), Some(Duration::from_micros(4)));
-        assert_eq!(readings.latency(0.66), Some(Duration::from_micros(128)));
-        assert_eq!(Readings::default().latency(0.5), None);
-        let mut both = readings.clone();
-        both.add(&readings);
-        assert_eq!(both.latency(0.5), readings.latency(0.5));
+        let metrics = meter.read();
+        assert_eq!((metrics.calls, metrics.failures), (6, 1));
+        assert_eq!(metrics.latency(0.5), Some(Duration::from_micros(4)));
+        assert_eq!(metrics.latency(0.66), Some(Duration::from_micros(128)));
+        assert_eq!(CallMetrics::default().latency(0.5), None);
+        let mut both = metrics.clone();
+        both.add(&metrics);
+        assert_eq!(both.latency(0.5), metrics.latency(0.5));
     }
 }

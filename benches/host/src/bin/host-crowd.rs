@@ -8,7 +8,7 @@ use bench_host::{Figures, http, run, stdio};
 use bench_kit::Fail;
 use switchboard::Host;
 use switchboard::host::ServerSpec;
-use switchboard::host::Word;
+use switchboard::host::StatusKind;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 }
 
 fn connected(host: &Host) -> usize {
-    host.status().iter().filter(|server| server.status == Word::Connected).count()
+    host.status().iter().filter(|server| server.status == StatusKind::Connected).count()
 }
 
 /// One for each way to be broken.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use switchboard::HostError;
-use switchboard::host::{Gathered, Listed, Of};
+use switchboard::host::{CatalogTool, FromServer, Gathered};
 use switchboard::protocol::Tool;
 
 use crate::args::{Target, ToolsArgs};
@@ -69,7 +69,7 @@ pub(crate) async fn tools(args: &ToolsArgs) -> Result<(), Failure> {
         }
         let paper = &hosted.paper;
         if is_one {
-            let called = |tool: &Listed| format!("{}/{}", tool.server(), tool.tool().name);
+            let called = |tool: &CatalogTool| format!("{}/{}", tool.server(), tool.tool().name);
             let all: Vec<String> =
                 tools.iter().map(|tool| in_full(tool.tool(), &called(tool), paper)).collect();
             return Ok(paper.print(&all.join("\n"))?);
@@ -173,7 +173,7 @@ pub(crate) async fn prompts(target: &Target) -> Result<(), Failure> {
 }
 
 /// What was gathered; of servers that did not answer it is said why. One that has no such list is no failure.
-fn told<T>(hosted: &Hosted, gathered: Gathered<T>, errors: &mut Errors) -> Vec<Of<T>> {
+fn told<T>(hosted: &Hosted, gathered: Gathered<T>, errors: &mut Errors) -> Vec<FromServer<T>> {
     for (server, error) in &gathered.errors {
         let has_none = matches!(error, HostError::Session { error, .. } if is_missing(error));
         if !has_none {
@@ -184,7 +184,7 @@ fn told<T>(hosted: &Hosted, gathered: Gathered<T>, errors: &mut Errors) -> Vec<O
     gathered.items
 }
 
-fn each<T: serde::Serialize>(items: &[Of<T>], field: &str) -> Vec<Value> {
+fn each<T: serde::Serialize>(items: &[FromServer<T>], field: &str) -> Vec<Value> {
     items.iter().map(|of| json!({ "server": &*of.server, field: of.item })).collect()
 }
 

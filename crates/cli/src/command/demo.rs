@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use switchboard::host::{Event, ServerSpec, Status as State, Word};
+use switchboard::host::{Event, ServerSpec, Status as State, StatusKind};
 use switchboard::{
     CallToolResult, Host, HostError, Http, HttpListener, HttpOptions, HttpService, InProcess, Stdio, json,
 };
@@ -144,7 +144,7 @@ impl Story<'_> {
             self.host.why("mcp__web__weather")
         ))?;
         self.host.toggle("web", true).await?;
-        let reconnects = self.host.server_readings("web")?.reconnects;
+        let reconnects = self.host.server_metrics("web")?.reconnects;
         self.say(&format!(
             "switched on: {} again, after {} of its connection",
             count(self.host.all_tools().len(), "tool"),
@@ -170,7 +170,7 @@ impl Story<'_> {
                         (State::Failed(failure), _) => {
                             return Err(Failure::new(Status::Unreachable, "lost", failure.to_string()));
                         }
-                        _ => is_lost |= status.word() != Word::Connected,
+                        _ => is_lost |= status.kind() != StatusKind::Connected,
                     },
                     Some(_) => {}
                     None => return Err(HostError::Closed.into()),
@@ -201,12 +201,12 @@ impl Story<'_> {
     }
 
     fn end(&self) -> Result<(), Failure> {
-        let readings = self.host.readings();
+        let metrics = self.host.metrics();
         let next = format!(
             "{} calls were made, and {} reconnected. Next: `switchboard add NAME -- CMD` remembers a server of your own, \
              `switchboard import` those of other programs, and `switchboard status` shows how they are doing.",
-            readings.calls,
-            count(usize::try_from(readings.reconnects).unwrap_or(usize::MAX), "server"),
+            metrics.calls,
+            count(usize::try_from(metrics.reconnects).unwrap_or(usize::MAX), "server"),
         );
         Ok(self.paper.print(&format!("\n{}", self.paper.dim(&indented(&next, "", self.paper.prose()))))?)
     }

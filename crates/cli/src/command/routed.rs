@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchboard::host::{Gathered, Listed};
+use switchboard::host::{CatalogTool, Gathered};
 use switchboard::protocol::OrderedMap;
 use switchboard::{HostError, Raw};
 
@@ -37,7 +37,7 @@ pub(crate) async fn call(args: &CallArgs, given: OrderedMap<Raw>, pairs: &[Pair]
 }
 
 /// Makes a call, again after the user has visited the pages the server asks for.
-async fn made(hosted: &Hosted, found: &Listed, arguments: &Raw) -> Result<Raw, Failure> {
+async fn made(hosted: &Hosted, found: &CatalogTool, arguments: &Raw) -> Result<Raw, Failure> {
     for _ in 0..call::VISITS {
         let changes = hosted.host.session(found.server()).await?.changes()?;
         let screen = Arc::clone(&hosted.screen);
@@ -61,7 +61,7 @@ async fn made(hosted: &Hosted, found: &Listed, arguments: &Raw) -> Result<Raw, F
 }
 
 /// A tool that is meant. A name that only one tool can have is found as soon as its server lists it.
-async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<Listed>, Failure> {
+async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<CatalogTool>, Failure> {
     let mut events = hosted.host.events();
     let mut starting = std::pin::pin!(hosted.start());
     let known = async {
@@ -82,7 +82,7 @@ async fn find(hosted: &Hosted, server: Option<&str>, tool: &str) -> Result<Arc<L
     if let Some(server) = server {
         hosted.usable(server)?;
         let tools = hosted.host.all_tools();
-        let is_meant = |listed: &&Arc<Listed>| listed.server() == server && listed.tool().name == tool;
+        let is_meant = |listed: &&Arc<CatalogTool>| listed.server() == server && listed.tool().name == tool;
         return match tools.iter().find(is_meant) {
             Some(listed) => Ok(Arc::clone(listed)),
             None => Err(missing_in(hosted, server, tool)),

@@ -1,7 +1,7 @@
 //! `switchboard status` and `reconnect`: how the servers are doing, after connecting them.
 
 use switchboard::host::config::Resolved;
-use switchboard::host::{ServerStatus, Status as State, Word};
+use switchboard::host::{ServerStatus, Status as State, StatusKind};
 
 use crate::args::{Options, ReconnectArgs, StatusArgs};
 use crate::command::tools::encode;
@@ -59,7 +59,7 @@ pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String 
     let mut notes = Notes::default();
     for status in hosted.statuses(files) {
         let tools = status.tools.as_ref().map_or(0, |tools| tools.len());
-        let is_connected = status.status == Word::Connected;
+        let is_connected = status.status == StatusKind::Connected;
         table.row([
             one_line(&status.name),
             format!("{} {}", mark(status.status), status.status),
@@ -75,7 +75,7 @@ pub(crate) fn table(hosted: &Hosted, files: &Resolved, paper: &Paper) -> String 
 /// One server on a line: `files connected, 3 tools, files 1.0`.
 pub(crate) fn line(status: &ServerStatus) -> String {
     let mut text = format!("{} {}", one_line(&status.name), status.status);
-    if status.status == Word::Connected {
+    if status.status == StatusKind::Connected {
         text += &format!(", {}", count(status.tools.as_ref().map_or(0, |tools| tools.len()), "tool"));
     }
     if let Some(info) = &status.server_info {
@@ -102,12 +102,12 @@ fn next_step(hosted: &Hosted, status: &ServerStatus) -> Option<String> {
     }
 }
 
-fn mark(word: Word) -> &'static str {
+fn mark(word: StatusKind) -> &'static str {
     match word {
-        Word::Connected => "✔",
-        Word::Failed => "✘",
-        Word::NeedsAuth => "!",
-        Word::Pending => "…",
-        Word::Disabled => "⊘",
+        StatusKind::Connected => "✔",
+        StatusKind::Failed => "✘",
+        StatusKind::NeedsAuth => "!",
+        StatusKind::Pending => "…",
+        StatusKind::Disabled => "⊘",
     }
 }

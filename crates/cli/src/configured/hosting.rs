@@ -6,7 +6,7 @@ use switchboard::host::config::{Configured, Fault, Off, Resolved, Restart, Serve
 use switchboard::host::name::{NameLimit, QualifiedName};
 use switchboard::host::permission::{Answer, Decision, Gate, Ledger, Memory};
 use switchboard::host::{
-    Event, Events, Listed, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State,
+    CatalogTool, Event, Events, OnDrift, PinFile, Run, ServerSpec, ServerStatus, SetServers, Status as State,
     Transport, Why,
 };
 use switchboard::{CallError, Change, Host, HostError, HttpLimits, Level, RevisionPolicy, Tap};
@@ -209,7 +209,7 @@ impl Hosted {
     }
 
     /// What would happen to a call of a tool.
-    pub(crate) fn decide(&self, tool: &Listed) -> Decision {
+    pub(crate) fn decide(&self, tool: &CatalogTool) -> Decision {
         self.gate.decide(&self.gate.subject(tool.server(), tool.tool()))
     }
 
@@ -350,7 +350,7 @@ impl Hosted {
     ///
     /// # Errors
     /// When nobody can be asked, or said no.
-    pub(crate) async fn confirm_definition(&self, tool: &Listed) -> Result<(), Failure> {
+    pub(crate) async fn confirm_definition(&self, tool: &CatalogTool) -> Result<(), Failure> {
         let (server, name) = (tool.server(), &tool.tool().name);
         if self.wanted.yes {
             return Ok(());
@@ -465,7 +465,7 @@ fn build(mut wanted: Wanted) -> Result<Hosted, Failure> {
         .with_name("switchboard-cli", env!("CARGO_PKG_VERSION"))
         .with_limits(limits(options))
         .with_abilities(ask::DECLARED)
-        .with_permit(permit)
+        .with_call_policy(permit)
         .with_pins(pinned, OnDrift::Report)
         .without_resource_tools()
         .build();

@@ -10,7 +10,7 @@ use switchboard_session::link::BoxFuture;
 use crate::builtin::both;
 use crate::call::failure;
 use crate::error::HostError;
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::run::Run;
 use crate::set::Inner;
 
@@ -43,7 +43,7 @@ struct Entry {
     description: Option<String>,
 }
 
-impl OwnTool for ListResources {
+impl LocalTool for ListResources {
     fn definition(&self) -> Tool {
         let schema = json!({
             "type": "object",

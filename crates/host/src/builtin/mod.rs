@@ -9,11 +9,11 @@ use switchboard_protocol::{CallToolResult, Content, Raw};
 
 use crate::builtin::list_resources::ListResources;
 use crate::builtin::read_resource::ReadResource;
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::set::Inner;
 
 /// The tools every host brings. They do not keep it alive.
-pub(crate) fn tools(host: &Weak<Inner>) -> Vec<Arc<dyn OwnTool>> {
+pub(crate) fn tools(host: &Weak<Inner>) -> Vec<Arc<dyn LocalTool>> {
     vec![
         Arc::new(ListResources { host: Weak::clone(host) }),
         Arc::new(ReadResource { host: Weak::clone(host) }),

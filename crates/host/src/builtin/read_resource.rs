@@ -10,7 +10,7 @@ use switchboard_session::link::BoxFuture;
 use crate::builtin::both;
 use crate::call::failure;
 use crate::error::HostError;
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::run::Run;
 use crate::set::Inner;
 
@@ -25,7 +25,7 @@ struct Arguments {
     uri: String,
 }
 
-impl OwnTool for ReadResource {
+impl LocalTool for ReadResource {
     fn definition(&self) -> Tool {
         let schema = json!({
             "type": "object",

@@ -1,7 +1,7 @@
 //! The one path of a tool call: resolve, check the arguments, permit, call, shape.
 //!
 //! ```text
-//!   name ── resolve ──▶ Listed ── validate ── permit ──▶ session ──▶ result
+//!   name ── resolve ──▶ CatalogTool ── validate ── permit ──▶ session ──▶ result
 //!                          ▲                                 │
 //!                       catalogue              shape: output, spill, errors for the model
 //! ```

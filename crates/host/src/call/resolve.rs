@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{HostError, not_ready};
 use crate::policy::AmbiguousNames;
-use crate::registry::{Catalog, Listed, Part, Target, Why};
+use crate::registry::{Catalog, CatalogTool, Part, Target, Why};
 use crate::set::Inner;
 use crate::slot::Switch;
 use crate::status::Status;
@@ -17,9 +17,9 @@ pub(crate) enum Which {
     /// Either of its names.
     Name(String),
     /// One that was looked up.
-    Listed(Arc<Listed>),
+    Listed(Arc<CatalogTool>),
     /// One that was looked up and may be used, in a catalogue of this revision.
-    Resolved(Arc<Listed>, u64),
+    Resolved(Arc<CatalogTool>, u64),
 }
 
 impl Which {
@@ -46,8 +46,8 @@ impl Which {
 }
 
 /// Finds the tool; waits for a server that has just been started, or has to be.
-pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, HostError> {
-    let catalog = host.around.registry.snapshot();
+pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<CatalogTool>, HostError> {
+    let catalog = host.shared.registry.snapshot();
     match which {
         Which::Resolved(listed, revision) if *revision == catalog.revision() => Ok(Arc::clone(listed)),
         Which::Listed(listed) | Which::Resolved(listed, _) => {
@@ -62,7 +62,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
         }
         Which::Name(name) => match catalog.find(name) {
             Some(found) if found.others.is_empty() => Ok(found.tool),
-            Some(found) => match host.policy.ambiguous {
+            Some(found) => match host.settings.ambiguous {
                 AmbiguousNames::FirstServer => Ok(found.tool),
                 AmbiguousNames::Refuse => {
                     let servers = std::iter::once(Arc::clone(&found.tool.server)).chain(found.others);
@@ -79,7 +79,7 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
             }
             let Some(slot) = part.slot.clone() else { return Err(host.not_connected(server)) };
             slot.session().await.map_err(|status| not_ready(&slot.name, status))?;
-            let catalog = host.around.registry.snapshot();
+            let catalog = host.shared.registry.snapshot();
             let found = catalog.part(server).and_then(|part| Some((part, catalog.of_part(part, tool)?)));
             match found {
                 Some((part, listed)) => allowed(&catalog, part, listed),
@@ -90,11 +90,11 @@ pub(super) async fn resolve(host: &Inner, which: &Which) -> Result<Arc<Listed>, 
 }
 
 /// Whether a tool is still what it was, and may still be used.
-pub(super) fn still(host: &Inner, listed: &Listed) -> Result<(), HostError> {
-    if matches!(listed.target, Target::Own(_)) {
+pub(super) fn still(host: &Inner, listed: &CatalogTool) -> Result<(), HostError> {
+    if matches!(listed.target, Target::Local(_)) {
         return Ok(());
     }
-    let catalog = host.around.registry.snapshot();
+    let catalog = host.shared.registry.snapshot();
     let Some(part) = catalog.part(&listed.server) else {
         return Err(not_ready(&listed.server, Status::Stopped));
     };
@@ -115,7 +115,7 @@ fn unknown(catalog: &Catalog, tool: &str) -> HostError {
 }
 
 /// The tool, if it may be used.
-fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<Listed>) -> Result<Arc<Listed>, HostError> {
+fn allowed(catalog: &Catalog, part: &Part, listed: &Arc<CatalogTool>) -> Result<Arc<CatalogTool>, HostError> {
     if part.switch == Switch::Off {
         return Err(not_ready(&listed.server, Status::Disabled));
     }

@@ -4,13 +4,13 @@ use switchboard_session::CallError;
 use switchboard_session::link::LinkError;
 
 use crate::error::HostError;
-use crate::registry::{Listed, Target};
+use crate::registry::{CatalogTool, Target};
 use crate::transport::Transport;
 
 /// The span of one call, in the words of OpenTelemetry's conventions for MCP. Arguments and results are not in it.
-pub(crate) fn call_span(listed: &Listed) -> tracing::Span {
+pub(crate) fn call_span(listed: &CatalogTool) -> tracing::Span {
     let transport = match &listed.target {
-        Target::Own(_) => None,
+        Target::Local(_) => None,
         Target::Server(slot) => match slot.spec.transport {
             Transport::Stdio(_) => Some("pipe"),
             Transport::Http(_) | Transport::Proxy { .. } => Some("tcp"),

@@ -9,13 +9,13 @@ use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
 
-use crate::answers::Silent;
 use crate::call::resolve::{Which, resolve, still};
 use crate::call::span::{call_span, error_type};
 use crate::call::{repair, shape};
 use crate::error::{HostError, not_ready};
-use crate::policy::{Permitted, Proposed, Replay};
-use crate::registry::{Listed, Target};
+use crate::policy::{CallDecision, ProposedCall, Replay};
+use crate::question_router::Silent;
+use crate::registry::{CatalogTool, Target};
 use crate::run::{self, Run};
 use crate::set::Inner;
 use crate::slot::Slot;
@@ -78,7 +78,7 @@ impl ToolCall {
     pub fn execute(mut self) -> BoxFuture<'static, CallToolResult> {
         Box::pin(async move {
             match self.make().await {
-                Ok(Made { raw, result }) => match &self.host.policy.spill {
+                Ok(Made { raw, result }) => match &self.host.settings.spill {
                     Some(spill) => spill.clone().shaped(raw, result).await,
                     None => result,
                 },
@@ -130,30 +130,30 @@ impl ToolCall {
     }
 
     /// Everything between the tool and its result.
-    async fn made(&mut self, listed: &Listed, arguments: &Raw) -> Result<Made, HostError> {
-        let validation = self.host.policy.validation;
+    async fn made(&mut self, listed: &CatalogTool, arguments: &Raw) -> Result<Made, HostError> {
+        let validation = self.host.settings.validation;
         if validation == Validation::On {
             listed.checks.arguments(&listed.tool, arguments).map_err(|problem| unfit(listed, problem))?;
         }
         if self.run.as_ref().is_some_and(Run::is_cancelled) {
             return Err(cancelled(listed, false));
         }
-        if let Some(permit) = &self.host.policy.permit {
-            let proposed = Proposed::new(&listed.server, &listed.tool, &listed.qualified, arguments);
-            let permitted = match &self.run {
-                None => permit.permit(&proposed).await,
-                Some(run) => unless_cancelled(run, permit.permit(&proposed))
+        if let Some(policy) = &self.host.settings.policy {
+            let proposed = ProposedCall::new(&listed.server, &listed.tool, &listed.qualified, arguments);
+            let decision = match &self.run {
+                None => policy.decide(&proposed).await,
+                Some(run) => unless_cancelled(run, policy.decide(&proposed))
                     .await
                     .ok_or_else(|| cancelled(listed, false))?,
             };
-            if let Permitted::No { reason } = permitted {
+            if let CallDecision::Deny { reason } = decision {
                 return Err(HostError::Refused { tool: Arc::clone(&listed.qualified), reason });
             }
             // It may have taken minutes: what was permitted is what was listed then.
             still(&self.host, listed)?;
         }
         let made = match &listed.target {
-            Target::Own(own) => {
+            Target::Local(own) => {
                 let result = match &self.run {
                     None => own.call(arguments.clone(), None).await,
                     Some(run) => {
@@ -184,7 +184,7 @@ impl ToolCall {
     }
 
     /// Sends it, and again where that cannot do harm.
-    async fn send(&mut self, listed: &Listed, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
+    async fn send(&mut self, listed: &CatalogTool, slot: &Slot, arguments: &Raw) -> Result<Made, HostError> {
         let not_ready = |status| not_ready(&slot.name, status);
         let turn = match &self.run {
             None => slot.turns.take().await,
@@ -211,7 +211,7 @@ impl ToolCall {
         let never_left = matches!(*error, CallError::Link(LinkError::Lost { sent: false, .. }));
         let may_repeat = error.outcome_unknown()
             && matches!(*error, CallError::Link(_) | CallError::Closed)
-            && self.host.policy.replay == Replay::Idempotent
+            && self.host.settings.replay == Replay::Idempotent
             && listed.effects().is_idempotent();
         if !never_left && !may_repeat {
             return Err(failed(listed, *error));
@@ -232,7 +232,7 @@ impl ToolCall {
 
     async fn once(
         &mut self,
-        listed: &Listed,
+        listed: &CatalogTool,
         slot: &Slot,
         session: &ClientSession,
         arguments: &Raw,
@@ -241,9 +241,9 @@ impl ToolCall {
             Some(run) => (run.id(), run.answers()),
             None => (run::next_id(), None),
         };
-        let seat = slot.desk.sit(id, answers);
+        let active_call = slot.questions.register_call(id, answers);
         let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
-        if seat.is_some() {
+        if active_call.is_some() {
             call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }
         if let Some(total) = self.total {
@@ -272,7 +272,7 @@ impl ToolCall {
     }
 
     fn meta_with_trace(&self) -> Option<Meta> {
-        let Some(traced) = self.host.policy.trace.as_ref().and_then(|trace| trace.current()) else {
+        let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
             return self.meta.clone();
         };
         let mut meta = self.meta.clone().unwrap_or_default();
@@ -295,7 +295,7 @@ async fn unless_cancelled<T>(run: &Run, future: impl Future<Output = T>) -> Opti
     }
 }
 
-fn cancelled(listed: &Listed, sent: bool) -> HostError {
+fn cancelled(listed: &CatalogTool, sent: bool) -> HostError {
     HostError::Cancelled { tool: listed.tool.name.clone(), sent }
 }
 
@@ -314,12 +314,12 @@ fn ending(outcome: &Result<Made, HostError>) -> Ending {
     }
 }
 
-fn unfit(listed: &Listed, problem: String) -> HostError {
+fn unfit(listed: &CatalogTool, problem: String) -> HostError {
     let (tool, repair) = (Arc::clone(&listed.qualified), repair::prompt(&listed.tool));
     HostError::Arguments { tool, problem, repair }
 }
 
-fn failed(listed: &Listed, error: CallError) -> HostError {
+fn failed(listed: &CatalogTool, error: CallError) -> HostError {
     let refused = error.remote().is_some_and(|remote| remote.code == ErrorCode::INVALID_PARAMS);
     HostError::Call {
         server: Arc::clone(&listed.server),

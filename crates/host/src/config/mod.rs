@@ -6,8 +6,8 @@
 mod watch;
 
 pub use switchboard_config::{
-    Approval, Approvals, Binding, Configured, Consent, ConsentChange, Fault, File, Ground, Kind, Layer,
-    Locations, Lookup, Off, Position, Previous, Problem, RESTARTS, Resolved, Restart, STARTUP, Scope,
+    Approval, Approvals, Binding, Configured, Consent, ConsentChange, Fault, File, Kind, Layer, Locations,
+    Lookup, Off, Position, Previous, Problem, RESTARTS, ResolveContext, Resolved, Restart, STARTUP, Scope,
     ServerConfig, ServerPlan, Settings, Shadowed, Start, Warning, Written, expand_variables, import,
 };
 pub(crate) use switchboard_config::{canonical, disk, mask, update, visible};

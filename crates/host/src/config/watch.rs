@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use switchboard_config::{Approvals, Fault, Ground, Layer, Locations, Resolved, Scope};
+use switchboard_config::{Approvals, Fault, Layer, Locations, ResolveContext, Resolved, Scope};
 use tokio::time::{Instant, sleep_until};
 
 /// How often files are looked at: a person does not notice, and five `stat`s cost nothing.
@@ -139,9 +139,12 @@ impl Watch {
     fn resolve(&self) -> Resolved {
         let mut layers = self.added.clone();
         layers.extend(self.sources.iter().filter_map(|source| source.layer.clone()));
-        let ground =
-            Ground { project: &self.at.project, approvals: &self.approvals.0, variables: &*self.variables };
-        let mut resolved = Resolved::of(&layers, ground);
+        let context = ResolveContext {
+            project: &self.at.project,
+            approvals: &self.approvals.0,
+            variables: &*self.variables,
+        };
+        let mut resolved = Resolved::of(&layers, context);
         resolved.faults.extend(self.sources.iter().filter_map(|source| source.fault.clone()));
         resolved.faults.extend(self.approvals.2.clone());
         resolved

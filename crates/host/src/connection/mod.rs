@@ -1,21 +1,21 @@
 //! Connection tasks: one for each server. Connects, lists tools, reconnects with backoff.
 //!
 //! ```text
-//!   ServerSpec ── reach ──▶ Dial ──▶ session ──▶ lists ──▶ registry
-//!             ▲          task           │
-//!           retry ◀──── failure ◀───────┘
+//!   ServerSpec ── connectors ──▶ Dial ──▶ session ──▶ lists ──▶ registry
+//!             ▲             task             │
+//!           retry ◀─────── failure ◀─────────┘
 //! ```
 
-mod reach;
+mod connectors;
 mod refresh;
 mod resume;
 mod retry;
 mod running;
-mod surroundings;
+mod shared_state;
 mod task;
 
-pub(crate) use reach::Ways;
-pub use reach::{Logins, TokenSource};
+pub(crate) use connectors::Connectors;
+pub use connectors::{CredentialProvider, TokenSource};
 pub(crate) use resume::Sentinel;
 pub(crate) use running::Running;
-pub(crate) use surroundings::Surroundings;
+pub(crate) use shared_state::SharedState;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use crate::connection::Surroundings;
+use crate::connection::SharedState;
 use crate::connection::task;
 use crate::slot::{Run, Slot};
 use crate::status::Status;
@@ -18,8 +18,8 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts the task. Nothing happens until the slot [begins](Slot::begin).
-    pub(crate) fn new(slot: Arc<Slot>, around: Arc<Surroundings>) -> Self {
-        let task = tokio::spawn(task::keep(Arc::clone(&slot), around));
+    pub(crate) fn new(slot: Arc<Slot>, shared: Arc<SharedState>) -> Self {
+        let task = tokio::spawn(task::run(Arc::clone(&slot), shared));
         Self { slot, task }
     }
 
@@ -35,7 +35,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.task.abort();
         self.slot.set_session(None);
-        self.slot.sight.close();
+        self.slot.child.clear();
         self.slot.want(Run::Gone);
         self.slot.tell(u64::MAX, Status::Stopped);
     }

@@ -1,7 +1,6 @@
-//! The task that keeps one server running: opens it, hears it, opens it again when it is lost.
+//! Connection task: one per configured server. Connects, serves the session, reconnects with backoff.
 //!
-//! It does one thing at a time, and whatever it waits for, it also waits for another wish: what is wanted of a server
-//! takes effect at once, whatever the server is doing.
+//! Every await also selects on the desired state, so a change (disable, reconnect, remove) takes effect immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,35 +14,35 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::config::Off;
-use crate::connection::Surroundings;
+use crate::connection::SharedState;
 use crate::connection::refresh::{Cause, Refresh};
 use crate::connection::retry::{Next, Retry, STABLE};
 use crate::event::Event;
 use crate::registry::{Novelty, Unread};
-use crate::slot::{Run, Slot, Wanted};
+use crate::slot::{DesiredState, Run, Slot};
 use crate::status::{Failure, Status};
 
-/// How long the tools of a server that is away stay listed.
-const AWAY: Duration = Duration::from_secs(10 * 60);
+/// How long the tools of a lost server stay listed.
+const GRACE_PERIOD: Duration = Duration::from_secs(10 * 60);
 /// What an error carries of a server's stderr.
 const LAST_WORDS: usize = 4 * 1024;
 /// How long a server whose calls failed may take to say that it is alive.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// Keeps a server as it is wanted, until it is wanted no more.
-pub(crate) async fn keep(slot: Arc<Slot>, around: Arc<Surroundings>) {
-    let wanted = slot.wanted();
-    Keeper { slot, around, wanted, verdict: None, away: None, opened: 0 }.run().await;
+/// Runs the connection task of a slot until the slot is removed.
+pub(crate) async fn run(slot: Arc<Slot>, shared: Arc<SharedState>) {
+    let desired = slot.desired();
+    ConnectionTask { slot, shared, desired, verdict: None, lost_at: None, opened: 0 }.run().await;
 }
 
-struct Keeper {
+struct ConnectionTask {
     slot: Arc<Slot>,
-    around: Arc<Surroundings>,
-    wanted: watch::Receiver<Wanted>,
+    shared: Arc<SharedState>,
+    desired: watch::Receiver<DesiredState>,
     /// What an earlier session found out about the server.
     verdict: Option<EraHint>,
-    /// Since when it is away while its tools are still listed.
-    away: Option<Instant>,
+    /// When the connection was lost; its tools stay listed for a grace period after that.
+    lost_at: Option<Instant>,
     /// How often it was opened.
     opened: u64,
 }
@@ -54,23 +53,23 @@ struct Opened {
     changes: ChangeStream,
     /// Held for what its drop does: a modern server tells only who listens.
     listening: Option<Subscription>,
-    tools: Listed,
+    tools: ToolListResult,
 }
 
-/// What asking for the tools came to.
-type Listed = Result<Arc<List<Tool>>, CallError>;
+/// The outcome of listing tools.
+type ToolListResult = Result<Arc<List<Tool>>, CallError>;
 
 /// Why a wait is over.
 #[derive(PartialEq, Eq)]
-enum Woke {
-    Wanted,
-    Time,
+enum WaitOutcome {
+    DesiredStateChanged,
+    Elapsed,
 }
 
-impl Keeper {
+impl ConnectionTask {
     async fn run(&mut self) {
         loop {
-            let Wanted { round, run } = *self.wanted.borrow_and_update();
+            let DesiredState { round, run } = *self.desired.borrow_and_update();
             match run {
                 Run::Held => {}
                 Run::Off(Off::Disabled) => self.tell(round, Status::Disabled),
@@ -80,71 +79,71 @@ impl Keeper {
                 Run::Up => {
                     // Somebody asked, so nothing that failed before counts.
                     self.verdict = None;
-                    Box::pin(self.stay_up(round)).await;
+                    Box::pin(self.run_until_changed(round)).await;
                     continue;
                 }
             }
-            if self.wanted.changed().await.is_err() {
+            if self.desired.changed().await.is_err() {
                 return;
             }
         }
     }
 
-    /// Keeps the server up until something else is wanted.
-    async fn stay_up(&mut self, round: u64) {
+    /// Connects and serves the session until the desired state changes.
+    async fn run_until_changed(&mut self, round: u64) {
         let mut retry = Retry::new(self.slot.spec.restart);
         loop {
             let began = Instant::now();
             self.tell(round, Status::Starting { since: began, attempt: retry.failures() + 1 });
-            let opening = open(Arc::clone(&self.slot), Arc::clone(&self.around), self.verdict);
+            let opening = open(Arc::clone(&self.slot), Arc::clone(&self.shared), self.verdict);
             let opened = tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return,
+                _ = self.desired.changed() => return,
                 opened = Box::pin(opening) => opened,
             };
             let (failure, session) = match opened {
-                Ok(opened) => match Box::pin(self.attend(round, opened, &mut retry)).await {
+                Ok(opened) => match Box::pin(self.serve_session(round, opened, &mut retry)).await {
                     (Some(failure), session) => (failure, Some(session)),
-                    (None, session) => return leave(&session, &self.around).await,
+                    (None, session) => return close(&session, &self.shared).await,
                 },
                 Err(failure) => (failure, None),
             };
-            tracing::debug!(server = %self.slot.name, error = %failure, "a server is not there");
-            self.away.get_or_insert_with(Instant::now);
+            tracing::debug!(server = %self.slot.name, error = %failure, "connection lost");
+            self.lost_at.get_or_insert_with(Instant::now);
             let next = match failure.challenge() {
                 Some(_) => Next::GiveUp,
-                None => retry.failed(&failure, began.elapsed(), dice()),
+                None => retry.failed(&failure, began.elapsed(), jitter()),
             };
             let (status, until) = after(next, failure, retry.failures());
             self.tell(round, status);
             // Said first: what is lost may take its time to be left.
             if let Some(session) = session {
-                leave(&session, &self.around).await;
+                close(&session, &self.shared).await;
             }
-            if self.wait(until).await == Woke::Wanted {
+            if self.wait(until).await == WaitOutcome::DesiredStateChanged {
                 return;
             }
         }
     }
 
-    /// Waits for another wish, at most until then; takes the tools out when it has been away too long.
-    async fn wait(&mut self, until: Option<Instant>) -> Woke {
+    /// Waits for the desired state to change, at most until then; removes the tools when the grace period is over.
+    async fn wait(&mut self, until: Option<Instant>) -> WaitOutcome {
         loop {
-            let forget = self.away.map(|since| since + AWAY);
+            let forget = self.lost_at.map(|since| since + GRACE_PERIOD);
             tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return Woke::Wanted,
-                () = at(until) => return Woke::Time,
+                _ = self.desired.changed() => return WaitOutcome::DesiredStateChanged,
+                () = at(until) => return WaitOutcome::Elapsed,
                 () = at(forget) => {
-                    self.away = None;
-                    self.around.registry.forget(self.slot.id);
+                    self.lost_at = None;
+                    self.shared.registry.forget(self.slot.id);
                 }
             }
         }
     }
 
-    /// Looks after an open session until it is lost, which is a failure, or no longer wanted. Gives it back to be left.
-    async fn attend(
+    /// Serves an open session until it is lost, which is a failure, or the desired state changes. Returns it to be closed.
+    async fn serve_session(
         &mut self,
         round: u64,
         opened: Opened,
@@ -155,9 +154,9 @@ impl Keeper {
             Ok(terms) => Arc::new(terms.clone()),
             Err(error) => return (Some(error.into()), session),
         };
-        self.slot.trouble().forget();
+        self.slot.health_signal().clear();
         self.verdict = session.verdict().ok();
-        self.away = None;
+        self.lost_at = None;
         self.opened += 1;
         if self.opened > 1 {
             self.slot.meter.reconnected();
@@ -181,18 +180,18 @@ impl Keeper {
     ) -> Option<Failure> {
         let slot = Arc::clone(&self.slot);
         let mut state = session.watch_state();
-        let mut woken = self.around.woken.subscribe();
+        let mut woken = self.shared.woken.subscribe();
         let mut stable = Some(Instant::now() + STABLE);
         let mut hears = true;
-        let mut listing: Option<(Cause, BoxFuture<'_, Listed>)> = None;
+        let mut listing: Option<(Cause, BoxFuture<'_, ToolListResult>)> = None;
         let mut probing: Option<BoxFuture<'_, Result<(), CallError>>> = None;
         loop {
             let due = health.refresh.due().filter(|_| listing.is_none());
             tokio::select! {
                 biased;
-                _ = self.wanted.changed() => return None,
+                _ = self.desired.changed() => return None,
                 failure = lost(&mut state) => return Some(failure),
-                error = slot.trouble().next() => {
+                error = slot.health_signal().next() => {
                     let failure = Failure::from(error);
                     if failure.challenge().is_some() {
                         return Some(failure);
@@ -200,11 +199,11 @@ impl Keeper {
                     self.tell(health.round, Status::Degraded { terms: Arc::clone(&health.terms), failure });
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
-                // The sender is in what surrounds us, and lives as long.
+                // The sender is in the shared state, which outlives this task.
                 Ok(()) = woken.changed() => {
                     probing.get_or_insert_with(|| Box::pin(probe(session)));
                 }
-                alive = run(&mut probing) => {
+                alive = poll_if_some(&mut probing) => {
                     probing = None;
                     match alive {
                         Ok(()) => self.tell(health.round, health.status()),
@@ -236,10 +235,10 @@ impl Keeper {
     }
 
     /// Takes in what the server listed. On failure the last good list stays.
-    fn take_in(&self, tools: Listed) -> Result<Novelty, Failure> {
+    fn take_in(&self, tools: ToolListResult) -> Result<Novelty, Failure> {
         let listing = tools.map_err(Failure::from)?;
         let unread = Unread { rejected: &listing.rejected, cut: listing.cut.clone() };
-        Ok(self.around.registry.list(&self.slot, &listing, unread))
+        Ok(self.shared.registry.list(&self.slot, &listing, unread))
     }
 
     /// Says how the server is after its list came, or did not.
@@ -259,14 +258,14 @@ impl Keeper {
                     // A change of the tools may be among them.
                     refresh.change(Instant::now());
                 }
-                self.around.events.tell(Event::Told { server: Arc::clone(&self.slot.name), change });
+                self.shared.events.tell(Event::Told { server: Arc::clone(&self.slot.name), change });
             }
         }
     }
 
     fn tell(&self, round: u64, status: Status) {
         self.slot.tell(round, status.clone());
-        self.around.events.tell(Event::Status { server: Arc::clone(&self.slot.name), status });
+        self.shared.events.tell(Event::Status { server: Arc::clone(&self.slot.name), status });
     }
 }
 
@@ -303,12 +302,12 @@ fn after(next: Next, failure: Failure, failures: u32) -> (Status, Option<Instant
     }
 }
 
-/// Ends a session in order.
-async fn leave(session: &ClientSession, around: &Surroundings) {
+/// Closes a session in order.
+async fn close(session: &ClientSession, shared: &SharedState) {
     // What held the subscription takes it back when it runs next: a server that still thought itself listened to would
     // take its time to leave.
     tokio::task::yield_now().await;
-    if around.detaches.load(Ordering::Acquire) {
+    if shared.detaches.load(Ordering::Acquire) {
         session.close_detached().await;
     } else {
         session.close().await;
@@ -318,26 +317,26 @@ async fn leave(session: &ClientSession, around: &Surroundings) {
 /// Opens a session within its startup timeout, and lists its tools.
 async fn open(
     slot: Arc<Slot>,
-    around: Arc<Surroundings>,
+    shared: Arc<SharedState>,
     verdict: Option<EraHint>,
 ) -> Result<Opened, Failure> {
     let spec = &slot.spec;
     let late =
         || CallError::TimedOut { phase: TimeoutKind::Startup, after: spec.startup_timeout, hint: None };
     let opening = async {
-        let dial = around.ways.dial(&slot.name, spec, &slot.sight).await?;
-        let mut limits = around.limits.clone();
+        let dial = shared.connectors.dial(&slot.name, spec, &slot.child).await?;
+        let mut limits = shared.limits.clone();
         limits.startup = spec.startup_timeout;
         limits.probe = limits.probe.min(spec.startup_timeout / 2);
         if let Some(call) = spec.call_timeout {
             limits.call_total = call;
             limits.call_idle = limits.call_idle.max(call);
         }
-        let mut client = around.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.desk));
+        let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.questions));
         if let Some(verdict) = verdict {
             client = client.with_verdict(verdict);
         }
-        if let Some(roots) = around.roots.read().clone() {
+        if let Some(roots) = shared.roots.read().clone() {
             client = client.with_roots(roots);
         }
         let session = client.connect(dial).await?;
@@ -361,7 +360,7 @@ async fn open(
 
 /// A server that did not answer in time, with what it wrote instead.
 fn silent(error: CallError, slot: &Slot) -> Failure {
-    let stderr = slot.sight.child().map(|child| child.stderr_tail()).unwrap_or_default();
+    let stderr = slot.child.get().map(|child| child.stderr_tail()).unwrap_or_default();
     match stderr.is_empty() {
         true => Failure::Session(error),
         false => Failure::Silent { error, stderr: last(&stderr, LAST_WORDS).to_owned() },
@@ -417,7 +416,7 @@ async fn probe(session: &ClientSession) -> Result<(), CallError> {
 }
 
 /// What a future comes to; never, without one.
-async fn run<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
+async fn poll_if_some<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
     match future {
         Some(future) => future.await,
         None => std::future::pending().await,
@@ -439,8 +438,8 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Between 0 and 1.
-fn dice() -> f64 {
+/// Returns a random factor between 0 and 1 for the pause before a retry.
+fn jitter() -> f64 {
     let mut bytes = [0; 4];
     // Without randomness the pause is merely the shortest.
     let _ = getrandom::fill(&mut bytes);

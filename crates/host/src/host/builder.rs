@@ -11,12 +11,12 @@ use switchboard_session::{Client, RevisionPolicy};
 use tokio::sync::watch;
 
 use crate::builtin;
-use crate::connection::{Logins, Surroundings, TokenSource, Ways};
+use crate::connection::{Connectors, CredentialProvider, SharedState, TokenSource};
 use crate::event::Announcer;
 use crate::host::Host;
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::permission::Gate;
-use crate::policy::{AmbiguousNames, CallPolicy, Permit, Replay, Spill, TraceContext};
+use crate::policy::{AmbiguousNames, CallPolicy, CallSettings, Replay, Spill, TraceContext};
 use crate::registry::name::NameLimit;
 use crate::registry::profile::Profile;
 use crate::registry::{Naming, OnDrift, Pins, Registry};
@@ -30,13 +30,13 @@ pub struct HostBuilder {
     limits: Limits,
     abilities: HandlerCapabilities,
     roots: Option<Vec<Root>>,
-    ways: Ways,
+    connectors: Connectors,
     naming: Naming,
     on_drift: OnDrift,
     pins: Pins,
-    policy: CallPolicy,
+    settings: CallSettings,
     gate: Option<Arc<Gate>>,
-    own: Vec<Arc<dyn OwnTool>>,
+    own: Vec<Arc<dyn LocalTool>>,
     resources: Builtins,
 }
 
@@ -53,11 +53,11 @@ impl HostBuilder {
             limits: Limits::default(),
             abilities: HandlerCapabilities::none(),
             roots: None,
-            ways: Ways::default(),
+            connectors: Connectors::default(),
             naming: Naming { limit: NameLimit::default() },
             on_drift: OnDrift::default(),
             pins: Pins::new(),
-            policy: CallPolicy::default(),
+            settings: CallSettings::default(),
             gate: None,
             own: Vec::new(),
             resources: Builtins::With,
@@ -96,19 +96,19 @@ impl HostBuilder {
 
     /// A server in this program, to be reached by name.
     pub fn with_server(self, name: impl Into<String>, server: &Arc<Server>) -> Self {
-        self.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self.connectors.in_process.write().insert(name.into(), Arc::clone(server));
         self
     }
 
     /// Who gives tokens for connectors.
     pub fn with_token_source(mut self, tokens: Arc<dyn TokenSource>) -> Self {
-        self.ways.tokens = Some(tokens);
+        self.connectors.tokens = Some(tokens);
         self
     }
 
     /// Who gives credentials for servers over HTTP.
-    pub fn with_logins(mut self, logins: Arc<dyn Logins>) -> Self {
-        self.ways.logins = Some(logins);
+    pub fn with_credentials(mut self, credentials: Arc<dyn CredentialProvider>) -> Self {
+        self.connectors.credentials = Some(credentials);
         self
     }
 
@@ -144,50 +144,50 @@ impl HostBuilder {
     /// ```
     pub fn permissions(mut self, gate: impl Into<Gate>) -> Self {
         let gate = Arc::new(gate.into());
-        let permit: Arc<Gate> = Arc::clone(&gate);
-        self.policy.permit = Some(permit);
+        let policy: Arc<Gate> = Arc::clone(&gate);
+        self.settings.policy = Some(policy);
         self.gate = Some(gate);
         self
     }
 
     /// What happens to a call by a name that several servers have for a tool; it is refused unless set.
     pub fn ambiguous_names(mut self, names: AmbiguousNames) -> Self {
-        self.policy.ambiguous = names;
+        self.settings.ambiguous = names;
         self
     }
 
     /// Who decides whether a call may be made; every one may, unless set. [`Self::permissions`] is all that most hosts need.
-    pub fn with_permit(mut self, permit: Arc<dyn Permit>) -> Self {
-        self.policy.permit = Some(permit);
+    pub fn with_call_policy(mut self, policy: Arc<dyn CallPolicy>) -> Self {
+        self.settings.policy = Some(policy);
         self
     }
 
     /// Whether a call whose outcome is unknown is made again; never, unless set.
     pub fn with_replay(mut self, replay: Replay) -> Self {
-        self.policy.replay = replay;
+        self.settings.replay = replay;
         self
     }
 
     /// Whether arguments and structured results are checked against their schemas; they are, unless set.
     pub fn with_validation(mut self, validation: Validation) -> Self {
-        self.policy.validation = validation;
+        self.settings.validation = validation;
         self
     }
 
     /// Where results too large for a model go; nowhere, unless set.
     pub fn with_spill(mut self, spill: Spill) -> Self {
-        self.policy.spill = Some(spill);
+        self.settings.spill = Some(spill);
         self
     }
 
     /// Who says which trace a call belongs to, for servers to join.
     pub fn with_trace_context(mut self, trace: Arc<dyn TraceContext>) -> Self {
-        self.policy.trace = Some(trace);
+        self.settings.trace = Some(trace);
         self
     }
 
     /// A tool of the application itself.
-    pub fn with_tool(mut self, tool: Arc<dyn OwnTool>) -> Self {
+    pub fn with_tool(mut self, tool: Arc<dyn LocalTool>) -> Self {
         self.own.push(tool);
         self
     }
@@ -202,8 +202,8 @@ impl HostBuilder {
     pub fn build(self) -> Host {
         let events = Announcer::new();
         let registry = Registry::new(events.clone(), self.naming, self.on_drift, self.pins);
-        let around = Surroundings {
-            ways: self.ways,
+        let shared = SharedState {
+            connectors: self.connectors,
             registry,
             events,
             client: self.client,
@@ -215,8 +215,8 @@ impl HostBuilder {
         let (own, with) = (self.own, self.resources == Builtins::With);
         let inner = Arc::new_cyclic(|host| {
             let builtin = with.then(|| builtin::tools(host)).into_iter().flatten();
-            around.registry.add_own(builtin.chain(own));
-            Inner::new(Arc::new(around), self.policy, self.abilities, self.gate)
+            shared.registry.add_own(builtin.chain(own));
+            Inner::new(Arc::new(shared), self.settings, self.abilities, self.gate)
         });
         Host { inner }
     }

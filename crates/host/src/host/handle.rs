@@ -7,22 +7,22 @@ use switchboard_protocol::{CallToolResult, Raw, Tool, ToolAnnotations};
 
 use crate::call::{ToolCall, Which};
 use crate::host::Host;
-use crate::registry::Listed;
+use crate::registry::CatalogTool;
 
 /// A tool of the catalogue, with the host that calls it.
 #[derive(Clone, Debug)]
 pub struct ToolHandle {
     host: Host,
-    listed: Arc<Listed>,
+    listed: Arc<CatalogTool>,
 }
 
 impl ToolHandle {
-    pub(crate) fn new(host: Host, listed: Arc<Listed>) -> Self {
+    pub(crate) fn new(host: Host, listed: Arc<CatalogTool>) -> Self {
         Self { host, listed }
     }
 
     /// The tool as the catalogue has it.
-    pub fn listed(&self) -> &Arc<Listed> {
+    pub fn listed(&self) -> &Arc<CatalogTool> {
         &self.listed
     }
 

@@ -17,16 +17,16 @@ use crate::config::{Off, Start};
 use crate::error::{HostError, not_ready};
 use crate::event::{Event, Events};
 use crate::host::{HostBuilder, ToolHandle};
+use crate::local_tool::LocalTool;
 use crate::manifest::Manifest;
-use crate::own_tool::OwnTool;
 use crate::permission::Gate;
-use crate::registry::{Catalog, DefinitionChange, Found, Listed, Pins, Target, Unlisted, Why};
+use crate::registry::{Catalog, CatalogTool, DefinitionChange, Found, Pins, Target, Unlisted, Why};
 use crate::report::{ServerStatus, SetServers};
 use crate::server_spec::ServerSpec;
 use crate::set::{Changed, FIRST, Inner};
 use crate::slot::Switch;
-use crate::status::{Status, Word};
-use crate::telemetry::Readings;
+use crate::status::{Status, StatusKind};
+use crate::telemetry::CallMetrics;
 
 /// Many servers, and one catalogue of what they offer. Cheap to clone; the last clone to be dropped ends the servers.
 #[derive(Clone)]
@@ -47,13 +47,13 @@ impl Host {
 
     /// Registers a server in this program, to be reached by name.
     pub fn register(&self, name: impl Into<String>, server: &Arc<Server>) {
-        self.inner.around.ways.in_process.write().insert(name.into(), Arc::clone(server));
+        self.inner.shared.connectors.in_process.write().insert(name.into(), Arc::clone(server));
     }
 
     /// Sets the roots that every server is told, and tells those that are connected.
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) {
         let roots = roots.into();
-        *self.inner.around.roots.write() = Some(roots.clone());
+        *self.inner.shared.roots.write() = Some(roots.clone());
         for session in self.inner.slots().iter().filter_map(|slot| slot.current()) {
             // One that has just been lost is told when it is opened again.
             let _ = session.set_roots(roots.clone());
@@ -156,10 +156,10 @@ impl Host {
         }
         let switch = if enabled { Switch::On } else { Switch::Off };
         slot.set_switch(switch);
-        self.inner.around.registry.switch(slot.id, switch);
+        self.inner.shared.registry.switch(slot.id, switch);
         if !(enabled && slot.is_unstarted()) {
             let (server, status) = (Arc::clone(&slot.name), slot.status());
-            self.inner.around.events.tell(Event::Status { server, status });
+            self.inner.shared.events.tell(Event::Status { server, status });
             return Ok(());
         }
         let round = slot.start();
@@ -206,7 +206,8 @@ impl Host {
 
     /// The names of the servers that are connected now, in configured order.
     pub fn connected(&self) -> Vec<String> {
-        let connected = self.inner.slots().into_iter().filter(|slot| slot.status().word() == Word::Connected);
+        let connected =
+            self.inner.slots().into_iter().filter(|slot| slot.status().kind() == StatusKind::Connected);
         connected.map(|slot| slot.name.to_string()).collect()
     }
 
@@ -247,7 +248,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn child(&self, name: &str) -> Result<Option<ChildHandle>, HostError> {
-        Ok(self.inner.slot(name)?.sight.child())
+        Ok(self.inner.slot(name)?.child.get())
     }
 
     /// What to remember of a server, so that it need not be started next time before it is used.
@@ -269,18 +270,18 @@ impl Host {
 
     /// The catalogue of now: a snapshot that does not change.
     pub fn catalog(&self) -> Arc<Catalog> {
-        self.inner.around.registry.snapshot()
+        self.inner.shared.registry.snapshot()
     }
 
     /// All tools that can be called now: first the application's own (among them the built-in ones that read resources, listed
     /// under the server name `(application)`), then those of every server, in configured order. The same as those of the
     /// [catalogue](Self::catalog) of now; [`Self::server_tools`] has those of servers only.
-    pub fn all_tools(&self) -> Vec<Arc<Listed>> {
+    pub fn all_tools(&self) -> Vec<Arc<CatalogTool>> {
         self.catalog().tools().to_vec()
     }
 
     /// The tools of all servers, in configured order, without the application's own.
-    pub fn server_tools(&self) -> Vec<Arc<Listed>> {
+    pub fn server_tools(&self) -> Vec<Arc<CatalogTool>> {
         let catalog = self.catalog();
         let of_servers = catalog.tools().iter().filter(|tool| matches!(tool.target, Target::Server(_)));
         of_servers.cloned().collect()
@@ -306,7 +307,7 @@ impl Host {
         tools: impl IntoIterator<Item = T>,
     ) -> Vec<Arc<str>> {
         let tools = tools.into_iter().map(|tool| Arc::from(tool.as_ref())).collect();
-        self.inner.around.registry.set_denied(server, tools)
+        self.inner.shared.registry.set_denied(server, tools)
     }
 
     /// Why a tool is missing or refused.
@@ -326,17 +327,17 @@ impl Host {
 
     /// Definitions as they were first seen, to be handed to the next host.
     pub fn pins(&self) -> Pins {
-        self.inner.around.registry.pins()
+        self.inner.shared.registry.pins()
     }
 
     /// Whether a tool is listed with another definition than the one it was pinned with.
     pub fn has_drifted(&self, server: &str, tool: &str) -> bool {
-        self.inner.around.registry.has_drifted(server, tool)
+        self.inner.shared.registry.has_drifted(server, tool)
     }
 
     /// How the definition of a tool differs from the one it was pinned with; `None` while it does not.
     pub fn definition_change(&self, server: &str, tool: &str) -> Option<DefinitionChange> {
-        self.inner.around.registry.definition_change(server, tool)
+        self.inner.shared.registry.definition_change(server, tool)
     }
 
     /// Accepts the current definition of one tool.
@@ -345,7 +346,7 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definition(&self, server: &str, tool: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.around.registry.accept_tool(server, tool);
+        self.inner.shared.registry.accept_tool(server, tool);
         Ok(())
     }
 
@@ -355,18 +356,18 @@ impl Host {
     /// When there is no such server.
     pub fn accept_definitions(&self, server: &str) -> Result<(), HostError> {
         self.inner.slot(server)?;
-        self.inner.around.registry.accept(server);
+        self.inner.shared.registry.accept(server);
         Ok(())
     }
 
     /// Puts a tool of the application into the catalogue; one of its name gives way.
-    pub fn add_tool(&self, tool: Arc<dyn OwnTool>) {
-        self.inner.around.registry.add_own([tool]);
+    pub fn add_tool(&self, tool: Arc<dyn LocalTool>) {
+        self.inner.shared.registry.add_own([tool]);
     }
 
     /// Takes a tool of the application out.
     pub fn remove_tool(&self, name: &str) {
-        self.inner.around.registry.remove_own(name);
+        self.inner.shared.registry.remove_own(name);
     }
 
     /// Calls a tool of a server. Await it for a typed error or a result.
@@ -405,12 +406,12 @@ impl Host {
 
     /// What happens from now on.
     pub fn events(&self) -> Events {
-        self.inner.around.events.listen()
+        self.inner.shared.events.listen()
     }
 
     /// What was counted of all calls.
-    pub fn readings(&self) -> Readings {
-        let mut all = Readings::default();
+    pub fn metrics(&self) -> CallMetrics {
+        let mut all = CallMetrics::default();
         self.inner.slots().iter().for_each(|slot| all.add(&slot.meter.read()));
         all
     }
@@ -419,14 +420,14 @@ impl Host {
     ///
     /// # Errors
     /// When there is no such server.
-    pub fn server_readings(&self, name: &str) -> Result<Readings, HostError> {
+    pub fn server_metrics(&self, name: &str) -> Result<CallMetrics, HostError> {
         Ok(self.inner.slot(name)?.meter.read())
     }
 
     /// As [`Self::close`], for a program that is about to end: the supervisors of server processes stop them in order and
     /// are not waited for.
     pub async fn close_detached(&self) {
-        self.inner.around.detaches.store(true, Ordering::Release);
+        self.inner.shared.detaches.store(true, Ordering::Release);
         self.close().await;
     }
 
@@ -438,7 +439,7 @@ impl Host {
             table.sentinel = None;
             (std::mem::take(&mut table.entries), std::mem::take(&mut table.chores))
         };
-        self.inner.around.registry.place(&[], None);
+        self.inner.shared.registry.place(&[], None);
         let mut closing = JoinSet::new();
         for entry in entries {
             closing.spawn(entry.running.close());

@@ -10,7 +10,7 @@ use switchboard_session::client::Subscription;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::resources::{Gathered, Of, seen};
+use crate::resources::{FromServer, Gathered, seen};
 use crate::slot::Slot;
 
 impl Host {
@@ -82,10 +82,10 @@ impl Host {
     }
 
     /// What each connected server tells the model about itself, in configured order.
-    pub fn instructions(&self) -> Vec<Of<String>> {
+    pub fn instructions(&self) -> Vec<FromServer<String>> {
         let said = |slot: &Arc<Slot>| {
             let item = slot.status().terms()?.instructions.clone()?;
-            Some(Of { server: Arc::clone(&slot.name), item })
+            Some(FromServer { server: Arc::clone(&slot.name), item })
         };
         self.inner.slots().iter().filter_map(said).collect()
     }

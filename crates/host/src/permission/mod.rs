@@ -9,11 +9,11 @@
 //! is no.
 
 mod approver;
+mod call_policy;
 mod definition;
 mod gate;
 mod known;
 mod ledger;
-mod permit;
 mod scan;
 mod verdict;
 

@@ -1,11 +1,10 @@
 //! What holds for all calls of a host: who permits them, what is repeated, and where large results go.
 
-mod permit;
-#[expect(clippy::module_inception, reason = "the type this folder is named for")]
-mod policy;
+mod call_policy;
+mod settings;
 mod spill;
 
-pub use permit::{Permit, Permitted, Proposed};
-pub(crate) use policy::CallPolicy;
-pub use policy::{AmbiguousNames, Replay, TraceContext, Traced};
+pub use call_policy::{CallDecision, CallPolicy, ProposedCall};
+pub(crate) use settings::CallSettings;
+pub use settings::{AmbiguousNames, Replay, TraceContext, Traced};
 pub use spill::Spill;

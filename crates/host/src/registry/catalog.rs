@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use crate::registry::listed::Listed;
+use crate::registry::catalog_tool::CatalogTool;
 use crate::registry::part::{NameHasher, Part};
 use crate::registry::rule::Withheld;
 use crate::slot::Switch;
@@ -22,7 +22,7 @@ pub struct Catalog {
     pub(crate) parts: Vec<Arc<Part>>,
     servers: HashMap<Arc<str>, u32, NameHasher>,
     /// The tools that are shown.
-    tools: Vec<Arc<Listed>>,
+    tools: Vec<Arc<CatalogTool>>,
     qualified: Chains,
     bare: Chains,
     /// Names that stand for several tools: all of these are withheld.
@@ -41,7 +41,7 @@ struct Chains {
 #[non_exhaustive]
 pub struct Found {
     /// The tool; of several, that of the first server in configured order.
-    pub tool: Arc<Listed>,
+    pub tool: Arc<CatalogTool>,
     /// The other servers that have a tool of this name.
     pub others: Vec<Arc<str>>,
 }
@@ -50,7 +50,8 @@ impl Catalog {
     pub(crate) fn new(revision: u64, parts: Vec<Arc<Part>>, hasher: NameHasher) -> Self {
         let servers = parts.iter().zip(0..).map(|(part, at)| (Arc::clone(&part.server), at)).collect();
         let on = parts.iter().filter(|part| part.switch == Switch::On);
-        let mut tools: Vec<Arc<Listed>> = Vec::with_capacity(parts.iter().map(|p| p.list.tools.len()).sum());
+        let mut tools: Vec<Arc<CatalogTool>> =
+            Vec::with_capacity(parts.iter().map(|p| p.list.tools.len()).sum());
         tools.extend(on.flat_map(|part| &part.list.tools).filter(|tool| tool.withheld.is_none()).cloned());
         let mut qualified = Chains::of(&tools, |listed| listed.hashes.qualified);
         let clashes = clashes(&tools, &qualified);
@@ -68,7 +69,7 @@ impl Catalog {
     }
 
     /// All tools that are shown, in order.
-    pub fn tools(&self) -> &[Arc<Listed>] {
+    pub fn tools(&self) -> &[Arc<CatalogTool>] {
         &self.tools
     }
 
@@ -79,7 +80,7 @@ impl Catalog {
     }
 
     /// The tool the model knows by this name.
-    pub fn get(&self, name: &str) -> Option<&Arc<Listed>> {
+    pub fn get(&self, name: &str) -> Option<&Arc<CatalogTool>> {
         let mut at = self.qualified.first(self.hasher.hash_one(name));
         while let Some(listed) = self.tools.get(at as usize) {
             if *listed.qualified == *name {
@@ -110,7 +111,7 @@ impl Catalog {
     }
 
     /// A tool of a server under the server's own name for it, withheld or not.
-    pub(crate) fn of_part<'a>(&self, part: &'a Part, tool: &str) -> Option<&'a Arc<Listed>> {
+    pub(crate) fn of_part<'a>(&self, part: &'a Part, tool: &str) -> Option<&'a Arc<CatalogTool>> {
         part.list.by_name(&self.hasher, tool)
     }
 
@@ -119,7 +120,7 @@ impl Catalog {
     }
 
     /// Why a tool is withheld, if it is.
-    pub(crate) fn withheld<'a>(&'a self, listed: &'a Listed) -> Option<&'a Withheld> {
+    pub(crate) fn withheld<'a>(&'a self, listed: &'a CatalogTool) -> Option<&'a Withheld> {
         listed.withheld.as_ref().or_else(|| {
             // Hardly ever is there one at all.
             if self.clashes.is_empty() { None } else { self.clashes.get(&listed.qualified) }
@@ -128,7 +129,7 @@ impl Catalog {
 }
 
 impl Chains {
-    fn of(tools: &[Arc<Listed>], hash: impl Fn(&Listed) -> u64) -> Self {
+    fn of(tools: &[Arc<CatalogTool>], hash: impl Fn(&CatalogTool) -> u64) -> Self {
         let mut chains = Self { first: HashMap::default(), next: vec![END; tools.len()] };
         chains.first.reserve(tools.len());
         // From the back, so that the first of a chain is the first in order.
@@ -145,7 +146,7 @@ impl Chains {
 }
 
 /// The names that stand for more than one tool.
-fn clashes(tools: &[Arc<Listed>], chains: &Chains) -> HashMap<Arc<str>, Withheld> {
+fn clashes(tools: &[Arc<CatalogTool>], chains: &Chains) -> HashMap<Arc<str>, Withheld> {
     let mut clashes: HashMap<Arc<str>, Vec<(Arc<str>, String)>> = HashMap::new();
     for (at, listed) in tools.iter().enumerate() {
         let mut next = chains.next[at];

@@ -6,8 +6,8 @@
 //! ```
 
 mod catalog;
+mod catalog_tool;
 mod definition;
-mod listed;
 mod offered;
 mod part;
 mod pin;
@@ -19,9 +19,9 @@ mod rule;
 mod why;
 
 pub use catalog::{Catalog, Found};
+pub use catalog_tool::CatalogTool;
+pub(crate) use catalog_tool::Target;
 pub use definition::DefinitionChange;
-pub use listed::Listed;
-pub(crate) use listed::Target;
 pub use offered::{ForModels, Offered};
 pub(crate) use part::{Naming, Part, Unread};
 pub use part::{ToolEffects, ToolInfo, Unlisted};

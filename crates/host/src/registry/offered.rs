@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::registry::catalog::Catalog;
-use crate::registry::listed::Listed;
+use crate::registry::catalog_tool::CatalogTool;
 use crate::registry::profile::{Profile, Unfit};
 
 /// A tool as a model is given it.
@@ -32,7 +32,7 @@ pub struct ForModels {
     pub left_out: Vec<(Arc<str>, Unfit)>,
 }
 
-impl Listed {
+impl CatalogTool {
     /// The tool as the models of a provider take it.
     ///
     /// # Errors

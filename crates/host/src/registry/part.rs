@@ -8,7 +8,7 @@ use serde::Serialize;
 use switchboard_protocol::{Rejected, Tool};
 use switchboard_session::client::Cut;
 
-use crate::registry::listed::{Hashes, Listed, Target};
+use crate::registry::catalog_tool::{CatalogTool, Hashes, Target};
 use crate::registry::name::{NameLimit, QualifiedName};
 use crate::registry::pin::Digest;
 use crate::registry::rule::{Rules, Withheld};
@@ -34,7 +34,7 @@ pub(crate) struct Part {
 /// The tools of one server, and what could not become one.
 #[derive(Default)]
 pub(crate) struct List {
-    pub(crate) tools: Vec<Arc<Listed>>,
+    pub(crate) tools: Vec<Arc<CatalogTool>>,
     /// By the hash of the name the server has for it.
     places: HashMap<u64, u32, foldhash::fast::FixedState>,
     pub(crate) rejected: Vec<Rejected>,
@@ -47,7 +47,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn unlisted(&self) -> Unlisted {
-        let withheld = |listed: &Arc<Listed>| Some((listed.tool.name.clone(), listed.withheld.clone()?));
+        let withheld = |listed: &Arc<CatalogTool>| Some((listed.tool.name.clone(), listed.withheld.clone()?));
         Unlisted {
             rejected: self.rejected.clone(),
             cut: self.cut.clone(),
@@ -57,7 +57,7 @@ impl List {
     }
 
     /// The tool of this name, withheld or not.
-    pub(crate) fn by_name(&self, hasher: &NameHasher, name: &str) -> Option<&Arc<Listed>> {
+    pub(crate) fn by_name(&self, hasher: &NameHasher, name: &str) -> Option<&Arc<CatalogTool>> {
         let at = self.places.get(&hasher.hash_one(name))?;
         let found = self.tools.get(*at as usize).filter(|listed| listed.tool.name == name);
         // Two names of one hash: too rare to keep account of.
@@ -138,7 +138,7 @@ impl Maker<'_> {
     }
 
     /// The same tools under other rules. What did not change is shared.
-    pub(crate) fn again(&self, old: &List, is_drifted: impl Fn(&Listed) -> bool) -> List {
+    pub(crate) fn again(&self, old: &List, is_drifted: impl Fn(&CatalogTool) -> bool) -> List {
         let mut list = List { rejected: old.rejected.clone(), cut: old.cut.clone(), ..List::default() };
         let mut shown = 0;
         for listed in &old.tools {
@@ -155,12 +155,12 @@ impl Maker<'_> {
         self.finish(list)
     }
 
-    fn listed(&self, tool: Tool, target: Target, withheld: Option<Withheld>, digest: Digest) -> Listed {
+    fn listed(&self, tool: Tool, target: Target, withheld: Option<Withheld>, digest: Digest) -> CatalogTool {
         let qualified: Arc<str> = match &target {
             Target::Server(_) => {
                 QualifiedName::of(self.server, &tool.name, self.naming.limit).as_str().into()
             }
-            Target::Own(_) => tool.name.as_str().into(),
+            Target::Local(_) => tool.name.as_str().into(),
         };
         let hashes = Hashes {
             qualified: self.hasher.hash_one(&*qualified),
@@ -170,9 +170,9 @@ impl Maker<'_> {
         let server = Arc::clone(self.server);
         let checks = match &target {
             Target::Server(slot) => Checks::new(slot.patterns.clone()),
-            Target::Own(_) => Checks::default(),
+            Target::Local(_) => Checks::default(),
         };
-        Listed {
+        CatalogTool {
             server,
             qualified,
             span,

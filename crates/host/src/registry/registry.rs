@@ -9,10 +9,10 @@ use switchboard_session::client;
 
 use crate::config::Consent;
 use crate::event::{Announcer, Drift, Event, ToolsChanged};
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::registry::catalog::Catalog;
+use crate::registry::catalog_tool::{CatalogTool, Target};
 use crate::registry::definition::{DefinitionChange, definition_text};
-use crate::registry::listed::{Listed, Target};
 use crate::registry::part::{List, Maker, NameHasher, Naming, Part, Unread};
 use crate::registry::pin::{OnDrift, Pinned, Pins};
 use crate::registry::rule::Rules;
@@ -208,7 +208,7 @@ impl Registry {
     }
 
     /// The tool of a server, if it is listed with another definition than the pinned one.
-    fn drifted(&self, state: &State, server: &str, tool: &str) -> Option<Arc<Listed>> {
+    fn drifted(&self, state: &State, server: &str, tool: &str) -> Option<Arc<CatalogTool>> {
         let part = state.parts.iter().find(|part| *part.server == *server && part.id != OWN)?;
         let listed = part.list.by_name(&self.hasher, tool)?;
         state.pins.differs(server, tool, listed.digest).then(|| Arc::clone(listed))
@@ -238,9 +238,9 @@ impl Registry {
     }
 
     /// Puts the application's own tools into the catalogue; one of the same name gives way.
-    pub(crate) fn add_own(&self, tools: impl IntoIterator<Item = Arc<dyn OwnTool>>) {
+    pub(crate) fn add_own(&self, tools: impl IntoIterator<Item = Arc<dyn LocalTool>>) {
         let added: Vec<(Tool, Target)> =
-            tools.into_iter().map(|own| (own.definition(), Target::Own(own))).collect();
+            tools.into_iter().map(|own| (own.definition(), Target::Local(own))).collect();
         self.change_own(|kept| {
             kept.retain(|(tool, _)| added.iter().all(|(new, _)| new.name != tool.name));
             kept.extend(added);
@@ -286,9 +286,9 @@ impl Registry {
     /// The list of a part under its rules and pins of now.
     fn relist(&self, state: &State, part: &Part) -> List {
         let maker = self.maker(&state.parts, part);
-        maker.again(&part.list, |listed: &Listed| {
+        maker.again(&part.list, |listed: &CatalogTool| {
             self.on_drift == OnDrift::Withhold
-                && !matches!(listed.target, Target::Own(_))
+                && !matches!(listed.target, Target::Local(_))
                 && state.pins.differs(&part.server, &listed.tool.name, listed.digest)
         })
     }
@@ -312,7 +312,7 @@ impl Registry {
 }
 
 /// Keeps the texts of these tools, where they are what is pinned: their definitions may be compared with others later.
-fn keep_texts(pins: &mut Pins, part: &Part, which: impl Fn(&Listed) -> bool) {
+fn keep_texts(pins: &mut Pins, part: &Part, which: impl Fn(&CatalogTool) -> bool) {
     // The application trusts itself.
     if part.id == OWN {
         return;
@@ -324,7 +324,7 @@ fn keep_texts(pins: &mut Pins, part: &Part, which: impl Fn(&Listed) -> bool) {
 
 /// Whether two lists say the same.
 fn alike(old: &List, new: &List) -> bool {
-    let same = |(old, new): (&Arc<Listed>, &Arc<Listed>)| Arc::ptr_eq(old, new);
+    let same = |(old, new): (&Arc<CatalogTool>, &Arc<CatalogTool>)| Arc::ptr_eq(old, new);
     old.tools.len() == new.tools.len()
         && old.tools.iter().zip(&new.tools).all(same)
         && old.rejected == new.rejected
@@ -333,20 +333,20 @@ fn alike(old: &List, new: &List) -> bool {
 
 /// What a change of one part means for whoever sees the catalogue.
 fn changed(old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Option<ToolsChanged> {
-    fn shown(part: Option<&Arc<Part>>) -> impl Iterator<Item = &Arc<Listed>> {
+    fn shown(part: Option<&Arc<Part>>) -> impl Iterator<Item = &Arc<CatalogTool>> {
         let on = part.filter(|part| part.switch == Switch::On);
         on.into_iter().flat_map(|part| &part.list.tools).filter(|listed| listed.withheld.is_none())
     }
-    let before: HashMap<&str, &Arc<Listed>> =
+    let before: HashMap<&str, &Arc<CatalogTool>> =
         shown(old).map(|listed| (listed.tool.name.as_str(), listed)).collect();
-    let after: HashMap<&str, &Arc<Listed>> =
+    let after: HashMap<&str, &Arc<CatalogTool>> =
         shown(new).map(|listed| (listed.tool.name.as_str(), listed)).collect();
-    let name = |listed: &Arc<Listed>| Arc::clone(&listed.qualified);
+    let name = |listed: &Arc<CatalogTool>| Arc::clone(&listed.qualified);
     let added =
         shown(new).filter(|listed| !before.contains_key(listed.tool.name.as_str())).map(name).collect();
     let removed =
         shown(old).filter(|listed| !after.contains_key(listed.tool.name.as_str())).map(name).collect();
-    let is_other = |listed: &&Arc<Listed>| {
+    let is_other = |listed: &&Arc<CatalogTool>| {
         before.get(listed.tool.name.as_str()).is_some_and(|before| before.digest != listed.digest)
     };
     let changed = shown(new).filter(is_other).map(name).collect();

@@ -66,8 +66,9 @@ impl Catalog {
 
     fn why_in(&self, part: &Part, name: &str) -> Option<Why> {
         let server = || Arc::clone(&part.server);
-        let named =
-            |listed: &&Arc<crate::registry::Listed>| *listed.qualified == *name || listed.tool.name == name;
+        let named = |listed: &&Arc<crate::registry::CatalogTool>| {
+            *listed.qualified == *name || listed.tool.name == name
+        };
         if let Some(listed) = part.list.tools.iter().find(named) {
             return Some(match (self.withheld(listed), part.switch) {
                 (Some(reason), _) => Why::Withheld { server: server(), reason: reason.clone() },

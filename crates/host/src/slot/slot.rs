@@ -13,12 +13,12 @@ use switchboard_session::{CallError, ClientSession};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use crate::answers::Desk;
 use crate::config::{Off, Start};
+use crate::question_router::QuestionRouter;
 use crate::server_spec::ServerSpec;
-use crate::slot::Sight;
+use crate::slot::ChildSlot;
 use crate::slot::turns::Turns;
-use crate::status::{Status, Word};
+use crate::status::{Status, StatusKind};
 use crate::telemetry::Meter;
 use crate::transport::Transport;
 
@@ -35,26 +35,26 @@ pub(crate) struct Slot {
     pub(crate) id: u64,
     pub(crate) name: Arc<str>,
     pub(crate) spec: ServerSpec,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) questions: Arc<QuestionRouter>,
     pub(crate) meter: Meter,
     pub(crate) turns: Turns,
     /// Memory for the compiled patterns of all its schemas.
     pub(crate) patterns: PatternBudget,
-    pub(crate) sight: Arc<Sight>,
+    pub(crate) child: Arc<ChildSlot>,
     is_off: AtomicBool,
-    wanted: watch::Sender<Wanted>,
+    desired: watch::Sender<DesiredState>,
     seen: watch::Sender<Seen>,
     // Held for a clone or a swap, never across an await.
     session: RwLock<Option<ClientSession>>,
     /// How many sessions there have been.
     opened: AtomicU64,
-    trouble: Trouble,
+    health_signal: HealthSignal,
 }
 
-/// What is wanted of a slot's task.
+/// The state that a slot's task brings about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// Goes up with every wish, so that the same one can be made again.
+pub(crate) struct DesiredState {
+    /// Goes up with every change, so that the same state can be asked for again.
     pub(crate) round: u64,
     pub(crate) run: Run,
 }
@@ -81,27 +81,27 @@ pub(crate) struct Seen {
     pub(crate) status: Status,
 }
 
-/// What calls found out about the connection.
+/// Errors of calls that say something about the connection, for its task.
 #[derive(Debug, Default)]
-pub(crate) struct Trouble {
-    told: Notify,
+pub(crate) struct HealthSignal {
+    changed: Notify,
     last: Mutex<Option<CallError>>,
 }
 
-impl Trouble {
-    /// Forgets what calls on an earlier connection found out.
-    pub(crate) fn forget(&self) {
+impl HealthSignal {
+    /// Forgets an error of a call on an earlier connection.
+    pub(crate) fn clear(&self) {
         *self.last.lock() = None;
     }
 
-    /// The next trouble that a call had.
+    /// Waits for the next error of a call.
     pub(crate) async fn next(&self) -> CallError {
         loop {
-            let told = self.told.notified();
+            let changed = self.changed.notified();
             if let Some(error) = self.last.lock().take() {
                 return error;
             }
-            told.await;
+            changed.await;
         }
     }
 }
@@ -123,7 +123,7 @@ pub(crate) enum Outset {
 }
 
 impl Slot {
-    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, desk: Desk) -> Self {
+    pub(crate) fn new(name: Arc<str>, spec: ServerSpec, questions: QuestionRouter) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let is_off = spec.start == Start::Off(Off::Disabled);
         let status = match spec.start {
@@ -140,17 +140,17 @@ impl Slot {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             spec,
-            desk: Arc::new(desk),
+            questions: Arc::new(questions),
             meter: Meter::default(),
             turns: Turns::new(most_calls),
             patterns: PatternBudget::default(),
-            sight: Arc::default(),
+            child: Arc::default(),
             is_off: AtomicBool::new(is_off),
-            wanted: watch::Sender::new(Wanted { round: 0, run: Run::Held }),
+            desired: watch::Sender::new(DesiredState { round: 0, run: Run::Held }),
             seen: watch::Sender::new(Seen { round: 0, status }),
             session: RwLock::new(None),
             opened: AtomicU64::new(0),
-            trouble: Trouble::default(),
+            health_signal: HealthSignal::default(),
         }
     }
 
@@ -202,27 +202,27 @@ impl Slot {
 
     /// Wakes a server that sleeps; does nothing to one that runs or may not.
     pub(crate) fn wake(&self) -> u64 {
-        self.wanted.send_if_modified(|wanted| {
+        self.desired.send_if_modified(|wanted| {
             let sleeps = wanted.run == Run::Asleep;
             if sleeps {
-                *wanted = Wanted { round: wanted.round + 1, run: Run::Up };
+                *wanted = DesiredState { round: wanted.round + 1, run: Run::Up };
             }
             sleeps
         });
-        self.wanted.borrow().round
+        self.desired.borrow().round
     }
 
     /// Whether nobody has started it since its description said not to.
     pub(crate) fn is_unstarted(&self) -> bool {
-        matches!(self.wanted.borrow().run, Run::Off(_) | Run::Held)
+        matches!(self.desired.borrow().run, Run::Off(_) | Run::Held)
     }
 
     pub(crate) fn want(&self, run: Run) -> u64 {
         let mut round = 0;
-        self.wanted.send_if_modified(|wanted| {
+        self.desired.send_if_modified(|wanted| {
             let may_change = wanted.run != Run::Gone;
             if may_change {
-                *wanted = Wanted { round: wanted.round + 1, run };
+                *wanted = DesiredState { round: wanted.round + 1, run };
             }
             round = wanted.round;
             may_change
@@ -293,10 +293,10 @@ impl Slot {
     /// A session opened after so many, once there is one; none when there will not be one soon.
     pub(crate) async fn session_after(&self, opened: u64) -> Option<ClientSession> {
         let mut seen = self.seen.subscribe();
-        let another = seen.wait_for(|seen| match seen.status.word() {
-            Word::Connected => self.opened() > opened,
-            Word::Pending => false,
-            Word::Failed | Word::NeedsAuth | Word::Disabled => true,
+        let another = seen.wait_for(|seen| match seen.status.kind() {
+            StatusKind::Connected => self.opened() > opened,
+            StatusKind::Pending => false,
+            StatusKind::Failed | StatusKind::NeedsAuth | StatusKind::Disabled => true,
         });
         let in_time = tokio::time::timeout(self.spec.startup_timeout, another).await;
         in_time.ok()?.ok()?;
@@ -313,17 +313,17 @@ impl Slot {
             other => other.ends_connection(),
         };
         if says_something {
-            *self.trouble.last.lock() = Some(error.clone());
-            self.trouble.told.notify_one();
+            *self.health_signal.last.lock() = Some(error.clone());
+            self.health_signal.changed.notify_one();
         }
     }
 
-    pub(crate) fn trouble(&self) -> &Trouble {
-        &self.trouble
+    pub(crate) fn health_signal(&self) -> &HealthSignal {
+        &self.health_signal
     }
 
-    pub(crate) fn wanted(&self) -> watch::Receiver<Wanted> {
-        self.wanted.subscribe()
+    pub(crate) fn desired(&self) -> watch::Receiver<DesiredState> {
+        self.desired.subscribe()
     }
 
     pub(crate) fn set_session(&self, session: Option<ClientSession>) {

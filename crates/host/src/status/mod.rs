@@ -5,4 +5,4 @@ mod failure;
 mod status;
 
 pub use failure::Failure;
-pub use status::{Status, Word};
+pub use status::{Status, StatusKind};

@@ -53,10 +53,10 @@ pub enum Status {
     Stopped,
 }
 
-/// The five words of a status.
+/// The five kinds of status that reports show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+pub enum StatusKind {
     /// Open.
     Connected,
     /// Given up.
@@ -71,15 +71,15 @@ pub enum Word {
 
 impl Status {
     /// The word for it.
-    pub fn word(&self) -> Word {
+    pub fn kind(&self) -> StatusKind {
         match self {
-            Self::Disabled | Self::Stopped => Word::Disabled,
+            Self::Disabled | Self::Stopped => StatusKind::Disabled,
             Self::AwaitingApproval | Self::Asleep | Self::Starting { .. } | Self::BackingOff { .. } => {
-                Word::Pending
+                StatusKind::Pending
             }
-            Self::Ready(_) | Self::Degraded { .. } => Word::Connected,
-            Self::NeedsAuth(_) => Word::NeedsAuth,
-            Self::Failed(_) => Word::Failed,
+            Self::Ready(_) | Self::Degraded { .. } => StatusKind::Connected,
+            Self::NeedsAuth(_) => StatusKind::NeedsAuth,
+            Self::Failed(_) => StatusKind::Failed,
         }
     }
 
@@ -142,7 +142,7 @@ impl fmt::Display for Status {
     }
 }
 
-impl Word {
+impl StatusKind {
     /// The word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -155,7 +155,7 @@ impl Word {
     }
 }
 
-impl fmt::Display for Word {
+impl fmt::Display for StatusKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

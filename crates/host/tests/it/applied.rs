@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_host::config::{Locations, Watch};
 use switchboard_host::permission::{Gate, Policy, Rules};
-use switchboard_host::{Host, ServerStatus, Word};
+use switchboard_host::{Host, ServerStatus, StatusKind};
 
 use crate::toy::PART;
 
@@ -66,7 +66,7 @@ async fn a_changed_file_changes_the_set_and_leaves_the_rest_alone() {
     assert_eq!(under_way.await.unwrap().unwrap().text(), r#"{"text":"a"}"#);
     assert_eq!(pid(&host, "stays").await, before, "the same process");
     let status = host.server_status("stays").unwrap();
-    assert_eq!((status.status, status.scope.as_deref()), (Word::Connected, Some("user")));
+    assert_eq!((status.status, status.scope.as_deref()), (StatusKind::Connected, Some("user")));
     let written = serde_json::to_value(&status).unwrap()["config"].clone();
     assert_ne!(written["env"][PART], "toy", "values are masked: {written}");
     host.close().await;
@@ -82,11 +82,11 @@ async fn a_broken_entry_is_named_and_harms_nobody() {
     let done = host.apply(home.watch().current()).await;
     assert!(done.errors["unset"].contains("NOT_SET_ANYWHERE"), "{done:?}");
     assert!(done.errors["missing"].contains("no-such-program-anywhere"), "{done:?}");
-    assert_eq!(host.server_status("good").unwrap().status, Word::Connected);
+    assert_eq!(host.server_status("good").unwrap().status, StatusKind::Connected);
     let files = home.watch();
     let told = |name| ServerStatus::of_broken(files.current().server(name).unwrap());
     let unset = told("unset").unwrap();
-    assert_eq!((unset.status, unset.scope.as_deref()), (Word::Failed, Some("user")));
+    assert_eq!((unset.status, unset.scope.as_deref()), (StatusKind::Failed, Some("user")));
     assert!(unset.error.unwrap().contains("NOT_SET_ANYWHERE"));
     assert!(told("good").is_none() && told("missing").is_none(), "the host knows how these are");
     host.close().await;
@@ -98,7 +98,7 @@ async fn rules_permit_and_refuse_calls() {
     let rules = Rules::new(["allow toy/echo", "deny toy/pid"].map(|rule| rule.parse().unwrap()));
     let gate = Arc::new(Gate::new(Policy::new(rules)));
     gate.know(files.current());
-    let host = Host::builder().without_resource_tools().with_permit(gate).build();
+    let host = Host::builder().without_resource_tools().with_call_policy(gate).build();
     host.apply(files.current()).await;
     let echoed = host.call_tool("toy", "echo", json!({"text": "a"})).await.unwrap();
     assert_eq!(echoed.text(), r#"{"text":"a"}"#);

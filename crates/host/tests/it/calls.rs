@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use switchboard_host::{
-    Host, HostError, Permit, Permitted, Proposed, Replay, Run, Spill, Status, TraceContext, Traced,
-    Validation,
+    CallDecision, CallPolicy, Host, HostError, ProposedCall, Replay, Run, Spill, Status, TraceContext,
+    Traced, Validation,
 };
 use switchboard_protocol::{ElicitAction, ElicitParams, ElicitResult, OrderedMap, Raw, Root, Tool};
 use switchboard_session::RevisionPolicy;
@@ -74,15 +74,15 @@ async fn cancelling_a_run_ends_its_calls_on_every_server() {
 /// Never decides.
 struct Undecided;
 
-impl Permit for Undecided {
-    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+impl CallPolicy for Undecided {
+    fn decide<'a>(&'a self, _: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision> {
         Box::pin(std::future::pending())
     }
 }
 
 async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
     let toy = Toy::full();
-    let builder = Host::builder().with_permit(Arc::new(Undecided));
+    let builder = Host::builder().with_call_policy(Arc::new(Undecided));
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     let starting = host.clone();
     let connecting =
@@ -107,11 +107,11 @@ async fn cancelling_a_run_ends_calls_that_were_not_sent_yet() {
 /// Permits when it is told to.
 struct Later(tokio::sync::Notify);
 
-impl Permit for Later {
-    fn permit<'a>(&'a self, _: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+impl CallPolicy for Later {
+    fn decide<'a>(&'a self, _: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision> {
         Box::pin(async {
             self.0.notified().await;
-            Permitted::Yes
+            CallDecision::Allow
         })
     }
 }
@@ -120,7 +120,8 @@ async fn what_changed_while_it_was_being_permitted_is_not_called() {
     let toy = Toy::full();
     let server = toy.server("toy");
     let permit = Arc::new(Later(tokio::sync::Notify::new()));
-    let host = host_with(Host::builder().with_permit(Arc::clone(&permit) as _), &[("toy", &server)]).await;
+    let host =
+        host_with(Host::builder().with_call_policy(Arc::clone(&permit) as _), &[("toy", &server)]).await;
     let call = |host: &Host| {
         let call = host.call_tool("toy", "echo", ());
         tokio::spawn(async move { call.await })
@@ -179,9 +180,9 @@ async fn a_call_whose_outcome_is_unknown_is_not_made_again() {
     // It does not say that it may be repeated.
     let error = host.call_tool("toy", "die", ()).await.unwrap_err();
     assert!(error.outcome_unknown(), "{error}");
-    assert_eq!(host.server_readings("toy").unwrap().failures, 1);
+    assert_eq!(host.server_metrics("toy").unwrap().failures, 1);
     reopened(&host, "toy", 1).await;
-    assert_eq!(host.server_readings("toy").unwrap().calls, 1, "once");
+    assert_eq!(host.server_metrics("toy").unwrap().calls, 1, "once");
     host.close().await;
 }
 
@@ -364,9 +365,9 @@ async fn calls_are_counted() {
     host.call_tool("a", "echo", ()).await.unwrap();
     host.call_tool("a", "fail", ()).await.unwrap();
     host.call_tool("b", "boom", ()).await.unwrap_err();
-    let a = host.server_readings("a").unwrap();
+    let a = host.server_metrics("a").unwrap();
     assert_eq!((a.calls, a.tool_errors, a.failures), (2, 1, 0));
-    let all = host.readings();
+    let all = host.metrics();
     assert_eq!((all.calls, all.tool_errors, all.failures), (3, 1, 1));
     assert!(all.latency(0.99).is_some_and(|latency| latency < LATE));
     assert!(serde_json::to_value(&all).unwrap()["toolErrors"] == 1);

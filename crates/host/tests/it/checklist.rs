@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_host::config::{Off, Restart, Start};
-use switchboard_host::{Host, HostError, Permit, Permitted, Proposed, ServerSpec, Status, TokenSource, Word};
+use switchboard_host::{
+    CallDecision, CallPolicy, Host, HostError, ProposedCall, ServerSpec, Status, StatusKind, TokenSource,
+};
 use switchboard_http::{AuthorizeError, BoxFuture, Secret};
 use switchboard_protocol::{CompleteParams, Reference};
 use switchboard_session::CallError;
@@ -75,7 +77,7 @@ async fn config_types_all_five_are_supported() {
         .await;
     assert_eq!(done.errors, BTreeMap::new());
     for name in ["stdio", "sse", "http", "sdk", "claudeai"] {
-        assert_eq!(host.server_status(name).unwrap().status, Word::Connected, "{name}");
+        assert_eq!(host.server_status(name).unwrap().status, StatusKind::Connected, "{name}");
         let said = host.call_tool(name, "echo", json!({"from": name})).await.unwrap();
         assert_eq!(said.text(), format!(r#"{{"from":"{name}"}}"#));
     }
@@ -103,14 +105,14 @@ async fn status_values_all_five_are_tracked() {
             ("disabled", disabled),
         ])
         .await;
-    let words: Vec<(String, Word)> = host.status().into_iter().map(|s| (s.name, s.status)).collect();
+    let words: Vec<(String, StatusKind)> = host.status().into_iter().map(|s| (s.name, s.status)).collect();
     let expected = [
-        ("connected", Word::Connected),
-        ("failed", Word::Failed),
-        ("needs-auth", Word::NeedsAuth),
-        ("no-login", Word::NeedsAuth),
-        ("pending", Word::Pending),
-        ("disabled", Word::Disabled),
+        ("connected", StatusKind::Connected),
+        ("failed", StatusKind::Failed),
+        ("needs-auth", StatusKind::NeedsAuth),
+        ("no-login", StatusKind::NeedsAuth),
+        ("pending", StatusKind::Pending),
+        ("disabled", StatusKind::Disabled),
     ];
     assert_eq!(words, expected.map(|(name, word)| (name.to_owned(), word)));
     assert_eq!(done.errors.keys().collect::<Vec<_>>(), ["failed", "needs-auth", "no-login"]);
@@ -119,7 +121,7 @@ async fn status_values_all_five_are_tracked() {
     // Once somebody has logged in, a reconnect is all it takes.
     *web.token.lock() = None;
     host.reconnect("needs-auth").await.unwrap();
-    assert_eq!(host.server_status("needs-auth").unwrap().status, Word::Connected);
+    assert_eq!(host.server_status("needs-auth").unwrap().status, StatusKind::Connected);
     host.close().await;
 }
 
@@ -226,7 +228,7 @@ async fn set_servers_one_bad_server_harms_no_other() {
             ("good", in_process("other")),
         ])
         .await;
-    assert_eq!(host.server_status("good").unwrap().status, Word::Connected);
+    assert_eq!(host.server_status("good").unwrap().status, StatusKind::Connected);
     assert_eq!(done.errors.keys().collect::<Vec<_>>(), ["", "exits", "good", "hangs", "junk", "missing"]);
     assert!(done.errors["exits"].contains("dead"), "{}", done.errors["exits"]);
     assert!(done.errors["missing"].contains("/nowhere/server"));
@@ -251,7 +253,7 @@ async fn json_rpc_ids_are_matched_to_their_calls() {
     for call in calls.collect::<Vec<_>>() {
         call.await.unwrap();
     }
-    assert_eq!(host.readings().calls, 200);
+    assert_eq!(host.metrics().calls, 200);
     host.close().await;
 }
 
@@ -377,12 +379,15 @@ async fn error_propagation_as_results_of_the_tool() {
 /// Lets pass what says that it only reads.
 struct OnlyReading;
 
-impl Permit for OnlyReading {
-    fn permit<'a>(&'a self, call: &'a Proposed<'a>) -> switchboard_session::link::BoxFuture<'a, Permitted> {
+impl CallPolicy for OnlyReading {
+    fn decide<'a>(
+        &'a self,
+        call: &'a ProposedCall<'a>,
+    ) -> switchboard_session::link::BoxFuture<'a, CallDecision> {
         let permitted = if call.tool.effects().is_read_only() {
-            Permitted::Yes
+            CallDecision::Allow
         } else {
-            Permitted::No { reason: format!("{} may change something", call.name) }
+            CallDecision::Deny { reason: format!("{} may change something", call.name) }
         };
         Box::pin(async { permitted })
     }
@@ -390,7 +395,7 @@ impl Permit for OnlyReading {
 
 async fn annotations_inform_the_permission() {
     let toy = Toy::full();
-    let builder = Host::builder().with_permit(Arc::new(OnlyReading));
+    let builder = Host::builder().with_call_policy(Arc::new(OnlyReading));
     let host = host_with(builder, &[("toy", &toy.server("toy"))]).await;
     assert!(!host.execute("mcp__toy__echo", ()).await.is_error);
     let refused = host.execute("mcp__toy__die", ()).await;

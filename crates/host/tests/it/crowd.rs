@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use switchboard_host::config::Restart;
-use switchboard_host::{Host, ServerSpec, Status, Word};
+use switchboard_host::{Host, ServerSpec, Status, StatusKind};
 
 use crate::stage::{
     child, descriptors, http, in_process, lives, names, no_task_is_left, reopened, sh, until,
@@ -48,14 +48,14 @@ async fn fifty_servers_of_which_five_are_broken() {
     let setting = host.set_servers(servers);
     let waiting = async {
         loop {
-            let good = host.status().iter().filter(|server| server.status == Word::Connected).count();
+            let good = host.status().iter().filter(|server| server.status == StatusKind::Connected).count();
             if good == 45 {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let hangs = host.server_status("hangs").unwrap().status;
-        assert_eq!(hangs, Word::Pending, "the healthy ones do not wait for the hanging one");
+        assert_eq!(hangs, StatusKind::Pending, "the healthy ones do not wait for the hanging one");
         std::fs::write(&open, "").unwrap();
     };
     let (done, ()) = tokio::join!(setting, waiting);
@@ -150,7 +150,7 @@ async fn changes() {
     let on = wanted.values().filter(|(_, on)| *on).count();
     assert_eq!(names(&host).len(), on * 9, "seed {seed}: {wanted:?}");
     for (name, (_, on)) in &wanted {
-        let word = if *on { Word::Connected } else { Word::Disabled };
+        let word = if *on { StatusKind::Connected } else { StatusKind::Disabled };
         assert_eq!(host.server_status(name).unwrap().status, word, "seed {seed}: {name}");
     }
     host.close().await;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use switchboard_host::config::Restart;
-use switchboard_host::{Failure, Host, HostError, Status, Word};
+use switchboard_host::{Failure, Host, HostError, Status, StatusKind};
 use switchboard_session::CallError;
 use switchboard_session::link::{LinkError, StartFault};
 
@@ -127,7 +127,7 @@ pub(crate) fn play() {
         assert_eq!(why.fault, StartFault::OutOfResources, "{error}");
         for name in &started {
             host.call_tool(name.as_str(), "echo", ()).await.unwrap();
-            assert_eq!(host.server_status(name).unwrap().status, Word::Connected);
+            assert_eq!(host.server_status(name).unwrap().status, StatusKind::Connected);
         }
         host.close().await;
     });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchboard_host::config::ServerConfig;
 use switchboard_host::permission::{Policy, Rules};
-use switchboard_host::{AmbiguousNames, Host, HostError, ServerSpec, Status, Word};
+use switchboard_host::{AmbiguousNames, Host, HostError, ServerSpec, Status, StatusKind};
 use switchboard_http::{Bearer, Secret};
 use switchboard_session::server::InProcess;
 use switchboard_transport::http::client::Http;
@@ -185,7 +185,7 @@ async fn a6_add_returns_at_once_and_keeps_trying() {
     let host = Host::new();
     host.add("later", sh(&script)).unwrap();
     assert_eq!(host.servers(), ["later"]);
-    assert_eq!(host.server_status("later").unwrap().status, Word::Pending);
+    assert_eq!(host.server_status("later").unwrap().status, StatusKind::Pending);
     host.ready("later").await.unwrap_err();
     until(&host, "later", |status| matches!(status, Status::Starting { attempt: 2, .. })).await;
     assert!(matches!(host.add("", missing()), Err(HostError::BadName { .. })));

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use switchboard_host::config::{Off, Restart, Start};
-use switchboard_host::{Failure, Host, HostError, Status, Word};
+use switchboard_host::{Failure, Host, HostError, Status, StatusKind};
 
 use crate::stage::{LATE, add_failing, child, gone, host_of, in_process, lives, names, reopened, sh, until};
 use crate::toy::Toy;
@@ -79,7 +79,7 @@ async fn a_server_that_exits_twice_alike_is_given_up_with_its_last_words() {
     let Status::Failed(failure) = status else { panic!("{status}") };
     assert_eq!(failure.stderr_tail().map(str::trim), Some("no such setting: colour"));
     let report = host.server_status("bad").unwrap();
-    assert_eq!(report.status, Word::Failed);
+    assert_eq!(report.status, StatusKind::Failed);
     assert!(report.error.unwrap().contains("no such setting: colour"));
     host.close().await;
 }
@@ -129,7 +129,7 @@ async fn status_does_not_wait_for_a_server_that_hangs() {
     let looking = async {
         until(&host, "hangs", |status| matches!(status, Status::Starting { .. })).await;
         let began = Instant::now();
-        assert_eq!(host.server_status("hangs").unwrap().status, Word::Pending);
+        assert_eq!(host.server_status("hangs").unwrap().status, StatusKind::Pending);
         assert_eq!(host.status().len(), 1);
         assert!(began.elapsed() < LATE);
     };
@@ -148,7 +148,7 @@ async fn a_disabled_server_is_not_started_until_it_is_enabled() {
     let mut spec = in_process("toy");
     spec.start = Start::Off(Off::Disabled);
     host.connect("toy", spec).await.unwrap();
-    assert_eq!(host.server_status("toy").unwrap().status, Word::Disabled);
+    assert_eq!(host.server_status("toy").unwrap().status, StatusKind::Disabled);
     assert_eq!(toy.lists.load(std::sync::atomic::Ordering::SeqCst), 0);
     assert!(matches!(host.reconnect("toy").await, Err(HostError::NotReady { .. })));
     host.toggle("toy", true).await.unwrap();
@@ -161,7 +161,7 @@ async fn an_unapproved_server_is_not_started() {
     let mut spec = sh("touch /nowhere/never");
     spec.start = Start::Off(Off::Unapproved);
     host.connect("project", spec).await.unwrap();
-    assert_eq!(host.server_status("project").unwrap().status, Word::Pending);
+    assert_eq!(host.server_status("project").unwrap().status, StatusKind::Pending);
     for refused in [host.toggle("project", true).await, host.reconnect("project").await] {
         let error = refused.unwrap_err();
         assert!(error.next_step().contains("approve"), "{error}: {}", error.next_step());
@@ -193,7 +193,7 @@ async fn a_list_that_fails_leaves_the_server_connected_and_degraded() {
     *toy.is_broken.lock() = true;
     let host = host_of(&[("toy", &toy.server("toy"))]).await;
     assert!(matches!(host.state("toy").unwrap(), Status::Degraded { .. }));
-    assert_eq!(host.server_status("toy").unwrap().status, Word::Connected);
+    assert_eq!(host.server_status("toy").unwrap().status, StatusKind::Connected);
     // It is asked again by itself.
     *toy.is_broken.lock() = false;
     until(&host, "toy", |status| matches!(status, Status::Ready(_))).await;

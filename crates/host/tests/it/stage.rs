@@ -126,7 +126,7 @@ pub(crate) async fn until(host: &Host, server: &str, is: impl Fn(&Status) -> boo
 /// Waits until a server was opened again so many times, and is ready.
 pub(crate) async fn reopened(host: &Host, server: &str, times: u64) {
     until(host, server, |status| {
-        matches!(status, Status::Ready(_)) && host.server_readings(server).unwrap().reconnects >= times
+        matches!(status, Status::Ready(_)) && host.server_metrics(server).unwrap().reconnects >= times
     })
     .await;
 }

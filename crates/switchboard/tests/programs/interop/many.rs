@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use libtest_mimic::Failed;
-use switchboard::host::{Run, ServerSpec, Status, Word};
+use switchboard::host::{Run, ServerSpec, Status, StatusKind};
 use switchboard::{Host, HostError, Http, Stdio, json};
 
 use crate::interop::listening::Listening;
@@ -51,7 +51,7 @@ fn six() -> Result<(), Failed> {
         assert_eq!(set.added.len(), 7, "{set:?}");
         assert_eq!(set.errors.keys().collect::<Vec<_>>(), ["missing"], "{set:?}");
         mark.assert_found();
-        let connected = host.status().iter().filter(|server| server.status == Word::Connected).count();
+        let connected = host.status().iter().filter(|server| server.status == StatusKind::Connected).count();
         assert_eq!(connected, 6);
 
         let read = host.find_tool("read_text_file").unwrap();
@@ -107,7 +107,7 @@ fn back() -> Result<(), Failed> {
         let pid = host.child("everything").unwrap().expect("a program of ours").pid().expect("it runs");
         let mut events = host.events();
         std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
-        while host.server_readings("everything").unwrap().reconnects == 0
+        while host.server_metrics("everything").unwrap().reconnects == 0
             || !matches!(host.state("everything"), Ok(Status::Ready(_)))
         {
             events.next().await;

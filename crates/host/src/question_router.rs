@@ -1,4 +1,4 @@
-//! What servers ask is answered by whoever's call is running on them.
+//! Routes questions of servers to the caller whose call is running on them.
 //!
 //! Invariant: a question never reaches a caller whose call it cannot belong to. A modern server asks within a call, and
 //! its caller answers. A legacy server does not say which call it asks for: where calls of several callers run on it at
@@ -12,8 +12,8 @@ use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParam
 use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 
-/// Where the questions of one server arrive.
-pub(crate) struct Desk {
+/// Routes the questions of one server.
+pub(crate) struct QuestionRouter {
     /// The configured name of the server.
     server: Arc<str>,
     abilities: HandlerCapabilities,
@@ -23,29 +23,33 @@ pub(crate) struct Desk {
 }
 
 struct Caller {
-    seat: u64,
+    call: u64,
     /// The run its call belongs to.
     run: u64,
     answers: Option<Arc<dyn ClientHandler>>,
 }
 
-impl Desk {
+impl QuestionRouter {
     pub(crate) fn new(server: Arc<str>, abilities: HandlerCapabilities) -> Self {
         Self { server, abilities, next: AtomicU64::new(0), callers: Mutex::default() }
     }
 
-    /// A call of this run begins; it ends when the seat is dropped.
-    pub(crate) fn sit(&self, run: u64, answers: Option<&Arc<dyn ClientHandler>>) -> Option<Seat<'_>> {
+    /// Registers a call of this run; it ends when the returned value is dropped.
+    pub(crate) fn register_call(
+        &self,
+        run: u64,
+        answers: Option<&Arc<dyn ClientHandler>>,
+    ) -> Option<ActiveCall<'_>> {
         // Nothing was declared, so nothing can be asked.
         if self.abilities == HandlerCapabilities::none() {
             return None;
         }
-        let seat = self.next.fetch_add(1, Ordering::Relaxed);
-        self.callers.lock().push(Caller { seat, run, answers: answers.cloned() });
-        Some(Seat { desk: self, seat })
+        let call = self.next.fetch_add(1, Ordering::Relaxed);
+        self.callers.lock().push(Caller { call, run, answers: answers.cloned() });
+        Some(ActiveCall { questions: self, call })
     }
 
-    fn whose(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
+    fn current_caller(&self) -> Result<Arc<dyn ClientHandler>, HandlerError> {
         let callers = self.callers.lock();
         let Some(first) = callers.first() else {
             return Err(HandlerError::new("no call is running that this question could belong to"));
@@ -59,7 +63,7 @@ impl Desk {
     }
 }
 
-impl ClientHandler for Desk {
+impl ClientHandler for QuestionRouter {
     fn abilities(&self) -> HandlerCapabilities {
         self.abilities
     }
@@ -73,7 +77,7 @@ impl ClientHandler for Desk {
         request: ElicitParams,
         asker: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<ElicitResult, HandlerError>> {
-        Box::pin(async move { self.whose()?.elicit(request, asker).await })
+        Box::pin(async move { self.current_caller()?.elicit(request, asker).await })
     }
 
     fn sample<'a>(
@@ -81,11 +85,11 @@ impl ClientHandler for Desk {
         request: CreateMessageParams,
         asker: &'a RequestingServer,
     ) -> BoxFuture<'a, Result<CreateMessageResult, HandlerError>> {
-        Box::pin(async move { self.whose()?.sample(request, asker).await })
+        Box::pin(async move { self.current_caller()?.sample(request, asker).await })
     }
 }
 
-/// Answers for a caller that answers nothing.
+/// ClientHandler for a caller that answers nothing.
 pub(crate) struct Silent;
 
 impl Silent {
@@ -113,20 +117,20 @@ impl ClientHandler for Silent {
 }
 
 /// A call that is running.
-pub(crate) struct Seat<'a> {
-    desk: &'a Desk,
-    seat: u64,
+pub(crate) struct ActiveCall<'a> {
+    questions: &'a QuestionRouter,
+    call: u64,
 }
 
-impl Drop for Seat<'_> {
+impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {
-        self.desk.callers.lock().retain(|caller| caller.seat != self.seat);
+        self.questions.callers.lock().retain(|caller| caller.call != self.call);
     }
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for QuestionRouter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("callers", &self.callers.lock().len()).finish_non_exhaustive()
+        f.debug_struct("QuestionRouter").field("callers", &self.callers.lock().len()).finish_non_exhaustive()
     }
 }
 
@@ -149,21 +153,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_reaches_the_caller_whose_call_is_running_and_nobody_else() {
-        let desk = Desk::new("s".into(), HandlerCapabilities::none().with_forms());
+        let questions = QuestionRouter::new("s".into(), HandlerCapabilities::none().with_forms());
         let asker = RequestingServer::new(None);
-        let ask = async || desk.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
+        let ask = async || questions.elicit(ElicitParams::form("?", FormSchema::new()), &asker).await;
         let accepts: Arc<dyn ClientHandler> = Arc::new(Accepts);
         assert!(ask().await.is_err(), "no call is running");
-        let first = desk.sit(1, Some(&accepts));
+        let first = questions.register_call(1, Some(&accepts));
         assert!(ask().await.is_ok());
-        let second = desk.sit(1, Some(&accepts));
+        let second = questions.register_call(1, Some(&accepts));
         assert!(ask().await.is_ok(), "two calls of one run");
-        let other = desk.sit(2, None);
+        let other = questions.register_call(2, None);
         assert!(ask().await.is_err(), "whose it is cannot be told");
         drop(other);
         assert!(ask().await.is_ok());
         drop((first, second));
         assert!(ask().await.is_err());
-        assert!(Desk::new("s".into(), HandlerCapabilities::none()).sit(1, None).is_none());
+        assert!(QuestionRouter::new("s".into(), HandlerCapabilities::none()).register_call(1, None).is_none());
     }
 }

@@ -6,7 +6,7 @@ use switchboard_session::link::BoxFuture;
 use crate::run::Run;
 
 /// A tool that the application answers itself. Its name is used as it is, without a prefix.
-pub trait OwnTool: Send + Sync + 'static {
+pub trait LocalTool: Send + Sync + 'static {
     /// What is listed.
     fn definition(&self) -> Tool;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytestring::ByteString;
 use switchboard_protocol::{Tool, ToolAnnotations};
 
-use crate::own_tool::OwnTool;
+use crate::local_tool::LocalTool;
 use crate::registry::pin::Digest;
 use crate::registry::rule::Withheld;
 use crate::slot::Slot;
@@ -14,7 +14,7 @@ use crate::status::Status;
 use crate::validation::Checks;
 
 /// One tool of the catalogue. Shared: a snapshot and a call hold the same one.
-pub struct Listed {
+pub struct CatalogTool {
     pub(crate) server: Arc<str>,
     pub(crate) qualified: Arc<str>,
     /// What its calls are called in traces.
@@ -34,7 +34,7 @@ pub struct Listed {
 #[derive(Clone)]
 pub(crate) enum Target {
     Server(Arc<Slot>),
-    Own(Arc<dyn OwnTool>),
+    Local(Arc<dyn LocalTool>),
 }
 
 impl Target {
@@ -42,7 +42,7 @@ impl Target {
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Server(one), Self::Server(other)) => one.id == other.id,
-            (Self::Own(one), Self::Own(other)) => Arc::ptr_eq(one, other),
+            (Self::Local(one), Self::Local(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -54,7 +54,7 @@ pub(crate) struct Hashes {
     pub(crate) bare: u64,
 }
 
-impl Listed {
+impl CatalogTool {
     /// The server that lists it; for the application's own tools, the host's word for itself.
     pub fn server(&self) -> &str {
         &self.server
@@ -79,7 +79,7 @@ impl Listed {
     pub fn status(&self) -> Option<Status> {
         match &self.target {
             Target::Server(slot) => Some(slot.status()),
-            Target::Own(_) => None,
+            Target::Local(_) => None,
         }
     }
 
@@ -95,9 +95,9 @@ impl Listed {
     }
 }
 
-impl fmt::Debug for Listed {
+impl fmt::Debug for CatalogTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listed")
+        f.debug_struct("CatalogTool")
             .field("name", &self.qualified)
             .field("server", &self.server)
             .field("withheld", &self.withheld)

@@ -8,14 +8,14 @@ use switchboard_session::Client;
 use switchboard_session::client::Limits;
 use tokio::sync::watch;
 
-use crate::connection::Ways;
+use crate::connection::Connectors;
 use crate::event::Announcer;
 use crate::registry::Registry;
 
 /// What all tasks of a host share.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
-    pub(crate) ways: Ways,
+pub(crate) struct SharedState {
+    pub(crate) connectors: Connectors,
     pub(crate) registry: Registry,
     pub(crate) events: Announcer,
     /// What every session is opened with.

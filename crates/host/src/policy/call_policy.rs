@@ -1,21 +1,21 @@
-//! Whether a call may be made: the seam between the path of a call and whoever decides.
+//! The policy that decides whether a call may be made: the seam between the path of a call and whoever decides.
 
 use switchboard_protocol::{Raw, Tool};
 use switchboard_session::link::BoxFuture;
 
 /// Decides about calls. Asked after the arguments were checked and before anything is sent.
-pub trait Permit: Send + Sync + 'static {
+pub trait CallPolicy: Send + Sync + 'static {
     /// Whether this call may be made. May take its time, to ask the user.
     ///
     /// # Cancellation
     /// The future is dropped when the call is.
-    fn permit<'a>(&'a self, call: &'a Proposed<'a>) -> BoxFuture<'a, Permitted>;
+    fn decide<'a>(&'a self, call: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision>;
 }
 
 /// A call that somebody wants to make.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Proposed<'a> {
+pub struct ProposedCall<'a> {
     /// The server that would answer.
     pub server: &'a str,
     /// The tool, as its server lists it.
@@ -26,20 +26,20 @@ pub struct Proposed<'a> {
     pub arguments: &'a Raw,
 }
 
-impl<'a> Proposed<'a> {
+impl<'a> ProposedCall<'a> {
     /// A call of a tool.
     pub fn new(server: &'a str, tool: &'a Tool, name: &'a str, arguments: &'a Raw) -> Self {
         Self { server, tool, name, arguments }
     }
 }
 
-/// What was decided.
+/// The decision about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permitted {
-    /// Go ahead.
-    Yes,
-    /// No.
-    No {
+pub enum CallDecision {
+    /// The call is made.
+    Allow,
+    /// The call is not made.
+    Deny {
         /// Why, and what would help; the model reads it.
         reason: String,
     },

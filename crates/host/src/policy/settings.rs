@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::policy::{Permit, Spill};
+use crate::policy::{CallPolicy, Spill};
 use crate::validation::Validation;
 
 /// Whether a call whose outcome is unknown is made again.
@@ -43,8 +43,8 @@ pub struct Traced {
 
 /// What holds for all calls of a host.
 #[derive(Default)]
-pub(crate) struct CallPolicy {
-    pub(crate) permit: Option<Arc<dyn Permit>>,
+pub(crate) struct CallSettings {
+    pub(crate) policy: Option<Arc<dyn CallPolicy>>,
     pub(crate) replay: Replay,
     pub(crate) ambiguous: AmbiguousNames,
     pub(crate) validation: Validation,

@@ -3,26 +3,26 @@
 use parking_lot::Mutex;
 use switchboard_transport::stdio::ChildHandle;
 
-/// A look at the process of a server, from beside its connection.
+/// The child process of a server, while there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct ChildSlot {
     // Held for a clone or a swap, never across an await.
     child: Mutex<Option<ChildHandle>>,
 }
 
-impl Sight {
-    /// The process, if there is one.
-    pub(crate) fn child(&self) -> Option<ChildHandle> {
+impl ChildSlot {
+    /// Returns the process, if there is one.
+    pub(crate) fn get(&self) -> Option<ChildHandle> {
         self.child.lock().clone()
     }
 
-    /// This is the process from now on.
-    pub(crate) fn show(&self, child: ChildHandle) {
+    /// Sets the process.
+    pub(crate) fn set(&self, child: ChildHandle) {
         *self.child.lock() = Some(child);
     }
 
-    /// There is none any more.
-    pub(crate) fn close(&self) {
+    /// Forgets the process.
+    pub(crate) fn clear(&self) {
         *self.child.lock() = None;
     }
 }

@@ -4,7 +4,7 @@ use switchboard_session::link::BoxFuture;
 
 use crate::config::{Configured, Resolved};
 use crate::permission::{Gate, Known};
-use crate::policy::{Permit, Permitted, Proposed};
+use crate::policy::{CallDecision, CallPolicy, ProposedCall};
 
 impl Gate {
     /// Knows the servers of these files from now on, and no others.
@@ -14,13 +14,13 @@ impl Gate {
     }
 }
 
-impl Permit for Gate {
-    fn permit<'a>(&'a self, call: &'a Proposed<'a>) -> BoxFuture<'a, Permitted> {
+impl CallPolicy for Gate {
+    fn decide<'a>(&'a self, call: &'a ProposedCall<'a>) -> BoxFuture<'a, CallDecision> {
         Box::pin(async move {
             let subject = self.subject(call.server, call.tool);
             match Self::permit(self, &subject, Some(call.arguments)).await {
-                Ok(_) => Permitted::Yes,
-                Err(refused) => Permitted::No { reason: refused.to_string() },
+                Ok(_) => CallDecision::Allow,
+                Err(refused) => CallDecision::Deny { reason: refused.to_string() },
             }
         })
     }

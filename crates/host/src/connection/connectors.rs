@@ -13,7 +13,7 @@ use switchboard_transport::http::client::Http;
 use switchboard_transport::stdio::Stdio;
 
 use crate::server_spec::ServerSpec;
-use crate::slot::Sight;
+use crate::slot::ChildSlot;
 use crate::status::Failure;
 use crate::transport::Transport;
 
@@ -27,37 +27,37 @@ pub trait TokenSource: Send + Sync + fmt::Debug {
 }
 
 /// Gives the credentials of servers that are reached over HTTP.
-pub trait Logins: Send + Sync + fmt::Debug {
+pub trait CredentialProvider: Send + Sync + fmt::Debug {
     /// Whoever authorizes requests to this server; none when it needs no login.
     fn authorizer(&self, server: &str, spec: &ServerSpec) -> Option<Arc<dyn Authorizer>>;
 }
 
-/// All that is needed to reach any server.
+/// Makes the dial of any server: registered servers, tokens and credentials.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct Connectors {
     /// Servers in this program. Held for a lookup, never across an await.
     pub(crate) in_process: RwLock<BTreeMap<String, Arc<Server>>>,
     pub(crate) tokens: Option<Arc<dyn TokenSource>>,
-    pub(crate) logins: Option<Arc<dyn Logins>>,
+    pub(crate) credentials: Option<Arc<dyn CredentialProvider>>,
 }
 
-impl Ways {
-    /// Returns the dial of a server. The process of one that is started here is shown through `sight`.
+impl Connectors {
+    /// Returns the dial of a server. The process of one that is started here is shown through `child`.
     pub(crate) async fn dial(
         &self,
         server: &str,
         spec: &ServerSpec,
-        sight: &Arc<Sight>,
+        child: &Arc<ChildSlot>,
     ) -> Result<Arc<dyn Dial>, Failure> {
         match &spec.transport {
             Transport::Stdio(stdio) => {
-                Ok(Arc::new(Started { command: stdio.as_ref().clone(), sight: Arc::clone(sight) }))
+                Ok(Arc::new(Started { command: stdio.as_ref().clone(), child: Arc::clone(child) }))
             }
             Transport::Http(http) => {
                 let mut http = http.as_ref().clone();
                 http.check().map_err(Failure::Endpoint)?;
-                if let Some(logins) = self.logins.as_ref().filter(|_| !http.has_authorizer())
-                    && let Some(authorizer) = logins.authorizer(server, spec)
+                if let Some(credentials) = self.credentials.as_ref().filter(|_| !http.has_authorizer())
+                    && let Some(authorizer) = credentials.authorizer(server, spec)
                 {
                     http = http.authorizer(authorizer);
                 }
@@ -90,7 +90,7 @@ impl Ways {
 /// A program that is started for each first rung; one that lives is asked again in the older way.
 struct Started {
     command: Stdio,
-    sight: Arc<Sight>,
+    child: Arc<ChildSlot>,
 }
 
 impl Started {
@@ -99,7 +99,7 @@ impl Started {
             (Rung::Legacy, Some(link)) if link.ended().is_none() => Ok(link),
             _ => {
                 let (link, child) = self.command.start()?;
-                self.sight.show(child);
+                self.child.set(child);
                 Ok(link)
             }
         }
