@@ -6,9 +6,11 @@
 
 use std::borrow::Cow;
 
-use crate::jsonrpc::Fault;
+use crate::error::DecodeError;
+use crate::jsonrpc::SyntaxError;
 use crate::jsonrpc::scan::Cursor;
-use crate::raw::{DecodeError, MAX_NODES, Raw};
+use crate::limits::MAX_NODES;
+use crate::raw::Raw;
 use crate::{json, plain};
 
 impl Raw {
@@ -141,8 +143,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn syntax(fault: Fault) -> DecodeError {
-    DecodeError::syntax(&fault)
+fn syntax(error: SyntaxError) -> DecodeError {
+    DecodeError::syntax(&error)
 }
 
 fn quoted(text: &str) -> String {

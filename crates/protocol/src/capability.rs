@@ -6,10 +6,11 @@
 use serde_core::ser::SerializeMap;
 use serde_core::{Serialize, Serializer};
 
+use crate::fields::Name;
 use crate::map::OrderedMap;
 use crate::raw::Raw;
 use crate::setter::setters;
-use crate::wire::{Declared, FromRaw, Lasting, Member, Mismatch, Reader, deserialized};
+use crate::wire::{Declared, FromRaw, Lasting, Member, Mismatch, Reader, deserialized, read_members_and};
 
 /// An object whose keys the specification leaves open.
 pub type Settings = OrderedMap<Raw>;
@@ -43,11 +44,12 @@ macro_rules! open_objects {
             fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
                 $(let mut $field = Declared(None);)*
                 let mut extra = Vec::new();
-                reader.members_and(&mut [$(Member::repeatable($key, &mut $field)),*], &mut |reader, name| {
+                let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
                     extra.push((name.as_str().to_owned(), reader.raw().settled()));
                     Ok(())
-                })?;
-                Ok(Self { $($field: $field.0,)* extra: Settings::from_entries(extra) })
+                };
+                read_members_and(reader, &mut [$(Member::repeatable($key, &mut $field)),*], &mut other)?;
+                Ok(Self { $($field: $field.0,)* extra: Settings::from(extra) })
             }
         }
 

@@ -4,10 +4,11 @@ use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 
+use crate::error::DecodeError;
 use crate::form::FormSchema;
 use crate::map::OrderedMap;
 use crate::meta::Meta;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
 use crate::wire::{FromRaw, Mismatch, Object, Reader, deserialized, wire, words};

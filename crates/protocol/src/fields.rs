@@ -3,33 +3,46 @@
 
 use std::str;
 
-use crate::jsonrpc::Outline;
 use crate::jsonrpc::scan::{Cursor, Key};
 use crate::raw::Raw;
 
+impl Raw {
+    /// The members of the object this is, in order; none when it is something else.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields::new(self)
+    }
+
+    /// The members of the object this is, as text to look at; none when it is something else.
+    pub fn glance(&self) -> Glances<'_> {
+        Glances::new(self)
+    }
+
+    /// The elements of the array this is, in order; none when it is something else.
+    pub fn elements(&self) -> Elements<'_> {
+        Elements::new(self)
+    }
+}
+
 /// The members of an object. Nothing is copied and nothing decoded; a duplicate is given as often as it stands.
 #[derive(Debug)]
-pub struct Fields<'a>(Source<'a>);
-
-#[derive(Debug)]
-enum Source<'a> {
-    /// No member is left.
-    None,
-    /// They are looked for.
-    Walk(&'a Raw, Cursor<'a>),
-    /// It is known where they stand; the number is the next one.
-    Known(&'a Raw, Outline, usize),
+pub struct Fields<'a> {
+    object: &'a Raw,
+    /// `None` when no member is left.
+    cursor: Option<Cursor<'a>>,
 }
 
 /// The name of a member.
 #[derive(Debug)]
 pub struct Name<'a>(Key<'a>);
 
-impl<'a> Name<'a> {
-    pub(crate) fn new(key: Key<'a>) -> Self {
+impl<'a> From<Key<'a>> for Name<'a> {
+    #[inline]
+    fn from(key: Key<'a>) -> Self {
         Self(key)
     }
+}
 
+impl Name<'_> {
     /// The bytes of the name, with its escapes undone: what to match on.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
@@ -50,103 +63,48 @@ impl PartialEq<&str> for Name<'_> {
 }
 
 impl<'a> Fields<'a> {
-    pub(crate) fn new(object: &'a Raw) -> Self {
-        let mut cursor = Cursor::new(object.as_str().as_bytes());
-        let has_members = object.is_object() && cursor.enter().is_ok_and(|entered| entered);
-        Self(if has_members { Source::Walk(object, cursor) } else { Source::None })
+    fn new(object: &'a Raw) -> Self {
+        Self { object, cursor: first_member(object) }
     }
+}
 
-    /// The members of an object that was outlined.
-    pub(crate) fn outlined(object: &'a Raw, outline: Outline) -> Self {
-        if outline.is_known() { Self(Source::Known(object, outline, 0)) } else { Self::new(object) }
-    }
-
-    pub(crate) const fn none() -> Self {
-        Self(Source::None)
-    }
+/// A cursor at the first member; `None` when the value has no members.
+fn first_member(object: &Raw) -> Option<Cursor<'_>> {
+    let mut cursor = Cursor::new(object.as_str().as_bytes());
+    let has_members = object.is_object() && cursor.enter().is_ok_and(|entered| entered);
+    has_members.then_some(cursor)
 }
 
 impl<'a> Iterator for Fields<'a> {
     type Item = (Name<'a>, Raw);
 
     fn next(&mut self) -> Option<Self::Item> {
-        match &mut self.0 {
-            Source::None => None,
-            Source::Walk(object, cursor) => {
-                let object = *object;
-                // The text was checked when it was taken, so there is nothing to stumble over.
-                let name = cursor.name().ok()?;
-                let value = match object.meta_end(cursor.at()) {
-                    Some(end) => cursor.pass(end),
-                    None => cursor.span(1).ok()?,
-                };
-                if !cursor.more().is_ok_and(|more| more) {
-                    self.0 = Source::None;
-                }
-                Some((Name(name), object.part(value)))
-            }
-            Source::Known(object, outline, index) => {
-                let (name, value) = outline.get(*index)?;
-                *index += 1;
-                let name = object.as_str().as_bytes().get(name)?;
-                Some((Name(Key::Plain(name)), object.part(value)))
-            }
-        }
-    }
-}
-
-/// The members of an object, one after another.
-///
-/// After each name exactly one of the others is due.
-#[derive(Debug)]
-pub(crate) struct Walk<'a> {
-    object: &'a Raw,
-    /// `None` when no member is left.
-    cursor: Option<Cursor<'a>>,
-}
-
-impl<'a> Walk<'a> {
-    pub(crate) fn new(object: &'a Raw) -> Self {
-        let mut cursor = Cursor::new(object.as_str().as_bytes());
-        let has_members = object.is_object() && cursor.enter().is_ok_and(|entered| entered);
-        Self { object, cursor: has_members.then_some(cursor) }
-    }
-
-    /// The name of the next member; the walk is then at its value.
-    #[inline]
-    pub(crate) fn name(&mut self) -> Option<Name<'a>> {
-        self.cursor.as_mut()?.name().ok().map(Name)
-    }
-
-    /// Leaves the value out.
-    pub(crate) fn pass(&mut self) {
-        // The text was checked when it was taken.
-        let _ = self.cursor.as_mut().map(|cursor| cursor.span(1));
-        self.turn();
-    }
-
-    /// The value as text that is looked at and not kept.
-    pub(crate) fn text(&mut self) -> &'a str {
-        let span = self.cursor.as_mut().and_then(|cursor| cursor.span(1).ok());
-        self.turn();
-        span.and_then(|span| self.object.as_str().get(span)).unwrap_or("null")
-    }
-
-    fn turn(&mut self) {
-        if !self.cursor.as_mut().is_some_and(|cursor| cursor.more().is_ok_and(|more| more)) {
+        let cursor = self.cursor.as_mut()?;
+        // The text was checked when it was taken, so there is nothing to stumble over.
+        let name = cursor.name().ok()?;
+        let value = match self.object.noted_end(cursor.at()) {
+            Some(end) => cursor.pass(end),
+            None => cursor.span(1).ok()?,
+        };
+        if !cursor.more().is_ok_and(|more| more) {
             self.cursor = None;
         }
+        Some((Name(name), self.object.part(value)))
     }
 }
 
 /// The members of an object as text that is looked at and not kept: cheaper than [`Fields`], which gives values that
 /// outlive the object.
 #[derive(Debug)]
-pub struct Glances<'a>(Walk<'a>);
+pub struct Glances<'a> {
+    object: &'a Raw,
+    /// `None` when no member is left.
+    cursor: Option<Cursor<'a>>,
+}
 
 impl<'a> Glances<'a> {
-    pub(crate) fn new(object: &'a Raw) -> Self {
-        Self(Walk::new(object))
+    fn new(object: &'a Raw) -> Self {
+        Self { object, cursor: first_member(object) }
     }
 }
 
@@ -155,8 +113,14 @@ impl<'a> Iterator for Glances<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.0.name()?;
-        Some((name, self.0.text()))
+        let cursor = self.cursor.as_mut()?;
+        // The text was checked when it was taken.
+        let name = cursor.name().ok()?;
+        let text = cursor.span(1).ok().and_then(|span| self.object.as_str().get(span)).unwrap_or("null");
+        if !cursor.more().is_ok_and(|more| more) {
+            self.cursor = None;
+        }
+        Some((Name(name), text))
     }
 }
 
@@ -169,7 +133,7 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    pub(crate) fn new(array: &'a Raw) -> Self {
+    fn new(array: &'a Raw) -> Self {
         let mut cursor = Cursor::new(array.as_str().as_bytes());
         let has_elements = array.is_array() && cursor.enter_array().is_ok_and(|entered| entered);
         Self { array, cursor: has_elements.then_some(cursor) }

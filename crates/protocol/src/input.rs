@@ -7,13 +7,14 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 
 use crate::elicitation::ElicitParams;
+use crate::error::{DecodeError, EncodeError};
 use crate::map::OrderedMap;
 use crate::meta::Meta;
-use crate::raw::{DecodeError, EncodeError, Raw};
+use crate::raw::Raw;
 use crate::roots::ListRootsParams;
 use crate::sampling::CreateMessageParams;
 use crate::setter::setters;
-use crate::wire::{FromRaw, May, Member, Mismatch, Reader, deserialized, wire, words};
+use crate::wire::{FromRaw, May, Member, Mismatch, Reader, deserialized, read_members, wire, words};
 
 /// One thing a server needs: a request without an id.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +84,7 @@ impl FromRaw for InputRequest {
             "roots/list" => params(reader).map(Self::Roots),
             _ => {
                 let mut params = May(None);
-                reader.members(&mut [Member::new("params", &mut params)])?;
+                read_members(reader, &mut [Member::new("params", &mut params)])?;
                 Ok(Self::Unknown { method: method.into_owned(), params: params.0 })
             }
         }
@@ -94,7 +95,7 @@ impl FromRaw for InputRequest {
 fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
     let start = reader.at();
     let mut params = May(None);
-    reader.members(&mut [Member::new("params", &mut params)])?;
+    read_members(reader, &mut [Member::new("params", &mut params)])?;
     let none = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));
     params.0.map_or_else(none, Ok)
 }

@@ -2,8 +2,9 @@
 //!
 //! Only the top level is looked at; each property keeps its schema as text. Not a validator.
 
+use crate::error::DecodeError;
 use crate::map::OrderedMap;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 use crate::wire::{FromRaw, wire};
 
 /// The arguments of a tool.

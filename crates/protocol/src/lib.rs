@@ -28,6 +28,7 @@ mod completion;
 mod content;
 mod elicitation;
 mod empty;
+mod error;
 mod fields;
 mod form;
 mod icon;
@@ -36,6 +37,7 @@ mod input_schema;
 mod json;
 pub mod jsonrpc;
 mod lenient;
+mod limits;
 mod logging;
 mod lower;
 mod map;
@@ -73,6 +75,7 @@ pub use completion::{
 pub use content::{Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent};
 pub use elicitation::{ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams};
 pub use empty::{EmptyParams, EmptyResult};
+pub use error::{DecodeError, DecodeKind, EncodeError};
 pub use fields::{Elements, Fields, Glances, Name};
 pub use form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
@@ -82,6 +85,7 @@ pub use icon::Icon;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use input_schema::{InputProperty, InputSchema};
 pub use jsonrpc::{ErrorCode, RequestId, RpcError};
+pub use limits::{MAX_DEPTH, MAX_NODES};
 pub use logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
 pub use lower::{Unavailable, lower_error};
 pub use map::OrderedMap;
@@ -93,7 +97,7 @@ pub use progress::ProgressParams;
 pub use prompt::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
-pub use raw::{DecodeError, DecodeKind, EncodeError, MAX_DEPTH, MAX_NODES, Raw};
+pub use raw::Raw;
 pub use resource::{
     EmbeddedResource, ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams,
     ReadResourceResult, Resource, ResourceBody, ResourceContents, ResourceTemplate,

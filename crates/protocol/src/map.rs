@@ -81,11 +81,6 @@ impl<V> OrderedMap<V> {
         self.0.iter().map(|(key, _)| key.as_str())
     }
 
-    /// The entries of an object as they stand in it.
-    pub(crate) fn from_entries(entries: Vec<(String, V)>) -> Self {
-        if entries.len() < 2 { Self(entries) } else { Self::without_duplicates(entries) }
-    }
-
     fn without_duplicates(mut entries: Vec<(String, V)>) -> Self {
         // Hashed, so that an object with very many keys costs its length and not the square of it.
         let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
@@ -113,6 +108,13 @@ impl<V: fmt::Debug> fmt::Debug for OrderedMap<V> {
 impl<K: Into<String>, V> FromIterator<(K, V)> for OrderedMap<V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
         Self::without_duplicates(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+impl<V> From<Vec<(String, V)>> for OrderedMap<V> {
+    /// The entries of an object as they are written; of duplicates the last one counts.
+    fn from(entries: Vec<(String, V)>) -> Self {
+        if entries.len() < 2 { Self(entries) } else { Self::without_duplicates(entries) }
     }
 }
 
@@ -146,7 +148,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for OrderedMap<V> {
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
                 }
-                Ok(OrderedMap::from_entries(entries))
+                Ok(OrderedMap::from(entries))
             }
         }
         deserializer.deserialize_map(Entries(PhantomData))

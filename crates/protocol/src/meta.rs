@@ -10,9 +10,10 @@ use std::sync::OnceLock;
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, Serializer};
 
+use crate::error::{DecodeError, EncodeError};
 use crate::jsonrpc::RequestId;
 use crate::map::OrderedMap;
-use crate::raw::{DecodeError, EncodeError, Raw};
+use crate::raw::Raw;
 use crate::wire::{FromRaw, Mismatch, Reader, deserialized};
 
 /// The `_meta` object of a request, a result, a notification, or a thing inside one.

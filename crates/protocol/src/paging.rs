@@ -4,8 +4,10 @@
 //! Duplicates are left to the caller, who knows what to prefer.
 
 use crate::cache::CacheHints;
+use crate::error::DecodeError;
+use crate::limits::MAX_NODES;
 use crate::meta::Meta;
-use crate::raw::{DecodeError, MAX_NODES, Raw};
+use crate::raw::Raw;
 use crate::setter::setters;
 use crate::wire::{Fit, FromRaw, May, Mismatch, Reader, Slot as _, Whole, wire};
 

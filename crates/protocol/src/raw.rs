@@ -1,6 +1,6 @@
 //! JSON kept as text, with a typed view on demand.
 //!
-//! Invariant: the text of a [`Raw`] is one valid JSON value, nested at most [`MAX_DEPTH`] levels.
+//! Invariant: the text of a [`Raw`] is one valid JSON value, nested at most [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
 //! Cloning is a reference count. `Debug` prints the length only, so that a payload never reaches a log by accident.
 //! Knows nothing of MCP.
 
@@ -13,17 +13,11 @@ use serde_core::de::DeserializeOwned;
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::fields::{Elements, Fields, Glances};
+use crate::error::{DecodeError, EncodeError};
 use crate::json;
-use crate::jsonrpc::{Fault, mend_surrogates, scan};
+use crate::jsonrpc::{mend_surrogates, scan};
+use crate::limits::MAX_NODES;
 use crate::path;
-use crate::wire::FromRaw;
-
-/// The deepest nesting of arrays and objects that is accepted, counted from the whole message.
-pub const MAX_DEPTH: usize = 128;
-
-/// The most JSON values that are turned into typed data at once. Forwarding as text is not limited.
-pub const MAX_NODES: usize = 250_000;
 
 /// What most messages fit, so that their buffer never grows.
 const SMALL_MESSAGE: usize = 256;
@@ -61,9 +55,9 @@ const MOVED: usize = 4 * 1024;
 #[derive(Clone)]
 pub struct Raw {
     text: ByteString,
-    /// Where the value of `_meta` stands, when a scan of the message came by; else nothing. Saves whoever reads the
-    /// members another look at it, and is not part of the value.
-    meta: (u32, u32),
+    /// The span of one member's value that the scan of a surrounding text noted; empty when it noted none. Saves
+    /// whoever walks the members another scan of it, and is not part of the value.
+    noted: (u32, u32),
 }
 
 impl Raw {
@@ -95,7 +89,7 @@ impl Raw {
         let lead = lead(bytes);
         let mut text = String::with_capacity(room(bytes + lead.len()));
         text.push_str(lead);
-        json::write(&mut text, value).map_err(EncodeError)?;
+        json::write(&mut text, value).map_err(EncodeError::new)?;
         Ok(Self::checked(behind(lead, text)))
     }
 
@@ -106,7 +100,7 @@ impl Raw {
         let mut text = String::with_capacity(lead.len() + self.len());
         text.push_str(lead);
         text.push_str(&self.text);
-        Self { text: behind(lead, text), meta: self.meta }
+        Self { text: behind(lead, text), noted: self.noted }
     }
 
     /// Writes a value as JSON behind a text.
@@ -114,7 +108,7 @@ impl Raw {
     /// # Errors
     /// As [`Self::encode`]; part of the value may stand there then.
     pub fn write<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), EncodeError> {
-        json::write(text, value).map_err(EncodeError)
+        json::write(text, value).map_err(EncodeError::new)
     }
 
     /// Writes an object as JSON text, between an `open` like `{"a":1,` and a `close` like `,"c":3}` or `}`. Anything else
@@ -132,7 +126,7 @@ impl Raw {
         let mut text = String::with_capacity(room(bytes + lead.len() + open.len() + close.len()));
         text.push_str(lead);
         text.push_str(open);
-        json::write(&mut text, value).map_err(EncodeError)?;
+        json::write(&mut text, value).map_err(EncodeError::new)?;
         let start = lead.len() + open.len();
         let written = &text.as_bytes()[start..];
         if !written.starts_with(b"{") {
@@ -158,23 +152,31 @@ impl Raw {
         Ok(Self::checked(behind(lead, text)))
     }
 
-    /// Text that a scan of the surrounding message has already checked.
+    /// Keeps a text that has been checked already, as part of a text that was scanned. Not checked again in release
+    /// builds: the caller guarantees that it is one JSON value without white space around it.
     #[inline]
-    pub(crate) fn checked(text: ByteString) -> Self {
-        Self { text, meta: (0, 0) }
+    pub(crate) fn from_checked(text: ByteString) -> Self {
+        debug_assert!(scan::check(text.as_bytes()).is_ok(), "one JSON value, checked by the caller");
+        Self::checked(text)
     }
 
-    /// The same, when it is known where the value of its `_meta` stands.
-    pub(crate) fn with_meta_at(mut self, span: Option<&Range<usize>>) -> Self {
+    #[inline]
+    fn checked(text: ByteString) -> Self {
+        Self { text, noted: (0, 0) }
+    }
+
+    /// Notes the span of the value of one member, found when the surrounding text was scanned, so that a walk over the
+    /// members does not scan that value again.
+    pub(crate) fn with_noted_span(mut self, span: Option<&Range<usize>>) -> Self {
         let found = span.and_then(|span| Some((span.start.try_into().ok()?, span.end.try_into().ok()?)));
-        self.meta = found.unwrap_or_default();
+        self.noted = found.unwrap_or_default();
         self
     }
 
-    /// Where the value ends that begins at `start`, if it is the one of `_meta` and known.
+    /// Returns where the value ends that begins at `start`, if that is the noted one.
     #[inline]
-    pub(crate) fn meta_end(&self, start: usize) -> Option<usize> {
-        (start != 0 && start == self.meta.0 as usize).then_some(self.meta.1 as usize)
+    pub(crate) fn noted_end(&self, start: usize) -> Option<usize> {
+        (start != 0 && start == self.noted.0 as usize).then_some(self.noted.1 as usize)
     }
 
     /// The JSON `null`.
@@ -229,30 +231,10 @@ impl Raw {
         &*self.text == "null"
     }
 
-    /// The members of the object this is, in order; none when it is something else.
-    pub fn fields(&self) -> Fields<'_> {
-        Fields::new(self)
-    }
-
-    /// The members of the object this is, as text to look at; none when it is something else.
-    pub fn glance(&self) -> Glances<'_> {
-        Glances::new(self)
-    }
-
-    /// The elements of the array this is, in order; none when it is something else.
-    pub fn elements(&self) -> Elements<'_> {
-        Elements::new(self)
-    }
-
-    /// Reads a value that is the member `name` of something: an error names it.
-    pub(crate) fn member<T: FromRaw>(&self, name: &str) -> Result<T, DecodeError> {
-        T::from_raw(self).map_err(|error| match error.path.as_str() {
-            "." => DecodeError { path: name.to_owned(), kind: error.kind },
-            inner => DecodeError { path: format!("{name}.{inner}"), kind: error.kind },
-        })
-    }
-
-    /// The value that stands there.
+    /// Returns the value that is written at a span of the text, as a slice of it.
+    ///
+    /// # Panics
+    /// When the span is not within the text.
     #[inline]
     pub(crate) fn part(&self, span: Range<usize>) -> Self {
         Self::checked(self.text.slice_ref(&self.text[span]))
@@ -319,7 +301,7 @@ fn behind(lead: &str, text: String) -> ByteString {
 #[cold]
 fn explain(text: &str, error: &serde_json::Error) -> DecodeError {
     let path = path::at(text, path::offset(text, error));
-    DecodeError { path, kind: DecodeKind::Mismatch { reason: error.to_string() } }
+    DecodeError::mismatch(path, error.to_string())
 }
 
 impl PartialEq for Raw {
@@ -367,98 +349,10 @@ impl From<serde_json::Value> for Raw {
     }
 }
 
-/// A value that could not be read into the type that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecodeError {
-    path: String,
-    kind: DecodeKind,
-}
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at {})", self.kind, self.path)
-    }
-}
-
-impl std::error::Error for DecodeError {}
-
-/// What is wrong with a value that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DecodeKind {
-    /// The value does not have the shape that was expected.
-    Mismatch {
-        /// What was expected and what was found.
-        reason: String,
-    },
-    /// The text is not JSON, or is nested too deep.
-    Syntax {
-        /// What the scan stumbled over.
-        reason: String,
-    },
-    /// The value has too many parts to be held in memory as typed data.
-    TooManyNodes {
-        /// How many there are.
-        nodes: usize,
-    },
-}
-
-impl fmt::Display for DecodeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Mismatch { reason } => f.write_str(reason),
-            Self::Syntax { reason } => write!(f, "not readable as JSON: {reason}"),
-            Self::TooManyNodes { nodes } => {
-                write!(f, "{nodes} values are more than the {MAX_NODES} that are read at once")
-            }
-        }
-    }
-}
-
-impl DecodeError {
-    pub(crate) fn too_many(nodes: usize) -> Self {
-        Self { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } }
-    }
-
-    pub(crate) fn syntax(fault: &Fault) -> Self {
-        Self { path: ".".into(), kind: DecodeKind::Syntax { reason: fault.to_string() } }
-    }
-
-    /// A mismatch found by our own code rather than by a typed read.
-    pub fn mismatch(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { path: path.into(), kind: DecodeKind::Mismatch { reason: reason.into() } }
-    }
-
-    /// Where in the value, as a path like `tools[3].inputSchema`.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// What is wrong there.
-    pub fn kind(&self) -> &DecodeKind {
-        &self.kind
-    }
-}
-
-/// A value that cannot be written as JSON.
-#[derive(Debug)]
-pub struct EncodeError(serde_json::Error);
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot be written as JSON: {}", self.0)
-    }
-}
-
-impl std::error::Error for EncodeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::DecodeKind;
 
     #[test]
     fn text_survives_byte_for_byte() {

@@ -11,7 +11,7 @@ use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::meta::Meta;
 use crate::setter::setters;
-use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, wire};
+use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, read_members, wire};
 
 /// A resource, as listed or linked.
 #[derive(Debug, Clone, PartialEq)]
@@ -213,14 +213,17 @@ impl FromRaw for Annotated {
         let (mut uri, mut mime_type) = (Need(None), May(None));
         let (mut text, mut blob) = (May(None), May(None));
         let (mut annotations, mut meta) = (May(None), May(None));
-        reader.members(&mut [
-            Member::new("uri", &mut uri),
-            Member::new("mimeType", &mut mime_type),
-            Member::new("text", &mut text),
-            Member::new("blob", &mut blob),
-            Member::new("annotations", &mut annotations),
-            Member::new("_meta", &mut meta),
-        ])?;
+        read_members(
+            reader,
+            &mut [
+                Member::new("uri", &mut uri),
+                Member::new("mimeType", &mut mime_type),
+                Member::new("text", &mut text),
+                Member::new("blob", &mut blob),
+                Member::new("annotations", &mut annotations),
+                Member::new("_meta", &mut meta),
+            ],
+        )?;
         let body = match (text.0, blob.0) {
             (Some(text), _) => ResourceBody::Text(text),
             (None, Some(blob)) => ResourceBody::Blob(blob),
@@ -261,11 +264,14 @@ impl FromRaw for EmbeddedResource {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let start = reader.at();
         let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
-        reader.members(&mut [
-            Member::new("resource", &mut resource),
-            Member::new("annotations", &mut annotations),
-            Member::new("_meta", &mut meta),
-        ])?;
+        read_members(
+            reader,
+            &mut [
+                Member::new("resource", &mut resource),
+                Member::new("annotations", &mut annotations),
+                Member::new("_meta", &mut meta),
+            ],
+        )?;
         let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
         // The schema puts annotations on the block; the specification's own examples put them inside.
         let annotations = annotations.0.or(read.annotations);

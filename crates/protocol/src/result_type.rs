@@ -1,6 +1,5 @@
 //! What kind of result this is: a look at `resultType` without reading the rest.
 
-use crate::fields::Walk;
 use crate::raw::Raw;
 
 /// The `resultType` of a result (from 2026-07-28; absent means complete).
@@ -21,22 +20,13 @@ impl ResultType {
     /// Looks at the top level of a result.
     pub fn of(result: &Raw) -> Self {
         // Most servers write it first, and then nothing else is looked at.
-        let mut walk = Walk::new(result);
-        while let Some(name) = walk.name() {
-            if name.as_bytes() != b"resultType" {
-                walk.pass();
-                continue;
-            }
-            let written = walk.text();
-            return match written {
-                "\"complete\"" | "null" => Self::Complete,
-                _ => match serde_json::from_str::<String>(written) {
-                    Ok(text) => Self::from(text.as_str()),
-                    Err(_) => Self::Unknown(written.to_owned()),
-                },
-            };
+        match result.glance().find(|(name, _)| *name == "resultType") {
+            None | Some((_, "\"complete\"" | "null")) => Self::Complete,
+            Some((_, written)) => match serde_json::from_str::<String>(written) {
+                Ok(text) => Self::from(text.as_str()),
+                Err(_) => Self::Unknown(written.to_owned()),
+            },
         }
-        Self::Complete
     }
 
     /// As it is written on the wire.

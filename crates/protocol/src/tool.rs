@@ -6,15 +6,16 @@ use serde_core::de::DeserializeOwned;
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;
-use crate::fields::Fields;
+use crate::error::DecodeError;
+use crate::fields::Name;
 use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::input_schema::InputSchema;
 use crate::meta::Meta;
-use crate::raw::{DecodeError, Raw};
+use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
-use crate::wire::{wire, words};
+use crate::wire::{FromRaw, wire, words};
 
 /// Fills a slot that may be filled once.
 #[inline]
@@ -24,6 +25,11 @@ fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), Dec
     }
     *slot = value;
     Ok(())
+}
+
+/// Reads the value of a member; an error names it.
+fn read_member<T: FromRaw>(value: &Raw, name: &str) -> Result<T, DecodeError> {
+    T::from_raw(value).map_err(|error| error.within(name))
 }
 
 /// `null` counts as absent.
@@ -289,19 +295,19 @@ impl CallToolParams {
     ///
     /// # Errors
     /// Names the member that does not fit.
-    pub fn from_fields(fields: Fields<'_>) -> Result<Self, DecodeError> {
+    pub fn from_fields<'a>(fields: impl IntoIterator<Item = (Name<'a>, Raw)>) -> Result<Self, DecodeError> {
         let mut name = None;
         let mut read = Self::new(String::new());
         for (member, value) in fields {
             match member.as_bytes() {
-                b"name" => once(&mut name, "name", Some(value.member("name")?))?,
+                b"name" => once(&mut name, "name", Some(read_member(&value, "name")?))?,
                 b"arguments" => once(&mut read.arguments, "arguments", present(value))?,
-                b"task" => once(&mut read.task, "task", value.member("task")?)?,
+                b"task" => once(&mut read.task, "task", read_member(&value, "task")?)?,
                 b"inputResponses" => {
-                    once(&mut read.input_responses, "inputResponses", value.member("inputResponses")?)?
+                    once(&mut read.input_responses, "inputResponses", read_member(&value, "inputResponses")?)?
                 }
                 b"requestState" => {
-                    once(&mut read.request_state, "requestState", value.member("requestState")?)?
+                    once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
                 }
                 b"_meta" => once(&mut read.meta, "_meta", received_meta(value)?)?,
                 _ => {}

@@ -1,8 +1,8 @@
 //! What does not fit, and where in the text.
 
+use crate::error::DecodeError;
 use crate::jsonrpc::scan;
 use crate::path;
-use crate::raw::DecodeError;
 
 /// Something that does not fit the type it is read into.
 ///

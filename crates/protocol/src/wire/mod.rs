@@ -22,15 +22,16 @@ mod tests;
 use serde_core::de::{Deserializer, Error as _};
 use serde_core::{Deserialize, ser::SerializeStruct};
 
-pub(crate) use members::Member;
+pub(crate) use members::{Member, read_members, read_members_and};
 pub use mismatch::Mismatch;
 pub(crate) use object::{deserialized, wire};
 pub use reader::Reader;
 pub(crate) use slot::{Blocks, Declared, Fit, Flat, Lasting, May, Need, ObjectOnly, Slot, Whole};
-pub(crate) use unescape::unescape;
+pub(crate) use unescape::{decode_string, unescape};
 pub(crate) use word::{unknown_word, words};
 
-use crate::raw::{DecodeError, Raw};
+use crate::error::DecodeError;
+use crate::raw::Raw;
 
 /// A part of the protocol that is read from text.
 ///

@@ -34,7 +34,7 @@ macro_rules! wire {
                 let start = reader.at();
                 let _ = start; // Only what must be there asks for it.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
-                reader.members(&mut [
+                $crate::wire::read_members(reader, &mut [
                     $($crate::wire::wire!(@row $kind $field $name),)+
                 ])?;
                 Ok(Self { $($field: $crate::wire::wire!(@take $kind $field $name reader start),)+ })

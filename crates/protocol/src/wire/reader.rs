@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use crate::error::DecodeError;
 use crate::fields::Name;
 use crate::jsonrpc::scan::Cursor;
-use crate::raw::{DecodeError, MAX_NODES, Raw};
+use crate::limits::MAX_NODES;
+use crate::raw::Raw;
 use crate::wire::FromRaw;
-use crate::wire::members::{Member, Seen};
 use crate::wire::mismatch::Mismatch;
 use crate::wire::unescape::unescape;
 
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
     /// The value as a slice of the text.
     pub(crate) fn raw(&mut self) -> Raw {
         let start = self.at();
-        match self.raw.meta_end(start) {
+        match self.raw.noted_end(start) {
             Some(end) => {
                 self.cursor.pass(end);
             }
@@ -161,46 +162,6 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// The members of the value, which must be an object, each into the place that is given for its name; others are left
-    /// out.
-    pub(crate) fn members(&mut self, members: &mut [Member<'_>]) -> Result<(), Mismatch> {
-        self.members_and(members, &mut |reader, _| {
-            reader.pass();
-            Ok(())
-        })
-    }
-
-    /// The same, with something that reads and passes the others.
-    pub(crate) fn members_and(
-        &mut self,
-        members: &mut [Member<'_>],
-        other: &mut dyn FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
-    ) -> Result<(), Mismatch> {
-        let object = self.at();
-        // Most peers write the members in the order of the schema.
-        let mut next = 0;
-        self.each_member("an object", &mut |reader, name| {
-            let is_called =
-                |member: &Member<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
-            let found = match members.get(next) {
-                Some(member) if is_called(member) => Some(next),
-                _ => members.iter().position(is_called),
-            };
-            let Some(index) = found else { return other(reader, name) };
-            next = index + 1;
-            let member = &mut members[index];
-            match member.seen {
-                Seen::No => member.seen = Seen::Once,
-                Seen::Once => {
-                    let reason = format!("duplicate field `{}`", member.name.unwrap_or_default());
-                    return Err(Mismatch::new(object, reason));
-                }
-                Seen::AnyTimes => {}
-            }
-            member.slot.fill(reader)
-        })
-    }
-
     /// Every member of the value, which must be an object. `read` must pass the value it is called at.
     pub(crate) fn each_member(
         &mut self,
@@ -218,7 +179,7 @@ impl<'a> Reader<'a> {
         while more {
             let Ok(name) = self.cursor.name() else { break };
             self.count()?;
-            read(self, Name::new(name))?;
+            read(self, Name::from(name))?;
             more = self.cursor.more().unwrap_or(false);
         }
         Ok(())

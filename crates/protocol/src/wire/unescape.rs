@@ -1,9 +1,28 @@
 //! The inside of a string that has escapes, as the text it means.
 
+use std::borrow::Cow;
+
 use crate::plain::plain_run;
 
 /// What stands for a surrogate without its other half.
 const LONE: char = char::REPLACEMENT_CHARACTER;
+
+/// Decodes a string literal, given with its quotes; borrowed when nothing in it is escaped.
+///
+/// `None` when the text is anything else, or has a surrogate escape without its other half: such a string could not be
+/// written back.
+#[inline]
+pub(crate) fn decode_string(literal: &str) -> Option<Cow<'_, str>> {
+    match literal.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(inner) if plain_run(inner.as_bytes()) == inner.len() => Some(Cow::Borrowed(inner)),
+        _ => decode_escaped(literal).map(Cow::Owned),
+    }
+}
+
+#[cold]
+fn decode_escaped(literal: &str) -> Option<String> {
+    serde_json::from_str(literal).ok()
+}
 
 /// The meaning of what stands between two quotes of a checked text.
 pub(crate) fn unescape(inner: &str) -> String {

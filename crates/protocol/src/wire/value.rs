@@ -89,6 +89,6 @@ impl<V: FromRaw> FromRaw for OrderedMap<V> {
             entries.push((name.as_str().to_owned(), V::read(reader)?));
             Ok(())
         })?;
-        Ok(Self::from_entries(entries))
+        Ok(Self::from(entries))
     }
 }
