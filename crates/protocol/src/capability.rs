@@ -5,12 +5,10 @@
 
 use serde_core::ser::SerializeMap;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, Reader};
 
-use crate::fields::Name;
-use crate::map::OrderedMap;
-use crate::raw::Raw;
 use crate::setter::setters;
-use crate::wire::{Declared, FromRaw, Lasting, Member, Mismatch, Reader, deserialized, read_members_and};
+use crate::wire::{Declared, Lasting, Member, deserialized, read_members_and};
 
 /// An object whose keys the specification leaves open.
 pub type Settings = OrderedMap<Raw>;

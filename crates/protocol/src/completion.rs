@@ -2,11 +2,11 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
 
-use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::setter::setters;
-use crate::wire::{FromRaw, Mismatch, Reader, deserialized, wire};
+use crate::wire::{deserialized, wire};
 
 /// What is being typed, and where.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,12 +4,12 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::resource::{EmbeddedResource, Resource, ResourceContents};
 use crate::setter::setters;
-use crate::wire::{FromRaw, Mismatch, Object, Reader, deserialized, wire, words};
+use crate::wire::{Object, deserialized, wire, words};
 
 /// Who speaks, or whom something is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

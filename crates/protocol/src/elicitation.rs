@@ -3,15 +3,13 @@
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::error::DecodeError;
 use crate::form::FormSchema;
-use crate::map::OrderedMap;
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
-use crate::wire::{FromRaw, Mismatch, Object, Reader, deserialized, wire, words};
+use crate::wire::{Object, deserialized, wire, words};
 
 /// What to ask the user.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@
 
 mod wire;
 
-use crate::map::OrderedMap;
-use crate::raw::Raw;
+use switchboard_json::{OrderedMap, Raw};
+
 use crate::setter::setters;
 use crate::wire::{wire, words};
 

@@ -5,16 +5,14 @@
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
 use crate::elicitation::ElicitParams;
-use crate::error::{DecodeError, EncodeError};
-use crate::map::OrderedMap;
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::roots::ListRootsParams;
 use crate::sampling::CreateMessageParams;
 use crate::setter::setters;
-use crate::wire::{FromRaw, May, Member, Mismatch, Reader, deserialized, read_members, wire, words};
+use crate::wire::{May, Member, deserialized, read_members, wire, words};
 
 /// One thing a server needs: a request without an id.
 #[derive(Debug, Clone, PartialEq)]

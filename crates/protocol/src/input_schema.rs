@@ -2,10 +2,9 @@
 //!
 //! Only the top level is looked at; each property keeps its schema as text. Not a validator.
 
-use crate::error::DecodeError;
-use crate::map::OrderedMap;
-use crate::raw::Raw;
-use crate::wire::{FromRaw, wire};
+use switchboard_json::{DecodeError, FromRaw, OrderedMap, Raw};
+
+use crate::wire::wire;
 
 /// The arguments of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -22,34 +22,25 @@
 
 mod cache;
 mod cancel;
-mod canonical;
 mod capability;
 mod completion;
 mod content;
 mod elicitation;
 mod empty;
-mod error;
-mod fields;
 mod form;
 mod icon;
 mod input;
 mod input_schema;
-mod json;
 pub mod jsonrpc;
 mod lenient;
-mod limits;
 mod logging;
 mod lower;
-mod map;
 mod meta;
 pub mod method;
 mod opening;
 mod paging;
-mod path;
-mod plain;
 mod progress;
 mod prompt;
-mod raw;
 mod resource;
 mod result_type;
 mod revision;
@@ -75,8 +66,6 @@ pub use completion::{
 pub use content::{Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent};
 pub use elicitation::{ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams};
 pub use empty::{EmptyParams, EmptyResult};
-pub use error::{DecodeError, DecodeKind, EncodeError};
-pub use fields::{Elements, Fields, Glances, Name};
 pub use form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
@@ -85,10 +74,8 @@ pub use icon::Icon;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use input_schema::{InputProperty, InputSchema};
 pub use jsonrpc::{ErrorCode, RequestId, RpcError};
-pub use limits::{MAX_DEPTH, MAX_NODES};
 pub use logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
 pub use lower::{Unavailable, lower_error};
-pub use map::OrderedMap;
 pub use meta::{Meta, is_meta_key, is_reserved_meta_key};
 pub use method::{Method, Notice};
 pub use opening::{DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult};
@@ -97,7 +84,6 @@ pub use progress::ProgressParams;
 pub use prompt::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
-pub use raw::Raw;
 pub use resource::{
     EmbeddedResource, ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams,
     ReadResourceResult, Resource, ResourceBody, ResourceContents, ResourceTemplate,
@@ -111,6 +97,10 @@ pub use sampling::{
 };
 pub use server_result::ServerResult;
 pub use subscription::{Acknowledged, ListenFilter, ListenParams, ResourceUpdated, SubscribeParams};
+pub use switchboard_json::{
+    DecodeError, DecodeKind, Elements, EncodeError, Fields, FromRaw, Glances, MAX_DEPTH, MAX_NODES, Mismatch,
+    Name, OrderedMap, Raw, Reader,
+};
 pub use task::{
     CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTask, LegacyTaskState, ListTasksResult,
     Task, TaskIdParams, TaskParams, TaskStatus, UpdateTaskParams,
@@ -118,4 +108,3 @@ pub use task::{
 pub use tool::{
     CallToolParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
 };
-pub use wire::{FromRaw, Mismatch, Reader};

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use switchboard_json::Raw;
+
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
 use crate::wire::{wire, words};
 

@@ -9,12 +9,10 @@ use std::sync::OnceLock;
 
 use serde_core::de::DeserializeOwned;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::error::{DecodeError, EncodeError};
 use crate::jsonrpc::RequestId;
-use crate::map::OrderedMap;
-use crate::raw::Raw;
-use crate::wire::{FromRaw, Mismatch, Reader, deserialized};
+use crate::wire::deserialized;
 
 /// The `_meta` object of a request, a result, a notification, or a thing inside one.
 ///

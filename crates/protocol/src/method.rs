@@ -4,8 +4,8 @@
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use switchboard_json::Raw;
 
-use crate::raw::Raw;
 use crate::{
     cancel, completion, elicitation, empty, logging, opening, paging, progress, prompt, resource, roots,
     sampling, subscription, task, tool,

@@ -3,13 +3,12 @@
 //! Keeps the good entries: one tool with a broken schema must not hide the others.
 //! Duplicates are left to the caller, who knows what to prefer.
 
+use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
+
 use crate::cache::CacheHints;
-use crate::error::DecodeError;
-use crate::limits::MAX_NODES;
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
-use crate::wire::{Fit, FromRaw, May, Mismatch, Reader, Slot as _, Whole, wire};
+use crate::wire::{Fit, May, Slot as _, Whole, wire};
 
 /// The parameters of a request for one page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

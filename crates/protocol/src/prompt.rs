@@ -1,10 +1,11 @@
 //! Prompts: texts that a server offers for the user to start from.
 
+use switchboard_json::OrderedMap;
+
 use crate::cache::{CacheScope, cacheable};
 use crate::content::{Content, Role};
 use crate::icon::Icon;
 use crate::input::InputResponses;
-use crate::map::OrderedMap;
 use crate::meta::Meta;
 use crate::setter::setters;
 use crate::wire::wire;

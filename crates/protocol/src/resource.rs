@@ -4,6 +4,7 @@
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Reader};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Annotations;
@@ -11,7 +12,7 @@ use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::meta::Meta;
 use crate::setter::setters;
-use crate::wire::{FromRaw, May, Member, Mismatch, Need, Reader, deserialized, read_members, wire};
+use crate::wire::{May, Member, Need, deserialized, read_members, wire};
 
 /// A resource, as listed or linked.
 #[derive(Debug, Clone, PartialEq)]

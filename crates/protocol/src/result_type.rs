@@ -1,6 +1,6 @@
 //! What kind of result this is: a look at `resultType` without reading the rest.
 
-use crate::raw::Raw;
+use switchboard_json::Raw;
 
 /// The `resultType` of a result (from 2026-07-28; absent means complete).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -3,9 +3,10 @@
 //! A message may hold one block or several; in Rust it is always a list, and a list of one is written as one block,
 //! which every revision understands.
 
+use switchboard_json::Raw;
+
 use crate::content::{Content, Role};
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
 use crate::tool::Tool;

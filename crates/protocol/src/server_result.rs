@@ -3,6 +3,7 @@
 //! Written without a tag: the peer knows what it asked for.
 
 use serde_core::{Serialize, Serializer};
+use switchboard_json::Raw;
 
 use crate::completion::CompleteResult;
 use crate::content::Content;
@@ -11,7 +12,6 @@ use crate::input::InputRequired;
 use crate::meta::Meta;
 use crate::opening::{DiscoverResult, InitializeResult};
 use crate::prompt::{GetPromptResult, ListPromptsResult};
-use crate::raw::Raw;
 use crate::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,
 };

@@ -2,10 +2,11 @@
 //!
 //! The two are not wire compatible. The extension's names are the plain ones here; `Legacy…` is 2025-11-25.
 
+use switchboard_json::Raw;
+
 use crate::input::{InputRequests, InputResponses};
 use crate::jsonrpc::RpcError;
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
 use crate::wire::{wire, words};
 

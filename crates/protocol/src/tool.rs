@@ -3,19 +3,17 @@
 //! Schemas stay text, byte for byte; [`Tool::input`] gives a typed view on demand. Validates nothing.
 
 use serde_core::de::DeserializeOwned;
+use switchboard_json::{DecodeError, FromRaw, Name, Raw};
 
 use crate::cache::{CacheScope, cacheable};
 use crate::content::Content;
-use crate::error::DecodeError;
-use crate::fields::Name;
 use crate::icon::Icon;
 use crate::input::InputResponses;
 use crate::input_schema::InputSchema;
 use crate::meta::Meta;
-use crate::raw::Raw;
 use crate::setter::setters;
 use crate::task::TaskParams;
-use crate::wire::{FromRaw, wire, words};
+use crate::wire::{wire, words};
 
 /// Fills a slot that may be filled once.
 #[inline]

@@ -4,7 +4,7 @@ use super::Finding;
 use super::tree::File;
 
 /// The parts of the façade; a library is called `switchboard_` and one of these.
-const PARTS: [&str; 7] = ["design", "host", "http", "protocol", "server", "session", "transport"];
+const PARTS: [&str; 8] = ["design", "host", "http", "json", "protocol", "server", "session", "transport"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {
     if !file.path.starts_with("crates/") {
@@ -23,7 +23,11 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         }
         let part = PARTS.into_iter().find(|part| doc.contains(&format!("switchboard_{part}::")));
         if let Some(part) = part.filter(|_| in_example) {
-            let module = if part == "server" { "service" } else { part };
+            let module = match part {
+                "server" => "service",
+                "json" => "protocol",
+                part => part,
+            };
             findings.push(Finding {
                 path: file.path.clone(),
                 line: number + 1,

@@ -1,13 +1,13 @@
 //! How the fields of a form are spelled as JSON Schema.
 
 use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
 use super::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, MultiChoiceField, NumberField, TextField,
 };
 use crate::lenient::Tidy;
-use crate::raw::Raw;
-use crate::wire::{FromRaw, Mismatch, Reader, deserialized, wire};
+use crate::wire::{deserialized, wire};
 
 /// The union of all kinds, as JSON Schema spells them.
 #[derive(Default)]

@@ -5,9 +5,9 @@
 use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
-use crate::raw::Raw;
-use crate::wire::{Fit, FromRaw, May, Member, Mismatch, Reader, deserialized, read_members, wire};
+use crate::wire::{Fit, May, Member, deserialized, read_members, wire};
 
 /// A JSON-RPC error code. Those the specification defines are constants; any other number is legal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,6 +10,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde_core::de::IgnoredAny;
+use switchboard_json::{Raw, decode_string};
 
 use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::familiar::Familiar;
@@ -19,8 +20,6 @@ use crate::jsonrpc::members::{self, Members, Top};
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
-use crate::raw::Raw;
-use crate::wire::decode_string;
 
 /// The longest method name that is accepted, in bytes.
 pub const MAX_METHOD_BYTES: usize = 256;

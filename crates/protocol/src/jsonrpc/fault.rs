@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use switchboard_json::{SyntaxError, SyntaxErrorKind};
+
 use crate::jsonrpc::members::MAX_BATCH;
-use crate::jsonrpc::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// What the scan stumbled over, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::wire::{FromRaw, Mismatch, Reader, decode_string};
+use switchboard_json::{FromRaw, Mismatch, Reader, decode_string};
 
 /// The longest string id that is accepted, in bytes.
 pub const MAX_ID_BYTES: usize = 128;

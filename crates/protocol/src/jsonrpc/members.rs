@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
+use switchboard_json::{Cursor, Key, SyntaxError, SyntaxErrorKind};
+
 use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::outline::Outline;
-use crate::jsonrpc::scan::{Cursor, Key};
-use crate::jsonrpc::syntax::{SyntaxError, SyntaxErrorKind};
 
 /// The member in which peers say the same again and again.
 const META: &[u8] = b"_meta";

@@ -6,12 +6,9 @@ mod familiar;
 mod fault;
 mod id;
 mod members;
-mod mend;
 mod outline;
 mod param_fields;
 mod salvage;
-pub(crate) mod scan;
-mod syntax;
 
 pub use code::{ErrorCode, RpcError};
 pub use envelope::{
@@ -22,8 +19,7 @@ pub use familiar::Familiar;
 pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use members::MAX_BATCH;
-pub(crate) use mend::mend_surrogates;
 pub use outline::Outline;
 pub use param_fields::ParamFields;
 pub use salvage::{Salvaged, Salvager, salvage};
-pub use syntax::{SyntaxError, SyntaxErrorKind};
+pub use switchboard_json::{SyntaxError, SyntaxErrorKind};

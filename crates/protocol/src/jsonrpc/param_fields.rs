@@ -1,9 +1,8 @@
 //! The members of the parameters of a request, which were outlined as the message was checked.
 
-use crate::fields::{Fields, Name};
+use switchboard_json::{Fields, Key, Name, Raw};
+
 use crate::jsonrpc::outline::Outline;
-use crate::jsonrpc::scan::Key;
-use crate::raw::Raw;
 
 /// The members of the parameters of a request, in order. Nothing is copied and nothing decoded; a duplicate is given as
 /// often as it is written.

@@ -1,8 +1,8 @@
 //! The table that a type hands to the walk over an object, and that walk.
 
-use crate::fields::Name;
+use switchboard_json::{Mismatch, Name, Reader};
+
 use crate::wire::slot::Slot;
-use crate::wire::{Mismatch, Reader};
 
 /// A name, and where its value goes.
 pub(crate) struct Member<'s> {

@@ -1,9 +1,8 @@
 //! Places for the values of members, by how much a member may be missing or wrong.
 
+use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
+
 use crate::lenient;
-use crate::map::OrderedMap;
-use crate::raw::Raw;
-use crate::wire::{FromRaw, Mismatch, Reader};
 
 /// Where the value of one member goes.
 pub(crate) trait Slot {

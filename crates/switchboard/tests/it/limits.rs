@@ -114,7 +114,7 @@ fn sessions_and_connections() -> Vec<Row> {
 fn messages_and_children() -> Vec<Row> {
     let message = |what, figure| Row { section: "A message", what, figure };
     let child = |what, figure| Row { section: "A child process", what, figure };
-    let limits_of_json = "crates/protocol/src/limits.rs";
+    let limits_of_json = "crates/json/src/limits.rs";
     let seal = "crates/session/src/era/modern";
     let ladder = StopLadder::default();
     let steps = [ladder.eof, ladder.term, ladder.kill].map(seconds).join(", ");

@@ -14,10 +14,9 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::error::{DecodeError, EncodeError};
-use crate::json;
-use crate::jsonrpc::{mend_surrogates, scan};
 use crate::limits::MAX_NODES;
-use crate::path;
+use crate::mend::mend_surrogates;
+use crate::{path, scan, write};
 
 /// What most messages fit, so that their buffer never grows.
 const SMALL_MESSAGE: usize = 256;
@@ -89,7 +88,7 @@ impl Raw {
         let lead = lead(bytes);
         let mut text = String::with_capacity(room(bytes + lead.len()));
         text.push_str(lead);
-        json::write(&mut text, value).map_err(EncodeError::new)?;
+        write::write(&mut text, value).map_err(EncodeError::new)?;
         Ok(Self::checked(behind(lead, text)))
     }
 
@@ -108,7 +107,7 @@ impl Raw {
     /// # Errors
     /// As [`Self::encode`]; part of the value may stand there then.
     pub fn write<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), EncodeError> {
-        json::write(text, value).map_err(EncodeError::new)
+        write::write(text, value).map_err(EncodeError::new)
     }
 
     /// Writes an object as JSON text, between an `open` like `{"a":1,` and a `close` like `,"c":3}` or `}`. Anything else
@@ -126,7 +125,7 @@ impl Raw {
         let mut text = String::with_capacity(room(bytes + lead.len() + open.len() + close.len()));
         text.push_str(lead);
         text.push_str(open);
-        json::write(&mut text, value).map_err(EncodeError::new)?;
+        write::write(&mut text, value).map_err(EncodeError::new)?;
         let start = lead.len() + open.len();
         let written = &text.as_bytes()[start..];
         if !written.starts_with(b"{") {
@@ -155,7 +154,7 @@ impl Raw {
     /// Keeps a text that has been checked already, as part of a text that was scanned. Not checked again in release
     /// builds: the caller guarantees that it is one JSON value without white space around it.
     #[inline]
-    pub(crate) fn from_checked(text: ByteString) -> Self {
+    pub fn from_checked(text: ByteString) -> Self {
         debug_assert!(scan::check(text.as_bytes()).is_ok(), "one JSON value, checked by the caller");
         Self::checked(text)
     }
@@ -167,7 +166,9 @@ impl Raw {
 
     /// Notes the span of the value of one member, found when the surrounding text was scanned, so that a walk over the
     /// members does not scan that value again.
-    pub(crate) fn with_noted_span(mut self, span: Option<&Range<usize>>) -> Self {
+    #[must_use]
+    #[inline]
+    pub fn with_noted_span(mut self, span: Option<&Range<usize>>) -> Self {
         let found = span.and_then(|span| Some((span.start.try_into().ok()?, span.end.try_into().ok()?)));
         self.noted = found.unwrap_or_default();
         self
@@ -236,7 +237,7 @@ impl Raw {
     /// # Panics
     /// When the span is not within the text.
     #[inline]
-    pub(crate) fn part(&self, span: Range<usize>) -> Self {
+    pub fn part(&self, span: Range<usize>) -> Self {
         Self::checked(self.text.slice_ref(&self.text[span]))
     }
 
@@ -320,11 +321,11 @@ impl fmt::Debug for Raw {
 
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = match json::trust(&self.text) {
+        let value = match write::trust(&self.text) {
             Some(value) => value,
             None => serde_json::from_str(&self.text).map_err(serde_core::ser::Error::custom)?,
         };
-        serializer.serialize_newtype_struct(json::OWN_TOKEN, value)
+        serializer.serialize_newtype_struct(write::OWN_TOKEN, value)
     }
 }
 

@@ -14,7 +14,7 @@ macro_rules! refuse {
 /// type, that serializes structs, and the method is left to be written.
 macro_rules! refuse_the_rest {
     () => {
-        $crate::json::refuse::refuse_the_rest! { struct as serde_core::ser::Impossible<(), Error> }
+        $crate::write::refuse::refuse_the_rest! { struct as serde_core::ser::Impossible<(), Error> }
 
         #[cold]
         fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Error> {
@@ -30,7 +30,7 @@ macro_rules! refuse_the_rest {
         type SerializeMap = serde_core::ser::Impossible<(), Error>;
         type SerializeStructVariant = serde_core::ser::Impossible<(), Error>;
 
-        $crate::json::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
+        $crate::write::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
 
         #[cold]
         fn serialize_unit(self) -> Result<(), Error> {

@@ -6,10 +6,10 @@ use serde_core::ser::{
 };
 use serde_json::Error;
 
-use crate::json::escape::quoted;
-use crate::json::key::KeyWriter;
-use crate::json::verbatim::{self, Verbatim};
-use crate::json::{rare, writer};
+use crate::write::escape::quoted;
+use crate::write::key::KeyWriter;
+use crate::write::verbatim::{self, Verbatim};
+use crate::write::{rare, writer};
 
 /// An array that has been opened.
 pub(super) struct Items<'a> {

@@ -250,7 +250,7 @@ fn s11_raw_text_does_not_depend_on_how_serde_json_marks_its_own() {
     struct Later(&'static str);
     impl Serialize for Later {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.serialize_newtype_struct(crate::json::OWN_TOKEN, &Renamed(self.0))
+            serializer.serialize_newtype_struct(crate::write::OWN_TOKEN, &Renamed(self.0))
         }
     }
     let text = r#"{ "a" : 1e999 }"#;
@@ -259,7 +259,7 @@ fn s11_raw_text_does_not_depend_on_how_serde_json_marks_its_own() {
     struct Changed;
     impl Serialize for Changed {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.serialize_newtype_struct(crate::json::OWN_TOKEN, &[1, 2])
+            serializer.serialize_newtype_struct(crate::write::OWN_TOKEN, &[1, 2])
         }
     }
     assert!(ours(&Changed).is_err());

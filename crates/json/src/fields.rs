@@ -3,8 +3,8 @@
 
 use std::str;
 
-use crate::jsonrpc::scan::{Cursor, Key};
 use crate::raw::Raw;
+use crate::scan::{Cursor, Key};
 
 impl Raw {
     /// The members of the object this is, in order; none when it is something else.

@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use crate::error::DecodeError;
-use crate::jsonrpc::SyntaxError;
-use crate::jsonrpc::scan::Cursor;
 use crate::limits::MAX_NODES;
 use crate::raw::Raw;
-use crate::{json, plain};
+use crate::scan::Cursor;
+use crate::syntax::SyntaxError;
+use crate::{plain, write};
 
 impl Raw {
     /// Returns the canonical text: equal for two values if and only if they differ at most in white space, in the order
@@ -149,7 +149,7 @@ fn syntax(error: SyntaxError) -> DecodeError {
 
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
-    json::quoted(&mut out, text);
+    write::quoted(&mut out, text);
     out
 }
 
@@ -171,7 +171,7 @@ fn respelled(inner: &str) -> String {
             b'r' => out.push_str(r"\r"),
             b't' => out.push_str(r"\t"),
             b'u' => rest = code_unit(rest, &mut out),
-            other => json::escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
+            other => write::escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
         }
     }
     out.push('"');
@@ -186,7 +186,7 @@ fn code_unit<'a>(text: &'a str, out: &mut String) -> &'a str {
     let second = rest.strip_prefix(r"\u").and_then(unit);
     match char::decode_utf16([first].into_iter().chain(second)).next() {
         Some(Ok(character)) => {
-            json::escaped(out, character.encode_utf8(&mut [0; 4]));
+            write::escaped(out, character.encode_utf8(&mut [0; 4]));
             if character.len_utf16() == 2 { &rest[6..] } else { rest }
         }
         _ => {

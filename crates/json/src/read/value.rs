@@ -1,8 +1,8 @@
-//! How values that hold no names of the protocol are read.
+//! How scalars, sequences and maps are read.
 
 use crate::map::OrderedMap;
 use crate::raw::Raw;
-use crate::wire::{FromRaw, Mismatch, Reader};
+use crate::read::{FromRaw, Mismatch, Reader};
 
 impl FromRaw for Raw {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {

@@ -1,8 +1,8 @@
 //! What does not fit, and where in the text.
 
 use crate::error::DecodeError;
-use crate::jsonrpc::scan;
 use crate::path;
+use crate::scan;
 
 /// Something that does not fit the type it is read into.
 ///
@@ -25,13 +25,13 @@ enum What {
 impl Mismatch {
     /// The value that begins at `at` does not fit.
     #[cold]
-    pub(crate) fn new(at: usize, reason: impl Into<Box<str>>) -> Self {
+    pub fn new(at: usize, reason: impl Into<Box<str>>) -> Self {
         Self { at, what: What::Shape(reason.into()) }
     }
 
     /// The object that begins at `object` lacks a member.
     #[cold]
-    pub(crate) fn missing(object: usize, name: &str) -> Self {
+    pub fn missing(object: usize, name: &str) -> Self {
         Self::new(object, format!("missing field `{name}`"))
     }
 
@@ -43,7 +43,7 @@ impl Mismatch {
 
     /// As an error that names the place, counted from the value that begins at `start`.
     #[cold]
-    pub(crate) fn explain(self, text: &str, start: usize) -> DecodeError {
+    pub fn explain(self, text: &str, start: usize) -> DecodeError {
         let value = text.get(start..).unwrap_or_default();
         match self.what {
             // The byte behind the first one: that of a brace stands in what it opens.

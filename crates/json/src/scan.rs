@@ -5,10 +5,10 @@
 
 use std::ops::Range;
 
-use crate::jsonrpc::syntax::{SyntaxError, SyntaxErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::plain::plain_run;
-use crate::wire::unescape;
+use crate::syntax::{SyntaxError, SyntaxErrorKind};
+use crate::unescape::unescape;
 
 /// Checks that `bytes` is exactly one JSON value.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), SyntaxError> {
@@ -52,23 +52,26 @@ pub(crate) fn count_nodes(bytes: &[u8]) -> usize {
     nodes
 }
 
-/// A place in a text.
+/// A position in a text: passes over values and checks them on the way.
 #[derive(Debug, Clone)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 /// What a member is called.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Key<'a> {
+pub enum Key<'a> {
+    /// The name as it is written, which has no escapes.
     Plain(&'a [u8]),
     /// It was written with escapes, e.g. `"\u006dethod"`.
     Unescaped(Vec<u8>),
 }
 
 impl Key<'_> {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// Returns the bytes of the name, with its escapes undone.
+    #[inline]
+    pub fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Plain(bytes) => bytes,
             Self::Unescaped(bytes) => bytes,
@@ -77,7 +80,9 @@ impl Key<'_> {
 }
 
 impl<'a> Cursor<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Creates a cursor at the start of a text.
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
@@ -87,13 +92,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Where it is.
-    pub(crate) fn at(&self) -> usize {
+    #[inline]
+    pub fn at(&self) -> usize {
         self.at
     }
 
     /// The bytes from here on.
     #[inline]
-    pub(crate) fn rest(&self) -> &'a [u8] {
+    pub fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
@@ -110,7 +116,7 @@ impl<'a> Cursor<'a> {
 
     /// The next byte that is not white space; the cursor is then at it.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<u8, SyntaxError> {
+    pub fn peek(&mut self) -> Result<u8, SyntaxError> {
         while let Some(&byte) = self.bytes.get(self.at) {
             if !is_space(byte) {
                 return Ok(byte);
@@ -131,7 +137,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks that nothing but white space follows.
-    pub(crate) fn finish(&mut self) -> Result<(), SyntaxError> {
+    pub fn finish(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             Err(_) => Ok(()),
             Ok(_) => self.fault(SyntaxErrorKind::Trailing),
@@ -139,7 +145,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps into the object that begins here. False when it has no members, and is passed.
-    pub(crate) fn enter(&mut self) -> Result<bool, SyntaxError> {
+    #[inline]
+    pub fn enter(&mut self) -> Result<bool, SyntaxError> {
         self.expect(b'{')?;
         let is_empty = self.peek()? == b'}';
         self.at += usize::from(is_empty);
@@ -147,7 +154,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps into the array that begins here. False when it has no elements, and is passed.
-    pub(crate) fn enter_array(&mut self) -> Result<bool, SyntaxError> {
+    #[inline]
+    pub fn enter_array(&mut self) -> Result<bool, SyntaxError> {
         self.expect(b'[')?;
         let is_empty = self.peek()? == b']';
         self.at += usize::from(is_empty);
@@ -155,7 +163,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether another element follows; then the cursor is at it. If not, the array is passed.
-    pub(crate) fn more_elements(&mut self) -> Result<bool, SyntaxError> {
+    #[inline]
+    pub fn more_elements(&mut self) -> Result<bool, SyntaxError> {
         match self.peek()? {
             b',' => {
                 self.at += 1;
@@ -172,7 +181,7 @@ impl<'a> Cursor<'a> {
 
     /// The name of the member that begins here; then the cursor is at its value.
     #[inline]
-    pub(crate) fn name(&mut self) -> Result<Key<'a>, SyntaxError> {
+    pub fn name(&mut self) -> Result<Key<'a>, SyntaxError> {
         match self.plain_name() {
             Some((inner, next)) if !is_space(next) => Ok(Key::Plain(inner)),
             Some((inner, _)) => {
@@ -207,7 +216,7 @@ impl<'a> Cursor<'a> {
 
     /// Passes over the value that begins here, inside `depth` containers, and says where it stands.
     #[inline]
-    pub(crate) fn span(&mut self, depth: usize) -> Result<Range<usize>, SyntaxError> {
+    pub fn span(&mut self, depth: usize) -> Result<Range<usize>, SyntaxError> {
         let start = self.at;
         if self.bytes.get(start) == Some(&b'"') {
             // Most values are, and need no account of levels.
@@ -219,13 +228,15 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes over the value that begins here and is known to end there, and says where it stands.
-    pub(crate) fn pass(&mut self, end: usize) -> Range<usize> {
+    #[inline]
+    pub fn pass(&mut self, end: usize) -> Range<usize> {
         let start = std::mem::replace(&mut self.at, end);
         start..end
     }
 
     /// Whether another member follows; if not, the object is passed.
-    pub(crate) fn more(&mut self) -> Result<bool, SyntaxError> {
+    #[inline]
+    pub fn more(&mut self) -> Result<bool, SyntaxError> {
         match self.peek()? {
             b',' => {
                 self.at += 1;

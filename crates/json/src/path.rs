@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::jsonrpc::scan::{Cursor, Key};
+use crate::scan::{Cursor, Key};
 
 /// The path of the innermost value that holds the byte before `offset`; `.` for the whole text.
 pub(crate) fn at(text: &str, offset: usize) -> String {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use crate::error::DecodeError;
 use crate::fields::Name;
-use crate::jsonrpc::scan::Cursor;
 use crate::limits::MAX_NODES;
 use crate::raw::Raw;
-use crate::wire::FromRaw;
-use crate::wire::mismatch::Mismatch;
-use crate::wire::unescape::unescape;
+use crate::read::FromRaw;
+use crate::read::mismatch::Mismatch;
+use crate::scan::Cursor;
+use crate::unescape::unescape;
 
 /// The longest value that is quoted in an error.
 const QUOTED: usize = 40;
@@ -36,12 +36,15 @@ struct Entered {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(raw: &'a Raw) -> Self {
+    /// Creates a reader at the start of a text.
+    #[inline]
+    pub fn new(raw: &'a Raw) -> Self {
         Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), entered: None, left: MAX_NODES }
     }
 
     /// As many values may be read from here as from any text.
-    pub(crate) fn renew(&mut self) {
+    #[inline]
+    pub fn renew(&mut self) {
         self.left = MAX_NODES;
     }
 
@@ -53,7 +56,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the value and stays at it. What was read counts.
-    pub(crate) fn ahead<T: FromRaw>(&mut self) -> Result<T, Mismatch> {
+    ///
+    /// # Errors
+    /// As [`FromRaw::read`].
+    #[inline]
+    pub fn ahead<T: FromRaw>(&mut self) -> Result<T, Mismatch> {
         let mut ahead = self.clone();
         let read = T::read(&mut ahead);
         self.left = ahead.left;
@@ -61,7 +68,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a text that was set aside. What is read counts here.
-    pub(crate) fn aside<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
+    ///
+    /// # Errors
+    /// As [`FromRaw::from_raw`].
+    #[inline]
+    pub fn aside<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
         let mut reader = Reader { left: self.left, ..Reader::new(raw) };
         let read = T::read(&mut reader);
         self.left = reader.left;
@@ -70,19 +81,19 @@ impl<'a> Reader<'a> {
 
     /// Where the value begins.
     #[inline]
-    pub(crate) fn at(&self) -> usize {
+    pub fn at(&self) -> usize {
         self.entered.map_or(self.cursor.at(), |object| object.start)
     }
 
     /// The first byte of the value; the brace of an object, the quote of a string.
     #[inline]
-    pub(crate) fn first(&self) -> u8 {
+    pub fn first(&self) -> u8 {
         self.raw.as_str().as_bytes().get(self.at()).copied().unwrap_or_default()
     }
 
     /// Whether the value is `null`; then it is passed.
     #[inline]
-    pub(crate) fn null(&mut self) -> bool {
+    pub fn null(&mut self) -> bool {
         let is_null = self.first() == b'n';
         if is_null {
             self.pass();
@@ -92,20 +103,22 @@ impl<'a> Reader<'a> {
 
     /// Leaves the value out.
     #[inline]
-    pub(crate) fn pass(&mut self) {
+    pub fn pass(&mut self) {
         // The text was checked when it was taken.
         let _ = self.cursor.span(0);
     }
 
     /// The value as text that is looked at and not kept.
-    pub(crate) fn text(&mut self) -> &'a str {
+    #[inline]
+    pub fn text(&mut self) -> &'a str {
         let start = self.at();
         self.pass();
         self.raw.as_str().get(start..self.at()).unwrap_or("null")
     }
 
     /// The value as a slice of the text.
-    pub(crate) fn raw(&mut self) -> Raw {
+    #[inline]
+    pub fn raw(&mut self) -> Raw {
         let start = self.at();
         match self.raw.noted_end(start) {
             Some(end) => {
@@ -117,7 +130,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The value, which must be a string.
-    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Mismatch> {
+    #[inline]
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Mismatch> {
         if self.first() != b'"' {
             return Err(self.expected("a string"));
         }
@@ -129,7 +143,8 @@ impl<'a> Reader<'a> {
 
     /// The text under `name`, which says what kind of object the value is. When it stands first, as nearly everyone writes
     /// it, it is not met again among the members.
-    pub(crate) fn tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+    #[inline]
+    pub fn tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
         let mut ahead = self.clone();
         let is_first = ahead.first() == b'{'
             && ahead.cursor.enter().unwrap_or(false)
@@ -145,7 +160,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The text under `name` in the value, which must be an object; nothing when there is none. Stays where it is.
-    pub(crate) fn look_for(&self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+    #[inline]
+    pub fn look_for(&self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
         if self.first() != b'{' {
             return Err(self.expected("an object"));
         }
@@ -163,7 +179,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Every member of the value, which must be an object. `read` must pass the value it is called at.
-    pub(crate) fn each_member(
+    #[inline]
+    pub fn each_member(
         &mut self,
         expected: &str,
         read: &mut dyn FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
@@ -186,7 +203,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Every element of the value, which must be an array. `read` must pass the value it is called at.
-    pub(crate) fn each_element(
+    #[inline]
+    pub fn each_element(
         &mut self,
         read: &mut dyn FnMut(&mut Self) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
@@ -204,7 +222,7 @@ impl<'a> Reader<'a> {
 
     /// The error for a value, which begins where the reader is, that is something else than what was expected.
     #[cold]
-    pub(crate) fn expected(&self, expected: &str) -> Mismatch {
+    pub fn expected(&self, expected: &str) -> Mismatch {
         let text = self.clone().text();
         let found = match text.as_bytes().first() {
             Some(b'{') => "map".to_owned(),

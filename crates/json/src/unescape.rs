@@ -12,7 +12,7 @@ const LONE: char = char::REPLACEMENT_CHARACTER;
 /// `None` when the text is anything else, or has a surrogate escape without its other half: such a string could not be
 /// written back.
 #[inline]
-pub(crate) fn decode_string(literal: &str) -> Option<Cow<'_, str>> {
+pub fn decode_string(literal: &str) -> Option<Cow<'_, str>> {
     match literal.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
         Some(inner) if plain_run(inner.as_bytes()) == inner.len() => Some(Cow::Borrowed(inner)),
         _ => decode_escaped(literal).map(Cow::Owned),

@@ -6,7 +6,7 @@
 use serde_core::ser::{Error as _, Serialize, SerializeStruct, Serializer};
 use serde_json::Error;
 
-use crate::json::refuse::{refuse, refuse_the_rest};
+use crate::write::refuse::{refuse, refuse_the_rest};
 
 /// The newtype as which a `Raw` serialises, with a `RawValue` of its text inside.
 pub(crate) const OWN_TOKEN: &str = "$switchboard::Raw";

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
-use crate::json::refuse::refuse_the_rest;
-use crate::json::writer::Writer;
+use crate::write::refuse::refuse_the_rest;
+use crate::write::writer::Writer;
 
 /// Where the next name goes.
 pub(super) struct KeyWriter<'a> {

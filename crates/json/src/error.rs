@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::jsonrpc::SyntaxError;
 use crate::limits::MAX_NODES;
+use crate::syntax::SyntaxError;
 
 /// A value that could not be read into the type that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

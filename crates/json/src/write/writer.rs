@@ -5,10 +5,10 @@ use std::fmt::{self, Display, Write as _};
 use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
-use crate::json::compound::{Fields, Items, Members};
-use crate::json::escape::{escaped, quoted};
-use crate::json::rare;
-use crate::json::verbatim::{self, Verbatim};
+use crate::write::compound::{Fields, Items, Members};
+use crate::write::escape::{escaped, quoted};
+use crate::write::rare;
+use crate::write::verbatim::{self, Verbatim};
 
 /// Writes a value behind `out`. After an error, part of it may stand there.
 ///
