@@ -4,8 +4,8 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
 
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::{deserialized, wire};
 
 /// What is being typed, and where.

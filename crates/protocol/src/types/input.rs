@@ -7,11 +7,11 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::elicitation::ElicitParams;
-use crate::meta::Meta;
-use crate::roots::ListRootsParams;
-use crate::sampling::CreateMessageParams;
 use crate::setter::setters;
+use crate::types::elicitation::ElicitParams;
+use crate::types::meta::Meta;
+use crate::types::roots::ListRootsParams;
+use crate::types::sampling::CreateMessageParams;
 use crate::wire::{May, Member, deserialized, read_members, wire, words};
 
 /// One thing a server needs: a request without an id.

@@ -6,9 +6,9 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
-use crate::meta::Meta;
-use crate::resource::{EmbeddedResource, Resource, ResourceContents};
 use crate::setter::setters;
+use crate::types::meta::Meta;
+use crate::types::resource::{EmbeddedResource, Resource, ResourceContents};
 use crate::wire::{Object, deserialized, wire, words};
 
 /// Who speaks, or whom something is meant for.

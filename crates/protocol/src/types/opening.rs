@@ -2,11 +2,11 @@
 //!
 //! Versions stay text, so that one we do not know survives. Which to choose is for a conversation to decide.
 
-use crate::cache::{CacheHints, CacheScope, cacheable};
-use crate::capability::{ClientCapabilities, ServerCapabilities};
-use crate::icon::Icon;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::cache::{CacheHints, CacheScope, cacheable};
+use crate::types::capability::{ClientCapabilities, ServerCapabilities};
+use crate::types::icon::Icon;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// The name and version of a piece of software. For display; never a reason to behave differently.
@@ -125,7 +125,7 @@ setters!(InitializeResult:
 );
 
 /// What a modern client asks first: nothing but `_meta`.
-pub type DiscoverParams = crate::empty::EmptyParams;
+pub type DiscoverParams = crate::types::empty::EmptyParams;
 
 /// What a modern server says about itself.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use switchboard_json::Raw;
 
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::{wire, words};
 
 /// How grave a log message is (RFC 5424). Graver levels are greater.

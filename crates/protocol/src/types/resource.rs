@@ -6,12 +6,12 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Reader};
 
-use crate::cache::{CacheScope, cacheable};
-use crate::content::Annotations;
-use crate::icon::Icon;
-use crate::input::InputResponses;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::cache::{CacheScope, cacheable};
+use crate::types::content::Annotations;
+use crate::types::icon::Icon;
+use crate::types::input::InputResponses;
+use crate::types::meta::Meta;
 use crate::wire::{May, Member, Need, deserialized, read_members, wire};
 
 /// A resource, as listed or linked.

@@ -2,12 +2,12 @@
 
 use switchboard_json::OrderedMap;
 
-use crate::cache::{CacheScope, cacheable};
-use crate::content::{Content, Role};
-use crate::icon::Icon;
-use crate::input::InputResponses;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::cache::{CacheScope, cacheable};
+use crate::types::content::{Content, Role};
+use crate::types::icon::Icon;
+use crate::types::input::InputResponses;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// A prompt, as listed.

@@ -5,18 +5,20 @@
 use serde_core::{Serialize, Serializer};
 use switchboard_json::Raw;
 
-use crate::completion::CompleteResult;
-use crate::content::Content;
-use crate::empty::EmptyResult;
-use crate::input::InputRequired;
-use crate::meta::Meta;
-use crate::opening::{DiscoverResult, InitializeResult};
-use crate::prompt::{GetPromptResult, ListPromptsResult};
-use crate::resource::{
+use crate::types::completion::CompleteResult;
+use crate::types::content::Content;
+use crate::types::empty::EmptyResult;
+use crate::types::input::InputRequired;
+use crate::types::meta::Meta;
+use crate::types::opening::{DiscoverResult, InitializeResult};
+use crate::types::prompt::{GetPromptResult, ListPromptsResult};
+use crate::types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,
 };
-use crate::task::{CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, ListTasksResult};
-use crate::tool::{CallToolResult, ListToolsResult};
+use crate::types::task::{
+    CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, ListTasksResult,
+};
+use crate::types::tool::{CallToolResult, ListToolsResult};
 
 macro_rules! server_results {
     ($($(#[$doc:meta])* $variant:ident($type:ident),)+) => {

@@ -1,8 +1,8 @@
 //! Taking a request back.
 
 use crate::jsonrpc::RequestId;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// Which request is no longer wanted.

@@ -4,10 +4,10 @@
 
 use switchboard_json::Raw;
 
-use crate::input::{InputRequests, InputResponses};
 use crate::jsonrpc::RpcError;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::input::{InputRequests, InputResponses};
+use crate::types::meta::Meta;
 use crate::wire::{wire, words};
 
 /// Where a task stands.

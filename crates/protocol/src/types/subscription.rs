@@ -1,7 +1,7 @@
 //! Being told of changes: per resource (legacy), or by one listen request with a filter (modern).
 
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// Which resource to watch, or to watch no longer (until 2025-11-25).

@@ -5,11 +5,11 @@
 
 use switchboard_json::Raw;
 
-use crate::content::{Content, Role};
-use crate::meta::Meta;
 use crate::setter::setters;
-use crate::task::TaskParams;
-use crate::tool::Tool;
+use crate::types::content::{Content, Role};
+use crate::types::meta::Meta;
+use crate::types::task::TaskParams;
+use crate::types::tool::Tool;
 use crate::wire::{wire, words};
 
 /// What to ask the model.

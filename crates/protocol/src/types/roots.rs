@@ -1,7 +1,7 @@
 //! Roots: the folders a client says it works in. Information, not a fence.
 
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// A folder or file the client works in.
@@ -32,7 +32,7 @@ impl Root {
 setters!(Root: some with_name name String; some with_meta meta Meta;);
 
 /// Asks for the roots: nothing but `_meta`.
-pub type ListRootsParams = crate::empty::EmptyParams;
+pub type ListRootsParams = crate::types::empty::EmptyParams;
 
 /// The roots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

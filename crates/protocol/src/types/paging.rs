@@ -5,9 +5,9 @@
 
 use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
 
-use crate::cache::CacheHints;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::cache::CacheHints;
+use crate::types::meta::Meta;
 use crate::wire::{Fit, May, Slot as _, Whole, wire};
 
 /// The parameters of a request for one page of a list.

@@ -1,7 +1,7 @@
 //! Parameters and results that hold nothing but `_meta`.
 
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// The parameters of a method that takes none.

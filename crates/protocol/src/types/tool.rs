@@ -5,14 +5,14 @@
 use serde_core::de::DeserializeOwned;
 use switchboard_json::{DecodeError, FromRaw, Name, Raw};
 
-use crate::cache::{CacheScope, cacheable};
-use crate::content::Content;
-use crate::icon::Icon;
-use crate::input::InputResponses;
-use crate::input_schema::InputSchema;
-use crate::meta::Meta;
 use crate::setter::setters;
-use crate::task::TaskParams;
+use crate::types::cache::{CacheScope, cacheable};
+use crate::types::content::Content;
+use crate::types::icon::Icon;
+use crate::types::input::InputResponses;
+use crate::types::input_schema::InputSchema;
+use crate::types::meta::Meta;
+use crate::types::task::TaskParams;
 use crate::wire::{wire, words};
 
 /// Fills a slot that may be filled once.

@@ -5,10 +5,10 @@ use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::form::FormSchema;
-use crate::meta::Meta;
 use crate::setter::setters;
-use crate::task::TaskParams;
+use crate::types::form::FormSchema;
+use crate::types::meta::Meta;
+use crate::types::task::TaskParams;
 use crate::wire::{Object, deserialized, wire, words};
 
 /// What to ask the user.

@@ -1,8 +1,8 @@
 //! Progress of a request that is still running.
 
 use crate::jsonrpc::RequestId;
-use crate::meta::Meta;
 use crate::setter::setters;
+use crate::types::meta::Meta;
 use crate::wire::wire;
 
 /// How far a request has come.

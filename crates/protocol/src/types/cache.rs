@@ -39,8 +39,8 @@ macro_rules! cacheable {
     ($($type:ident),+ $(,)?) => {$(
         impl $type {
             /// The caching hints, as one value.
-            pub fn hints(&self) -> $crate::cache::CacheHints {
-                let mut hints = $crate::cache::CacheHints::default();
+            pub fn hints(&self) -> $crate::types::cache::CacheHints {
+                let mut hints = $crate::types::cache::CacheHints::default();
                 hints.ttl_ms = self.ttl_ms;
                 hints.cache_scope = self.cache_scope;
                 hints
@@ -48,13 +48,13 @@ macro_rules! cacheable {
 
             /// The same with other caching hints.
             #[must_use]
-            pub fn with_hints(mut self, hints: $crate::cache::CacheHints) -> Self {
+            pub fn with_hints(mut self, hints: $crate::types::cache::CacheHints) -> Self {
                 self.set_hints(hints);
                 self
             }
 
             /// Replaces the caching hints.
-            pub fn set_hints(&mut self, hints: $crate::cache::CacheHints) {
+            pub fn set_hints(&mut self, hints: $crate::types::cache::CacheHints) {
                 self.ttl_ms = hints.ttl_ms;
                 self.cache_scope = hints.cache_scope;
             }
