@@ -20,98 +20,73 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-mod cache;
-mod cancel;
-mod canonical;
-mod capability;
-mod completion;
-mod content;
-mod elicitation;
-mod empty;
-mod fields;
-mod form;
-mod icon;
-mod input;
-mod input_schema;
-mod json;
 pub mod jsonrpc;
 mod lenient;
-mod logging;
 mod lower;
-mod map;
-mod meta;
 pub mod method;
-mod opening;
-mod paging;
-mod path;
-mod plain;
-mod progress;
-mod prompt;
-mod raw;
-mod resource;
-mod result_type;
 mod revision;
-mod roots;
-mod sampling;
-mod server_result;
 mod setter;
-mod subscription;
 pub mod surface;
-mod task;
-mod tool;
+mod types;
 mod wire;
 
-pub use cache::{CacheHints, CacheScope};
-pub use cancel::CancelledParams;
-pub use capability::{
+pub use jsonrpc::{ErrorCode, RequestId, RpcError};
+pub use lower::{Unavailable, lower_error};
+pub use method::{Method, Notice};
+pub use revision::{Era, Revision, UnknownRevision};
+pub use switchboard_json::{
+    DecodeError, DecodeKind, Elements, EncodeError, Fields, FromRaw, Glances, MAX_DEPTH, MAX_NODES, Mismatch,
+    Name, OrderedMap, Raw, Reader,
+};
+pub use types::cache::{CacheHints, CacheScope};
+pub use types::cancel::CancelledParams;
+pub use types::capability::{
     ClientCapabilities, ElicitationCapability, ListCapability, ResourcesCapability, RootsCapability,
     SamplingCapability, ServerCapabilities, Settings, TaskRequests, TasksCapability,
 };
-pub use completion::{
+pub use types::completion::{
     CompleteArgument, CompleteContext, CompleteParams, CompleteResult, Completion, Reference,
 };
-pub use content::{Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent};
-pub use elicitation::{ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams};
-pub use empty::{EmptyParams, EmptyResult};
-pub use fields::{Elements, Fields, Glances, Name};
-pub use form::{
+pub use types::content::{
+    Annotations, Content, MediaContent, Role, TextContent, ToolResultContent, ToolUseContent,
+};
+pub use types::elicitation::{
+    ElicitAction, ElicitParams, ElicitResult, ElicitationComplete, FormParams, UrlParams,
+};
+pub use types::empty::{EmptyParams, EmptyResult};
+pub use types::form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
 };
-pub use icon::Icon;
-pub use input::{InputRequest, InputRequests, InputRequired, InputResponses};
-pub use input_schema::{InputProperty, InputSchema};
-pub use jsonrpc::{ErrorCode, RequestId, RpcError};
-pub use logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
-pub use lower::{Unavailable, lower_error};
-pub use map::OrderedMap;
-pub use meta::{Meta, is_meta_key, is_reserved_meta_key};
-pub use method::{Method, Notice};
-pub use opening::{DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult};
-pub use paging::{Page, PageParams, Rejected, decode_entries, read_entries, walk_entries};
-pub use progress::ProgressParams;
-pub use prompt::{
+pub use types::icon::Icon;
+pub use types::input::{InputRequest, InputRequests, InputRequired, InputResponses};
+pub use types::input_schema::{InputProperty, InputSchema};
+pub use types::logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
+pub use types::meta::{Meta, is_meta_key, is_reserved_meta_key};
+pub use types::opening::{
+    DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult,
+};
+pub use types::paging::{Page, PageParams, Rejected, decode_entries, read_entries, walk_entries};
+pub use types::progress::ProgressParams;
+pub use types::prompt::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
-pub use raw::{DecodeError, DecodeKind, EncodeError, MAX_DEPTH, MAX_NODES, Raw};
-pub use resource::{
+pub use types::resource::{
     EmbeddedResource, ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams,
     ReadResourceResult, Resource, ResourceBody, ResourceContents, ResourceTemplate,
 };
-pub use result_type::ResultType;
-pub use revision::{Era, Revision, UnknownRevision};
-pub use roots::{ListRootsParams, ListRootsResult, Root};
-pub use sampling::{
+pub use types::result_type::ResultType;
+pub use types::roots::{ListRootsParams, ListRootsResult, Root};
+pub use types::sampling::{
     CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint, ModelPreferences, SamplingMessage,
     ToolChoice, ToolChoiceMode,
 };
-pub use server_result::ServerResult;
-pub use subscription::{Acknowledged, ListenFilter, ListenParams, ResourceUpdated, SubscribeParams};
-pub use task::{
+pub use types::server_result::ServerResult;
+pub use types::subscription::{Acknowledged, ListenFilter, ListenParams, ResourceUpdated, SubscribeParams};
+pub use types::task::{
     CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTask, LegacyTaskState, ListTasksResult,
     Task, TaskIdParams, TaskParams, TaskStatus, UpdateTaskParams,
 };
-pub use tool::{
+pub use types::tool::{
     CallToolParams, CallToolResult, ListToolsResult, TaskSupport, Tool, ToolAnnotations, ToolExecution,
 };
-pub use wire::{FromRaw, Mismatch, Reader};

@@ -11,19 +11,23 @@ mod opening;
 pub use ask::Unavailable;
 pub use error::lower_error;
 
-use crate::completion::{CompleteParams, Reference};
-use crate::content::{Annotations, Content, MediaContent};
-use crate::icon::Icon;
-use crate::meta::Meta;
-use crate::progress::ProgressParams;
-use crate::prompt::{GetPromptParams, Prompt};
-use crate::raw::Raw;
-use crate::resource::{EmbeddedResource, ReadResourceParams, Resource, ResourceContents, ResourceTemplate};
+use switchboard_json::{FromRaw, Raw};
+
 use crate::revision::{Era, Revision};
-use crate::server_result::ServerResult;
-use crate::task::{CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, TaskStatus};
-use crate::tool::{CallToolParams, CallToolResult, Tool};
-use crate::wire::FromRaw;
+use crate::types::completion::{CompleteParams, Reference};
+use crate::types::content::{Annotations, Content, MediaContent};
+use crate::types::icon::Icon;
+use crate::types::meta::Meta;
+use crate::types::progress::ProgressParams;
+use crate::types::prompt::{GetPromptParams, Prompt};
+use crate::types::resource::{
+    EmbeddedResource, ReadResourceParams, Resource, ResourceContents, ResourceTemplate,
+};
+use crate::types::server_result::ServerResult;
+use crate::types::task::{
+    CreateTaskResult, DetailedTask, LegacyCreateTaskResult, LegacyTaskState, TaskStatus,
+};
+use crate::types::tool::{CallToolParams, CallToolResult, Tool};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 

@@ -4,9 +4,9 @@
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use switchboard_json::Raw;
 
-use crate::raw::Raw;
-use crate::{
+use crate::types::{
     cancel, completion, elicitation, empty, logging, opening, paging, progress, prompt, resource, roots,
     sampling, subscription, task, tool,
 };

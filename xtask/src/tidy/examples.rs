@@ -4,7 +4,8 @@ use super::Finding;
 use super::tree::File;
 
 /// The parts of the façade; a library is called `switchboard_` and one of these.
-const PARTS: [&str; 8] = ["config", "design", "host", "http", "protocol", "server", "session", "transport"];
+const PARTS: [&str; 9] =
+    ["config", "design", "host", "http", "json", "protocol", "server", "session", "transport"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {
     if !file.path.starts_with("crates/") {
@@ -25,6 +26,7 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
         if let Some(part) = part.filter(|_| in_example) {
             let module = match part {
                 "config" => "host::config",
+                "json" => "protocol",
                 "server" => "service",
                 part => part,
             };

@@ -5,9 +5,9 @@
 use std::fmt;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
-use crate::raw::Raw;
-use crate::wire::{Fit, FromRaw, May, Member, Mismatch, Reader, deserialized, wire};
+use crate::wire::{Fit, May, Member, deserialized, read_members, wire};
 
 /// A JSON-RPC error code. Those the specification defines are constants; any other number is legal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,15 +112,18 @@ impl FromRaw for RpcError {
     /// empty.
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let (mut code, mut message, mut data) = (May::<Raw>(None), Fit(None), May::<Raw>(None));
-        reader.members(&mut [
-            Member::new("code", &mut code),
-            Member::new("message", &mut message),
-            Member::new("data", &mut data),
-        ])?;
+        read_members(
+            reader,
+            &mut [
+                Member::new("code", &mut code),
+                Member::new("message", &mut message),
+                Member::new("data", &mut data),
+            ],
+        )?;
         let read = code.0.as_ref().and_then(|code| i32::from_raw(code).ok());
         let original = code.0.filter(|_| read.is_none());
         let kept =
-            original.map(|code| Raw::checked(format!(r#"{{"originalCode":{}}}"#, code.as_str()).into()));
+            original.map(|code| Raw::from_checked(format!(r#"{{"originalCode":{}}}"#, code.as_str()).into()));
         Ok(Self {
             code: read.map_or(ErrorCode::INTERNAL_ERROR, ErrorCode),
             message: message.0.unwrap_or_default(),

@@ -3,22 +3,23 @@
 //! Every entry from outside goes through [`parse`]. Member names are exact (`"Method"` is not `method`), members
 //! that JSON-RPC does not define are ignored, and one that stands twice makes the message malformed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde_core::de::IgnoredAny;
+use switchboard_json::{Raw, decode_string};
 
-use crate::fields::Fields;
 use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
+use crate::jsonrpc::members::{self, Members, Top};
 use crate::jsonrpc::outline::Outline;
+use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
-use crate::jsonrpc::scan::{self, Members, Top};
-use crate::raw::Raw;
 
 /// The longest method name that is accepted, in bytes.
 pub const MAX_METHOD_BYTES: usize = 256;
@@ -74,11 +75,8 @@ impl Request {
     }
 
     /// The members of the parameters.
-    pub fn fields(&self) -> Fields<'_> {
-        match &self.params {
-            Some(params) => Fields::outlined(params, self.outline),
-            None => Fields::none(),
-        }
+    pub fn fields(&self) -> ParamFields<'_> {
+        ParamFields::new(self.params.as_ref(), self.outline)
     }
 }
 
@@ -183,7 +181,7 @@ pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Mal
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = Members::default();
-    let top = scan::top(text.as_bytes(), 0, &mut members, familiar);
+    let top = members::top(text.as_bytes(), 0, &mut members, familiar);
     match top.map_err(|fault| malformed(unless_scalar(&text, fault)))? {
         Top::Object => shape(&text, &members).map(Message::Single).map_err(malformed),
         Top::Array(elements) => {
@@ -196,7 +194,7 @@ pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Mal
 fn element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = Members::default();
-    let top = scan::top(text.as_bytes(), 1, &mut members, &mut Familiar::new());
+    let top = members::top(text.as_bytes(), 1, &mut members, &mut Familiar::new());
     match top.map_err(|fault| malformed(unless_scalar(text, fault)))? {
         Top::Object => shape(text, &members).map_err(malformed),
         Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
@@ -216,7 +214,7 @@ fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
 
 fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
     let bad = |name, span: &Range<usize>| Fault::new(FaultKind::BadMember(name), span.start);
-    let raw = |span: &Range<usize>| Raw::checked(slice(text, span));
+    let raw = |span: &Range<usize>| Raw::from_checked(slice(text, span));
     let version = match &members.jsonrpc {
         Some(span) if &text[span.clone()] == "\"2.0\"" => Version::Two,
         _ => Version::Other,
@@ -243,7 +241,7 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
             }
         }
         (None, Some(result), None) => {
-            let outcome = Ok(raw(result).with_meta_at(members.meta.as_ref()));
+            let outcome = Ok(raw(result).with_noted_span(members.meta.as_ref()));
             Ok(Envelope::Response(Response { id: answered()?, outcome, version }))
         }
         (None, None, Some(error)) => Ok(Envelope::Response(Response {
@@ -261,11 +259,10 @@ fn string(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
     if quoted.len() > MAX_METHOD_BYTES + 2 {
         return None;
     }
-    let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        return serde_json::from_str::<String>(quoted).ok().map(Into::into);
-    }
-    Some(text.slice_ref(inner))
+    Some(match decode_string(quoted)? {
+        Cow::Borrowed(inner) => text.slice_ref(inner),
+        Cow::Owned(unescaped) => unescaped.into(),
+    })
 }
 
 #[cfg(test)]

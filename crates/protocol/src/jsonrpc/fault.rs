@@ -1,9 +1,10 @@
-//! What a scan stumbles over, and where.
+//! What makes a frame no message, and where.
 
 use std::fmt;
 
-use crate::jsonrpc::scan::MAX_BATCH;
-use crate::raw::MAX_DEPTH;
+use switchboard_json::{SyntaxError, SyntaxErrorKind};
+
+use crate::jsonrpc::members::MAX_BATCH;
 
 /// What the scan stumbled over, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,18 +13,12 @@ pub struct Fault {
     at: usize,
 }
 
-/// Why a text is not an acceptable JSON message.
+/// Why a text is not an acceptable JSON-RPC message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// A byte that cannot stand here.
-    Unexpected(u8),
-    /// The text ends in the middle of a value.
-    Ended,
-    /// More than [`MAX_DEPTH`] levels.
-    TooDeep,
-    /// A second value follows the first.
-    Trailing,
+    /// The text is not JSON, or is nested too deep.
+    Syntax(SyntaxErrorKind),
     /// Not UTF-8.
     NotUtf8,
     /// A member that may stand once stands twice.
@@ -37,6 +32,7 @@ pub enum FaultKind {
 }
 
 impl Fault {
+    #[cold]
     pub(crate) fn new(kind: FaultKind, at: usize) -> Self {
         Self { kind, at }
     }
@@ -52,15 +48,18 @@ impl Fault {
     }
 }
 
+impl From<SyntaxError> for Fault {
+    #[cold]
+    fn from(error: SyntaxError) -> Self {
+        Self::new(FaultKind::Syntax(error.kind()), error.at())
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.at;
         match self.kind {
-            FaultKind::Unexpected(byte) => write!(f, "unexpected {:?} at byte {at}", char::from(byte)),
-            FaultKind::Ended => write!(f, "it ends in the middle of a value"),
-            FaultKind::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels at byte {at}"),
-            FaultKind::Trailing => write!(f, "a second value begins at byte {at}"),
-            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {at}"),
+            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.at).fmt(f),
+            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.at),
             FaultKind::Duplicate(name) => write!(f, "the member {name:?} stands twice"),
             FaultKind::BadMember(name) => write!(f, "the member {name:?} has the wrong type or size"),
             FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),

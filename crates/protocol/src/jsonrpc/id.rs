@@ -5,9 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::plain::plain_run;
-use crate::wire::{FromRaw, Mismatch, Reader};
+use switchboard_json::{FromRaw, Mismatch, Reader, decode_string};
 
 /// The longest string id that is accepted, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
@@ -24,15 +22,10 @@ pub enum RequestId {
 impl RequestId {
     /// Reads the JSON text of an id. `7.0` and `7e0` are the integer 7; a fraction, `null` or anything else is `None`.
     pub fn from_json(text: &str) -> Option<Self> {
-        if let Some(inner) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
-            && plain_run(inner.as_bytes()) == inner.len()
-        {
-            return (inner.len() <= MAX_ID_BYTES).then(|| Self::String(inner.into()));
-        }
         if text.starts_with('"') {
             // Not with half a pair in it: it could not be written back.
-            let string: String = serde_json::from_str(text).ok()?;
-            return (string.len() <= MAX_ID_BYTES).then(|| Self::String(string.into()));
+            let string = decode_string(text)?;
+            return (string.len() <= MAX_ID_BYTES).then(|| Self::String((*string).into()));
         }
         text.parse().ok().or_else(|| integral(text)).map(Self::Number)
     }

@@ -5,10 +5,10 @@ mod envelope;
 mod familiar;
 mod fault;
 mod id;
-mod mend;
+mod members;
 mod outline;
+mod param_fields;
 mod salvage;
-pub(crate) mod scan;
 
 pub use code::{ErrorCode, RpcError};
 pub use envelope::{
@@ -18,7 +18,8 @@ pub use envelope::{
 pub use familiar::Familiar;
 pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
-pub(crate) use mend::mend_surrogates;
+pub use members::MAX_BATCH;
 pub use outline::Outline;
+pub use param_fields::ParamFields;
 pub use salvage::{Salvaged, Salvager, salvage};
-pub use scan::MAX_BATCH;
+pub use switchboard_json::{SyntaxError, SyntaxErrorKind};

@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use crate::content::Content;
-use crate::elicitation::{ElicitParams, ElicitResult, FormParams};
-use crate::form::{ChoiceStyle, FormField, FormSchema};
-use crate::input::InputRequest;
 use crate::revision::{Era, Revision};
-use crate::roots::ListRootsResult;
-use crate::sampling::{CreateMessageParams, CreateMessageResult, SamplingMessage};
+use crate::types::content::Content;
+use crate::types::elicitation::{ElicitParams, ElicitResult, FormParams};
+use crate::types::form::{ChoiceStyle, FormField, FormSchema};
+use crate::types::input::InputRequest;
+use crate::types::roots::ListRootsResult;
+use crate::types::sampling::{CreateMessageParams, CreateMessageResult, SamplingMessage};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 

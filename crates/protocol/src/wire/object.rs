@@ -19,7 +19,7 @@
 /// | `object` | a `Raw` that must be there and be an object | always |
 /// | `flat` | an object whose members stand among these; its name is empty | its members |
 ///
-/// With `read` before the type it is only read, through [`FromRaw`](crate::FromRaw), with `write` only written.
+/// With `read` before the type it is only read, through [`FromRaw`](switchboard_json::FromRaw), with `write` only written.
 macro_rules! wire {
     ($type:ident: $($members:tt)+) => {
         $crate::wire::wire!(read $type: $($members)+);
@@ -27,14 +27,14 @@ macro_rules! wire {
         $crate::wire::deserialized!($type);
     };
     (read $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
-        impl $crate::wire::FromRaw for $type {
+        impl switchboard_json::FromRaw for $type {
             fn read(
-                reader: &mut $crate::wire::Reader<'_>,
-            ) -> Result<Self, $crate::wire::Mismatch> {
+                reader: &mut switchboard_json::Reader<'_>,
+            ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.at();
                 let _ = start; // Only what must be there asks for it.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
-                reader.members(&mut [
+                $crate::wire::read_members(reader, &mut [
                     $($crate::wire::wire!(@row $kind $field $name),)+
                 ])?;
                 Ok(Self { $($field: $crate::wire::wire!(@take $kind $field $name reader start),)+ })
@@ -74,16 +74,16 @@ macro_rules! wire {
     (@slot blocks $reader:ident) => { $crate::wire::Blocks(None) };
     (@slot $kind:ident $reader:ident) => { $crate::wire::May(None) };
     (@take need $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| $crate::wire::Mismatch::missing($start, $name))?
+        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take object $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| $crate::wire::Mismatch::missing($start, $name))?
+        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take number $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| $crate::wire::Mismatch::missing($start, $name))?
+        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take blocks $field:ident $name:literal $reader:ident $start:ident) => {
-        $field.0.ok_or_else(|| $crate::wire::Mismatch::missing($start, $name))?
+        $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take or_default $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take or_false $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };

@@ -1,10 +1,8 @@
 //! Places for the values of members, by how much a member may be missing or wrong.
 
-use crate::content::Content;
+use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
+
 use crate::lenient;
-use crate::map::OrderedMap;
-use crate::raw::Raw;
-use crate::wire::{FromRaw, Mismatch, Reader};
 
 /// Where the value of one member goes.
 pub(crate) trait Slot {
@@ -118,12 +116,12 @@ impl<T: FromRaw + Lasting> Slot for Declared<T> {
 }
 
 /// One content block, or a list of them.
-pub(crate) struct Blocks(pub(crate) Option<Vec<Content>>);
+pub(crate) struct Blocks<T>(pub(crate) Option<Vec<T>>);
 
-impl Slot for Blocks {
+impl<T: FromRaw> Slot for Blocks<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(match reader.first() {
-            b'{' => vec![Content::read(reader)?],
+            b'{' => vec![T::read(reader)?],
             b'[' => Vec::read(reader)?,
             _ => return Err(reader.expected("a content block or a list of them")),
         });

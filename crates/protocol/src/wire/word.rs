@@ -18,13 +18,13 @@ macro_rules! words {
             }
         }
 
-        impl $crate::wire::FromRaw for $type {
+        impl switchboard_json::FromRaw for $type {
             fn read(
-                reader: &mut $crate::wire::Reader<'_>,
-            ) -> Result<Self, $crate::wire::Mismatch> {
+                reader: &mut switchboard_json::Reader<'_>,
+            ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.at();
                 let word = reader.string()?;
-                Self::from_word(&word).map_err(|reason| $crate::wire::Mismatch::new(start, reason))
+                Self::from_word(&word).map_err(|reason| switchboard_json::Mismatch::new(start, reason))
             }
         }
 

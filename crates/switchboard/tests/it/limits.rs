@@ -114,13 +114,16 @@ fn sessions_and_connections() -> Vec<Row> {
 fn messages_and_children() -> Vec<Row> {
     let message = |what, figure| Row { section: "A message", what, figure };
     let child = |what, figure| Row { section: "A child process", what, figure };
-    let raw = "crates/protocol/src/raw.rs";
+    let limits_of_json = "crates/json/src/limits.rs";
     let seal = "crates/session/src/era/modern";
     let ladder = StopLadder::default();
     let steps = [ladder.eof, ladder.term, ladder.kill].map(seconds).join(", ");
     vec![
-        message("nesting", fixed("128 levels", &[(raw, "MAX_DEPTH: usize = 128;")])),
-        message("values turned into typed data", fixed("250,000", &[(raw, "MAX_NODES: usize = 250_000;")])),
+        message("nesting", fixed("128 levels", &[(limits_of_json, "MAX_DEPTH: usize = 128;")])),
+        message(
+            "values turned into typed data",
+            fixed("250,000", &[(limits_of_json, "MAX_NODES: usize = 250_000;")]),
+        ),
         message(
             "an id, a method",
             fixed(
@@ -133,7 +136,7 @@ fn messages_and_children() -> Vec<Row> {
         ),
         message(
             "messages in a batch",
-            fixed("1,024", &[("crates/protocol/src/jsonrpc/scan.rs", "MAX_BATCH: usize = 1024;")]),
+            fixed("1,024", &[("crates/protocol/src/jsonrpc/members.rs", "MAX_BATCH: usize = 1024;")]),
         ),
         message(
             "the state of a question (`requestState`)",

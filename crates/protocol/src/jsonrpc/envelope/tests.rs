@@ -1,7 +1,7 @@
 //! Tests of the envelope: shapes, exact names, and what can be told of a damaged message.
 
 use super::*;
-use crate::jsonrpc::ErrorCode;
+use crate::jsonrpc::{ErrorCode, SyntaxErrorKind};
 
 fn read(text: &str) -> Result<Envelope, Malformed> {
     match parse(Bytes::copy_from_slice(text.as_bytes()))? {
@@ -69,9 +69,9 @@ fn malformed_messages_say_whose_they_are() {
         (r#"{"id":5,"id":6,"result":{}}"#, FaultKind::Duplicate("id")),
         (r#"{"id":5,"result":{},"result":{}}"#, FaultKind::Duplicate("result")),
         (r#"{"id":5,"method":7}"#, FaultKind::BadMember("method")),
-        (r#"{"id":5,"result":NaN}"#, FaultKind::Unexpected(b'N')),
-        (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, FaultKind::Trailing),
-        (r#"{"id":5,"result":"cut"#, FaultKind::Ended),
+        (r#"{"id":5,"result":NaN}"#, FaultKind::Syntax(SyntaxErrorKind::Unexpected(b'N'))),
+        (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, FaultKind::Syntax(SyntaxErrorKind::Trailing)),
+        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::Ended)),
     ];
     for (text, kind) in cases {
         let malformed = read(text).unwrap_err();
@@ -82,7 +82,10 @@ fn malformed_messages_say_whose_they_are() {
     assert_eq!((malformed.fault.kind(), malformed.salvaged.id), (FaultKind::NotUtf8, Some(5.into())));
     let deep = format!("{{\"id\":5,\"result\":{}1{}}}", "[".repeat(200), "]".repeat(200));
     let malformed = read(&deep).unwrap_err();
-    assert_eq!((malformed.fault.kind(), malformed.salvaged.id), (FaultKind::TooDeep, Some(5.into())));
+    assert_eq!(
+        (malformed.fault.kind(), malformed.salvaged.id),
+        (FaultKind::Syntax(SyntaxErrorKind::TooDeep), Some(5.into()))
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use switchboard::protocol::DecodeKind;
-use switchboard::protocol::jsonrpc::FaultKind;
+use switchboard::protocol::jsonrpc::{FaultKind, SyntaxErrorKind};
 use switchboard::session::link::{Counts, Hint};
 use switchboard::{CallError, CallToolResult, LinkError, State, json};
 
@@ -125,7 +125,7 @@ fn malformed(outcome: &Outcome, is: fn(FaultKind) -> bool) -> bool {
 }
 
 fn unexpected(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| matches!(kind, FaultKind::Unexpected(_)))
+    malformed(outcome, |kind| matches!(kind, FaultKind::Syntax(SyntaxErrorKind::Unexpected(_))))
 }
 
 fn no_shape(outcome: &Outcome) -> bool {
@@ -133,7 +133,7 @@ fn no_shape(outcome: &Outcome) -> bool {
 }
 
 fn too_deep(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::TooDeep)
+    malformed(outcome, |kind| kind == FaultKind::Syntax(SyntaxErrorKind::TooDeep))
 }
 
 fn hinted(outcome: &Outcome, expected: Hint) -> bool {

@@ -1,6 +1,6 @@
 //! Byte stream and framing: F029 to F056.
 
-use switchboard::protocol::jsonrpc::FaultKind;
+use switchboard::protocol::jsonrpc::{FaultKind, SyntaxErrorKind};
 use switchboard::session::link::Hint;
 use switchboard::{CallError, LinkError};
 
@@ -217,7 +217,7 @@ fn one(counts: &mut switchboard::session::link::Counts) {
 }
 
 fn trailing(outcome: &Outcome) -> bool {
-    malformed(outcome, |kind| kind == FaultKind::Trailing)
+    malformed(outcome, |kind| kind == FaultKind::Syntax(SyntaxErrorKind::Trailing))
 }
 
 fn duplicate(outcome: &Outcome) -> bool {

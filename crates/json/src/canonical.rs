@@ -1,0 +1,282 @@
+//! Canonical JSON text: the same text for every spelling of the same value.
+//!
+//! Members are sorted by name, strings use the shortest escapes, there is no white space. Numbers stay as they were
+//! written: `1`, `1.0` and `1e0` are three texts, and `1e999`, which no type can hold, is one too. A lone surrogate
+//! stays a lower-case escape, so that it differs from U+FFFD. Nothing is decoded into a type, so nothing is lost.
+
+use std::borrow::Cow;
+
+use crate::error::DecodeError;
+use crate::limits::MAX_NODES;
+use crate::raw::Raw;
+use crate::scan::Cursor;
+use crate::syntax::SyntaxError;
+use crate::{plain, write};
+
+impl Raw {
+    /// Returns the canonical text: equal for two values if and only if they differ at most in white space, in the order
+    /// of members and in how strings are escaped.
+    ///
+    /// ```
+    /// # use switchboard::protocol::Raw;
+    /// let raw = Raw::parse(r#"{"b": [1e999, "\u00e9"], "a": null}"#)?;
+    /// assert_eq!(raw.canonical()?, r#"{"a":null,"b":[1e999,"é"]}"#);
+    /// assert!(Raw::parse(r#"{"a":1,"\u0061":2}"#)?.canonical().is_err());
+    /// # Ok::<(), switchboard::protocol::DecodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an object has two members of one name, or the value has more than [`MAX_NODES`] parts.
+    pub fn canonical(&self) -> Result<String, DecodeError> {
+        self.canonical_without(&[])
+    }
+
+    /// As [`Self::canonical`], without these members of the object itself. Members of nested objects stay.
+    ///
+    /// # Errors
+    /// As [`Self::canonical`]; the members that are left out count, too.
+    pub fn canonical_without(&self, members: &[&str]) -> Result<String, DecodeError> {
+        let text = self.as_str();
+        let mut reader = Reader { text, cursor: Cursor::new(text.as_bytes()), nodes: 0 };
+        let mut value = reader.value()?;
+        if let Node::Object(own) = &mut value {
+            own.retain(|(name, _)| !members.iter().any(|left_out| **name == *quoted(left_out)));
+        }
+        let mut out = String::with_capacity(text.len());
+        value.append(&mut out);
+        Ok(out)
+    }
+}
+
+enum Node<'a> {
+    /// A scalar in its canonical text.
+    Scalar(Cow<'a, str>),
+    Array(Vec<Node<'a>>),
+    /// Members sorted by their names, which are canonical text with quotes.
+    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+}
+
+impl Node<'_> {
+    /// Recurses at most [`MAX_DEPTH`](crate::MAX_DEPTH) levels: that is the invariant of a [`Raw`].
+    fn append(&self, out: &mut String) {
+        match self {
+            Self::Scalar(text) => out.push_str(text),
+            Self::Array(elements) => {
+                out.push('[');
+                for (index, element) in elements.iter().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    element.append(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (index, (name, value)) in members.iter().enumerate() {
+                    out.push_str(if index > 0 { "," } else { "" });
+                    out.push_str(name);
+                    out.push(':');
+                    value.append(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Reads a text once, front to back.
+struct Reader<'a> {
+    text: &'a str,
+    cursor: Cursor<'a>,
+    nodes: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn value(&mut self) -> Result<Node<'a>, DecodeError> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(DecodeError::too_many(self.nodes));
+        }
+        match self.cursor.first() {
+            Some(b'{') => self.object(),
+            Some(b'[') => self.array(),
+            Some(b'"') => self.string().map(Node::Scalar),
+            _ => {
+                let span = self.cursor.span(0).map_err(syntax)?;
+                Ok(Node::Scalar(Cow::Borrowed(&self.text[span])))
+            }
+        }
+    }
+
+    fn array(&mut self) -> Result<Node<'a>, DecodeError> {
+        let mut elements = Vec::new();
+        let mut more = self.cursor.enter_array().map_err(syntax)?;
+        while more {
+            elements.push(self.value()?);
+            more = self.cursor.more_elements().map_err(syntax)?;
+        }
+        Ok(Node::Array(elements))
+    }
+
+    fn object(&mut self) -> Result<Node<'a>, DecodeError> {
+        let mut members = Vec::new();
+        let mut more = self.cursor.enter().map_err(syntax)?;
+        while more {
+            self.cursor.first();
+            let name = self.string()?;
+            self.cursor.expect(b':').map_err(syntax)?;
+            members.push((name, self.value()?));
+            more = self.cursor.more().map_err(syntax)?;
+        }
+        members.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(DecodeError::mismatch(".", "an object has two members of one name"));
+        }
+        Ok(Node::Object(members))
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, DecodeError> {
+        let start = self.cursor.at();
+        let has_escapes = self.cursor.string().map_err(syntax)?;
+        let written = &self.text[start..self.cursor.at()];
+        // Without escapes there is one spelling only: what must be escaped cannot be there.
+        Ok(if has_escapes { Cow::Owned(respelled(&written[1..written.len() - 1])) } else { written.into() })
+    }
+}
+
+fn syntax(error: SyntaxError) -> DecodeError {
+    DecodeError::syntax(&error)
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write::quoted(&mut out, text);
+    out
+}
+
+/// The inside of a string literal with the escapes of the canonical text, in quotes.
+fn respelled(inner: &str) -> String {
+    let mut out = String::with_capacity(inner.len() + 2);
+    out.push('"');
+    let mut rest = inner;
+    loop {
+        let (run, special) = rest.split_at(plain::plain_run(rest.as_bytes()));
+        out.push_str(run);
+        // The text was checked: the next byte is a backslash, or there is none.
+        let Some(&kind) = special.as_bytes().get(1) else { break };
+        rest = &special[2..];
+        match kind {
+            b'b' => out.push_str(r"\b"),
+            b'f' => out.push_str(r"\f"),
+            b'n' => out.push_str(r"\n"),
+            b'r' => out.push_str(r"\r"),
+            b't' => out.push_str(r"\t"),
+            b'u' => rest = code_unit(rest, &mut out),
+            other => write::escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Writes the character of a `\u` escape, whose digits begin the text, and returns what follows it. Two escapes that
+/// are a surrogate pair are one character.
+fn code_unit<'a>(text: &'a str, out: &mut String) -> &'a str {
+    let unit = |text: &str| text.get(..4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    let (first, rest) = (unit(text).unwrap_or_default(), &text[4..]);
+    let second = rest.strip_prefix(r"\u").and_then(unit);
+    match char::decode_utf16([first].into_iter().chain(second)).next() {
+        Some(Ok(character)) => {
+            write::escaped(out, character.encode_utf8(&mut [0; 4]));
+            if character.len_utf16() == 2 { &rest[6..] } else { rest }
+        }
+        _ => {
+            out.push_str(r"\u");
+            out.push_str(&format!("{first:04x}"));
+            rest
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(text: &str) -> String {
+        Raw::parse(text.to_owned()).unwrap().canonical().unwrap()
+    }
+
+    #[test]
+    fn order_space_and_escapes_do_not_matter() {
+        for text in [
+            r#"{"a":[1,{"b":null,"c":"é/\"\\\n\u0001"}],"d":{}}"#,
+            r#" { "d" : { } , "\u0061" : [ 1 , { "c" : "\u00e9\/\u0022\u005C\u000a\u0001" , "b" : null } ] } "#,
+        ] {
+            assert_eq!(canonical(text), r#"{"a":[1,{"b":null,"c":"é/\"\\\n\u0001"}],"d":{}}"#);
+        }
+        for text in [r#""\ud83d\ude00""#, r#""\uD83D\uDE00""#, "\"\u{1f600}\""] {
+            assert_eq!(canonical(text), "\"\u{1f600}\"");
+        }
+    }
+
+    #[test]
+    fn different_values_have_different_texts() {
+        let texts = [
+            "1",
+            "1.0",
+            "1e0",
+            "-0",
+            "0",
+            "1e999",
+            "1e9999",
+            "9007199254740992",
+            "9007199254740993",
+            "null",
+            "\"null\"",
+            "[]",
+            "{}",
+            "[[]]",
+            "[[],[]]",
+            r#""\ud800""#,
+            r#""\udc00""#,
+            r#""\ud800\ud800""#,
+            r#""\ud800x""#,
+            r#""\ufffd""#,
+            r#""\\ud800""#,
+            r#""\ude00\ud83d""#,
+            r#""\ud83d\ude00""#,
+            r#"{"a":{"b":1}}"#,
+            r#"{"a":1,"b":1}"#,
+            r#"{"a\":1,\"b":1}"#,
+            r#"{"\ud800":1,"\ufffd":1}"#,
+        ];
+        let all: std::collections::BTreeSet<String> = texts.iter().map(|text| canonical(text)).collect();
+        assert_eq!(all.len(), texts.len());
+        for text in &all {
+            assert_eq!(&canonical(text), text, "the canonical text is its own");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_there_twice_has_no_canonical_text() {
+        for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"x":0,"\u0061":2}}]"#, r#"{"\ud800":1,"\uD800":1}"#]
+        {
+            assert!(Raw::parse(text.to_owned()).unwrap().canonical().is_err(), "{text}");
+        }
+        let many = Raw::parse(format!("[{}0]", "0,".repeat(MAX_NODES))).unwrap();
+        assert!(many.canonical().is_err());
+    }
+
+    #[test]
+    fn only_members_of_the_object_itself_are_left_out() {
+        let raw = Raw::parse(r#"{"\u005fmeta":1,"a":{"_meta":2},"_metadata":3}"#).unwrap();
+        assert_eq!(raw.canonical_without(&["_meta"]).unwrap(), r#"{"_metadata":3,"a":{"_meta":2}}"#);
+        let twice = Raw::parse(r#"{"_meta":1,"_meta":2}"#).unwrap();
+        assert!(twice.canonical_without(&["_meta"]).is_err());
+    }
+
+    #[test]
+    fn the_deepest_value_has_a_canonical_text() {
+        let deep = format!("{}1{}", r#"{"a":"#.repeat(crate::MAX_DEPTH), "}".repeat(crate::MAX_DEPTH));
+        assert_eq!(canonical(&deep), deep);
+    }
+}

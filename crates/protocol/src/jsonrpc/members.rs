@@ -1,0 +1,199 @@
+//! One pass over a frame that checks it and notes where the members of a message are.
+//!
+//! Types are decoded later, from the spans it found. Allocates nothing but the list of a batch, and never recurses.
+
+use std::ops::Range;
+
+use switchboard_json::{Cursor, Key, SyntaxError, SyntaxErrorKind};
+
+use crate::jsonrpc::familiar::Familiar;
+use crate::jsonrpc::fault::{Fault, FaultKind};
+use crate::jsonrpc::outline::Outline;
+
+/// The member in which peers say the same again and again.
+const META: &[u8] = b"_meta";
+
+/// The most messages in one batch: each costs far more than its bytes.
+pub const MAX_BATCH: usize = 1024;
+
+/// Where the members of a message stand. Members it does not know are checked and passed over.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Members {
+    pub(crate) jsonrpc: Option<Range<usize>>,
+    pub(crate) id: Option<Range<usize>>,
+    pub(crate) method: Option<Range<usize>>,
+    pub(crate) params: Option<Range<usize>>,
+    pub(crate) result: Option<Range<usize>>,
+    pub(crate) error: Option<Range<usize>>,
+    /// Where the members of `params` stand, when that is an object.
+    pub(crate) outline: Outline,
+    /// Where `_meta` stands in `result`, counted from where that begins.
+    pub(crate) meta: Option<Range<usize>>,
+}
+
+impl Members {
+    fn slot(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
+        Some(match key {
+            b"jsonrpc" => ("jsonrpc", &mut self.jsonrpc),
+            b"id" => ("id", &mut self.id),
+            b"method" => ("method", &mut self.method),
+            b"params" => ("params", &mut self.params),
+            b"result" => ("result", &mut self.result),
+            b"error" => ("error", &mut self.error),
+            _ => return None,
+        })
+    }
+
+    /// Finds the members of the message that begins at the cursor, inside `depth` containers, and passes it.
+    fn find(&mut self, cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), Fault> {
+        let mut more = cursor.enter()?;
+        while more {
+            let key = cursor.name()?;
+            let is_object = cursor.rest().first() == Some(&b'{');
+            let span = match key.as_bytes() {
+                b"params" if is_object => {
+                    let outline = &mut self.outline;
+                    outline.begin();
+                    outlined(cursor, depth + 1, familiar, |name, value| match name {
+                        Told::Meta(name) => {
+                            outline.push(name, value);
+                            outline.is_meta();
+                        }
+                        Told::Plain(name) => outline.push(name, value),
+                        Told::Escaped => outline.give_up(),
+                    })?
+                }
+                b"result" if is_object => {
+                    let meta = &mut self.meta;
+                    outlined(cursor, depth + 1, familiar, |name, value| {
+                        if let Told::Meta(_) = name {
+                            *meta = Some(value);
+                        }
+                    })?
+                }
+                _ => cursor.span(depth + 1)?,
+            };
+            if let Some((name, slot)) = self.slot(key.as_bytes())
+                && slot.replace(span).is_some()
+            {
+                return Err(Fault::new(FaultKind::Duplicate(name), cursor.at()));
+            }
+            more = cursor.more()?;
+        }
+        Ok(())
+    }
+}
+
+/// What a frame holds at its top.
+#[derive(Debug)]
+pub(crate) enum Top {
+    /// An object: its members are in what was handed over for them.
+    Object,
+    /// The elements of a batch.
+    Array(Vec<Range<usize>>),
+}
+
+/// Finds the members of an object, or the elements of an array, checking everything on the way.
+pub(crate) fn top(
+    bytes: &[u8],
+    depth: usize,
+    members: &mut Members,
+    familiar: &mut Familiar,
+) -> Result<Top, Fault> {
+    let mut cursor = Cursor::new(bytes);
+    let found = match cursor.peek()? {
+        b'{' => {
+            members.find(&mut cursor, depth, familiar)?;
+            Top::Object
+        }
+        b'[' => Top::Array(elements(&mut cursor, depth)?),
+        other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.at()).into()),
+    };
+    cursor.finish()?;
+    Ok(found)
+}
+
+/// Where the name of a member stands.
+enum Told {
+    /// It is `_meta`.
+    Meta(Range<usize>),
+    Plain(Range<usize>),
+    /// It was written with escapes, and has to be looked at again.
+    Escaped,
+}
+
+/// As [`Cursor::span`] for an object, and tells where its members stand, counted from where the object begins.
+#[inline]
+fn outlined(
+    cursor: &mut Cursor<'_>,
+    depth: usize,
+    familiar: &mut Familiar,
+    mut note: impl FnMut(Told, Range<usize>),
+) -> Result<Range<usize>, SyntaxError> {
+    let start = cursor.at();
+    let mut more = cursor.enter()?;
+    while more {
+        cursor.peek()?;
+        let name_start = cursor.at() + 1 - start;
+        let key = cursor.name()?;
+        let value_start = cursor.at();
+        let name = match key {
+            Key::Plain(META) => {
+                pass_meta(cursor, depth + 1, familiar)?;
+                Told::Meta(name_start..name_start + META.len())
+            }
+            Key::Plain(name) => {
+                cursor.span(depth + 1)?;
+                Told::Plain(name_start..name_start + name.len())
+            }
+            Key::Unescaped(_) => {
+                cursor.span(depth + 1)?;
+                Told::Escaped
+            }
+        };
+        note(name, value_start - start..cursor.at() - start);
+        more = cursor.more()?;
+    }
+    Ok(start..cursor.at())
+}
+
+/// Passes over a `_meta`. What was checked at the same depth before is not checked again.
+#[inline]
+fn pass_meta(cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), SyntaxError> {
+    let rest = cursor.rest();
+    if let Some(len) = familiar.recognise(rest, depth) {
+        cursor.pass(cursor.at() + len);
+        return Ok(());
+    }
+    let span = cursor.span(depth)?;
+    familiar.keep(&rest[..span.len()], depth);
+    Ok(())
+}
+
+fn elements(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
+    let mut elements = Vec::new();
+    let mut more = cursor.enter_array()?;
+    while more {
+        let span = cursor.span(depth + 1)?;
+        if elements.len() == MAX_BATCH {
+            return Err(Fault::new(FaultKind::BatchTooLong, cursor.at()));
+        }
+        elements.push(span);
+        more = cursor.more_elements()?;
+    }
+    Ok(elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = top(&bytes, 0, &mut Members::default(), &mut Familiar::new());
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What each side says it can do, in all revisions.
+//!
+//! The set is open: a key that no revision defines survives a round trip. Which capability a method needs is in the
+//! surface table.
+
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, Reader};
+
+use crate::setter::setters;
+use crate::wire::{Declared, Lasting, Member, deserialized, read_members_and};
+
+/// An object whose keys the specification leaves open.
+pub type Settings = OrderedMap<Raw>;
+
+/// Objects of optional fields that keep the keys they do not know.
+macro_rules! open_objects {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* })+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: Option<$type>,)*
+            /// Keys that no revision defines.
+            pub extra: Settings,
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(None)?;
+                $(if let Some(value) = &self.$field {
+                    map.serialize_entry($key, value)?;
+                })*
+                for (key, value) in self.extra.iter() {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+
+        impl FromRaw for $name {
+            fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+                $(let mut $field = Declared(None);)*
+                let mut extra = Vec::new();
+                let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
+                    extra.push((name.as_str().to_owned(), reader.raw().settled()));
+                    Ok(())
+                };
+                read_members_and(reader, &mut [$(Member::repeatable($key, &mut $field)),*], &mut other)?;
+                Ok(Self { $($field: $field.0,)* extra: Settings::from(extra) })
+            }
+        }
+
+        deserialized!($name);
+
+        impl Lasting for $name {
+            fn lasting(self) -> Self {
+                // What it holds was made so as it was read.
+                self
+            }
+        }
+
+        impl $name {
+            /// Declares nothing.
+            pub fn new() -> Self {
+                Self::default()
+            }
+        }
+    )+};
+}
+
+open_objects! {
+    /// What a client can do.
+    ClientCapabilities {
+        /// Anything not standard.
+        experimental: Settings = "experimental",
+        /// Can tell its roots.
+        roots: RootsCapability = "roots",
+        /// Can ask a model.
+        sampling: SamplingCapability = "sampling",
+        /// Can ask the user (from 2025-06-18).
+        elicitation: ElicitationCapability = "elicitation",
+        /// Can run sampling and elicitation as tasks (2025-11-25 only).
+        tasks: TasksCapability = "tasks",
+        /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
+        extensions: Settings = "extensions",
+    }
+
+    /// What a server can do.
+    ServerCapabilities {
+        /// Anything not standard.
+        experimental: Settings = "experimental",
+        /// Sends log messages.
+        logging: Settings = "logging",
+        /// Completes arguments (from 2025-03-26).
+        completions: Settings = "completions",
+        /// Has prompts.
+        prompts: ListCapability = "prompts",
+        /// Has resources.
+        resources: ResourcesCapability = "resources",
+        /// Has tools.
+        tools: ListCapability = "tools",
+        /// Can run tool calls as tasks (2025-11-25 only).
+        tasks: TasksCapability = "tasks",
+        /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
+        extensions: Settings = "extensions",
+    }
+
+    /// The client's roots.
+    RootsCapability {
+        /// Says when they change (until 2025-11-25).
+        list_changed: bool = "listChanged",
+    }
+
+    /// The client's sampling.
+    SamplingCapability {
+        /// Honours `includeContext` (from 2025-11-25).
+        context: Settings = "context",
+        /// Honours `tools` (from 2025-11-25).
+        tools: Settings = "tools",
+    }
+
+    /// The client's elicitation. Without any mode it means forms only.
+    ElicitationCapability {
+        /// Shows forms (said explicitly from 2025-11-25).
+        form: Settings = "form",
+        /// Opens URLs (from 2025-11-25).
+        url: Settings = "url",
+    }
+
+    /// A list of the server's.
+    ListCapability {
+        /// Says when it changes.
+        list_changed: bool = "listChanged",
+    }
+
+    /// The server's resources.
+    ResourcesCapability {
+        /// Says when a single resource changes.
+        subscribe: bool = "subscribe",
+        /// Says when the list changes.
+        list_changed: bool = "listChanged",
+    }
+
+    /// Tasks as 2025-11-25 has them.
+    TasksCapability {
+        /// Lists tasks.
+        list: Settings = "list",
+        /// Cancels tasks.
+        cancel: Settings = "cancel",
+        /// Which requests may become tasks.
+        requests: TaskRequests = "requests",
+    }
+
+    /// Which requests may become tasks (2025-11-25 only).
+    TaskRequests {
+        /// Of the tools: `call`.
+        tools: Settings = "tools",
+        /// Of sampling: `createMessage`.
+        sampling: Settings = "sampling",
+        /// Of elicitation: `create`.
+        elicitation: Settings = "elicitation",
+    }
+}
+
+setters!(ClientCapabilities:
+    some with_experimental experimental Settings;
+    some with_roots roots RootsCapability;
+    some with_sampling sampling SamplingCapability;
+    some with_elicitation elicitation ElicitationCapability;
+    some with_tasks tasks TasksCapability;
+    some with_extensions extensions Settings;
+);
+setters!(ServerCapabilities:
+    some with_experimental experimental Settings;
+    some with_logging logging Settings;
+    some with_completions completions Settings;
+    some with_prompts prompts ListCapability;
+    some with_resources resources ResourcesCapability;
+    some with_tools tools ListCapability;
+    some with_tasks tasks TasksCapability;
+    some with_extensions extensions Settings;
+);
+setters!(RootsCapability: some with_list_changed list_changed bool;);
+setters!(SamplingCapability: some with_context context Settings; some with_tools tools Settings;);
+setters!(ElicitationCapability: some with_form form Settings; some with_url url Settings;);
+setters!(ListCapability: some with_list_changed list_changed bool;);
+setters!(ResourcesCapability:
+    some with_subscribe subscribe bool;
+    some with_list_changed list_changed bool;
+);
+setters!(TasksCapability:
+    some with_list list Settings;
+    some with_cancel cancel Settings;
+    some with_requests requests TaskRequests;
+);
+setters!(TaskRequests:
+    some with_tools tools Settings;
+    some with_sampling sampling Settings;
+    some with_elicitation elicitation Settings;
+);
+
+impl ElicitationCapability {
+    /// Whether forms may be asked for: said so, or nothing said at all.
+    pub fn allows_form(&self) -> bool {
+        self.form.is_some() || self.url.is_none()
+    }
+
+    /// Whether URLs may be asked for.
+    pub fn allows_url(&self) -> bool {
+        self.url.is_some()
+    }
+}
+
+impl ClientCapabilities {
+    /// Whether the extension with this id is declared.
+    pub fn has_extension(&self, id: &str) -> bool {
+        self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(id))
+    }
+
+    /// Whether a dotted path like `elicitation.url` is declared.
+    pub fn declares(&self, path: &str) -> bool {
+        declares(self, path)
+    }
+}
+
+impl ServerCapabilities {
+    /// Whether the extension with this id is declared.
+    pub fn has_extension(&self, id: &str) -> bool {
+        self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(id))
+    }
+
+    /// Whether a dotted path like `resources.subscribe` is declared.
+    pub fn declares(&self, path: &str) -> bool {
+        declares(self, path)
+    }
+}
+
+fn declares<T: Serialize>(capabilities: &T, path: &str) -> bool {
+    let Ok(written) = Raw::encode(capabilities) else { return false };
+    let member = |object: Raw, key| object.fields().find(|(name, _)| *name == key).map(|(_, value)| value);
+    let found = path.split('.').try_fold(written, member);
+    found.is_some_and(|value| !matches!(value.as_str(), "null" | "false"))
+}

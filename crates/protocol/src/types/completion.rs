@@ -1,0 +1,205 @@
+//! Completion: suggestions while the user types an argument of a prompt or a resource template.
+
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
+
+use crate::setter::setters;
+use crate::types::meta::Meta;
+use crate::wire::{deserialized, wire};
+
+/// What is being typed, and where.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CompleteParams {
+    /// The prompt or template.
+    pub reference: Reference,
+    /// The argument, so far.
+    pub argument: CompleteArgument,
+    /// The arguments already filled in (from 2025-06-18).
+    pub context: Option<CompleteContext>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(CompleteParams:
+    need reference "ref";
+    need argument "argument";
+    may context "context";
+    may meta "_meta";
+);
+
+impl CompleteParams {
+    /// Completes an argument of a prompt or template.
+    pub fn new(reference: Reference, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let argument = CompleteArgument { name: name.into(), value: value.into() };
+        Self { reference, argument, context: None, meta: None }
+    }
+
+    /// The same with the arguments already filled in.
+    #[must_use]
+    pub fn with_filled(mut self, arguments: OrderedMap<String>) -> Self {
+        self.context = Some(CompleteContext { arguments: Some(arguments) });
+        self
+    }
+}
+
+setters!(CompleteParams: some with_meta meta Meta;);
+
+/// An argument that is being typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompleteArgument {
+    /// Its name.
+    pub name: String,
+    /// What is typed so far.
+    pub value: String,
+}
+
+wire!(CompleteArgument: need name "name"; need value "value";);
+
+/// What is known besides the argument that is being typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompleteContext {
+    /// The arguments already filled in.
+    pub arguments: Option<OrderedMap<String>>,
+}
+
+wire!(CompleteContext: may arguments "arguments";);
+
+/// A prompt or a resource template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reference {
+    /// A prompt, by name.
+    Prompt {
+        /// Its name.
+        name: String,
+        /// Its name for people (from 2025-06-18).
+        title: Option<String>,
+    },
+    /// A resource template, by its text.
+    Resource {
+        /// The URI or URI template.
+        uri: String,
+    },
+}
+
+impl Reference {
+    /// The prompt with this name.
+    pub fn prompt(name: impl Into<String>) -> Self {
+        Self::Prompt { name: name.into(), title: None }
+    }
+
+    /// The template with this text.
+    pub fn resource(uri: impl Into<String>) -> Self {
+        Self::Resource { uri: uri.into() }
+    }
+}
+
+/// Both kinds, as one object.
+struct ReferenceWire {
+    r#type: String,
+    name: Option<String>,
+    title: Option<String>,
+    uri: Option<String>,
+}
+
+wire!(read ReferenceWire:
+    need r#type "type";
+    may name "name";
+    may title "title";
+    may uri "uri";
+);
+
+impl FromRaw for Reference {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let wire = ReferenceWire::read(reader)?;
+        match (wire.r#type.as_str(), wire.name, wire.uri) {
+            ("ref/prompt", Some(name), _) => Ok(Self::Prompt { name, title: wire.title }),
+            ("ref/resource", _, Some(uri)) => Ok(Self::Resource { uri }),
+            ("ref/prompt", None, _) => Err(Mismatch::missing(start, "name")),
+            ("ref/resource", _, None) => Err(Mismatch::missing(start, "uri")),
+            (other, _, _) => Err(Mismatch::new(start, format!("unknown reference type {other:?}"))),
+        }
+    }
+}
+
+impl Serialize for Reference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Reference", 3)?;
+        match self {
+            Self::Prompt { name, title } => {
+                object.serialize_field("type", "ref/prompt")?;
+                object.serialize_field("name", name)?;
+                if let Some(title) = title {
+                    object.serialize_field("title", title)?;
+                }
+            }
+            Self::Resource { uri } => {
+                object.serialize_field("type", "ref/resource")?;
+                object.serialize_field("uri", uri)?;
+            }
+        }
+        object.end()
+    }
+}
+
+deserialized!(Reference);
+
+/// Suggestions.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CompleteResult {
+    /// The suggestions.
+    pub completion: Completion,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(CompleteResult: need completion "completion"; may meta "_meta";);
+
+impl CompleteResult {
+    /// These suggestions.
+    pub fn new(completion: Completion) -> Self {
+        Self { completion, meta: None }
+    }
+}
+
+setters!(CompleteResult: some with_meta meta Meta;);
+
+/// Values that would fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Completion {
+    /// At most [`MAX_VALUES`](Self::MAX_VALUES) values, the best first.
+    pub values: Vec<String>,
+    /// How many there are in all.
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    pub has_more: Option<bool>,
+}
+
+wire!(Completion:
+    need values "values";
+    whole total "total";
+    may has_more "hasMore";
+);
+
+impl Completion {
+    /// The most values one result may hold.
+    pub const MAX_VALUES: usize = 100;
+
+    /// These values; what is beyond the limit is cut, and counted.
+    pub fn new(values: impl Into<Vec<String>>) -> Self {
+        let mut values = values.into();
+        let total = values.len();
+        values.truncate(Self::MAX_VALUES);
+        let cut = total > values.len();
+        Self { values, total: cut.then_some(total as u64), has_more: cut.then_some(true) }
+    }
+}
+
+setters!(Completion: some with_total total u64; some with_has_more has_more bool;);

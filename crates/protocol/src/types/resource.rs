@@ -1,0 +1,414 @@
+//! Resources: what a server lets others read.
+//!
+//! Knows the shapes only; URIs and templates are opaque text here.
+
+use serde_core::ser::SerializeStruct;
+use serde_core::{Serialize, Serializer};
+use switchboard_json::{FromRaw, Mismatch, Reader};
+
+use crate::setter::setters;
+use crate::types::cache::{CacheScope, cacheable};
+use crate::types::content::Annotations;
+use crate::types::icon::Icon;
+use crate::types::input::InputResponses;
+use crate::types::meta::Meta;
+use crate::wire::{May, Member, Need, deserialized, read_members, wire};
+
+/// A resource, as listed or linked.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Resource {
+    /// Where it is.
+    pub uri: String,
+    /// Its name.
+    pub name: String,
+    /// Its name for people (from 2025-06-18).
+    pub title: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// Its media type.
+    pub mime_type: Option<String>,
+    /// Hints.
+    pub annotations: Option<Annotations>,
+    /// How many bytes it has.
+    pub size: Option<u64>,
+    /// Pictures (from 2025-11-25).
+    pub icons: Option<Vec<Icon>>,
+    /// Anything else (from 2025-06-18).
+    pub meta: Option<Meta>,
+}
+
+wire!(Resource:
+    need uri "uri";
+    need name "name";
+    may title "title";
+    may description "description";
+    may mime_type "mimeType";
+    may annotations "annotations";
+    whole size "size";
+    may icons "icons";
+    may meta "_meta";
+);
+
+impl Resource {
+    /// A resource at a URI.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            annotations: None,
+            size: None,
+            icons: None,
+            meta: None,
+        }
+    }
+}
+
+setters!(Resource:
+    some with_title title String;
+    some with_description description String;
+    some with_mime_type mime_type String;
+    some with_annotations annotations Annotations;
+    some with_size size u64;
+    some with_icons icons Vec<Icon>;
+    some with_meta meta Meta;
+);
+
+/// A family of resources: a URI template (RFC 6570).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ResourceTemplate {
+    /// The template.
+    pub uri_template: String,
+    /// Its name.
+    pub name: String,
+    /// Its name for people (from 2025-06-18).
+    pub title: Option<String>,
+    /// What it is.
+    pub description: Option<String>,
+    /// The media type of all its resources.
+    pub mime_type: Option<String>,
+    /// Hints.
+    pub annotations: Option<Annotations>,
+    /// Pictures (from 2025-11-25).
+    pub icons: Option<Vec<Icon>>,
+    /// Anything else (from 2025-06-18).
+    pub meta: Option<Meta>,
+}
+
+wire!(ResourceTemplate:
+    need uri_template "uriTemplate";
+    need name "name";
+    may title "title";
+    may description "description";
+    may mime_type "mimeType";
+    may annotations "annotations";
+    may icons "icons";
+    may meta "_meta";
+);
+
+impl ResourceTemplate {
+    /// A family of resources.
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri_template: uri_template.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            annotations: None,
+            icons: None,
+            meta: None,
+        }
+    }
+}
+
+setters!(ResourceTemplate:
+    some with_title title String;
+    some with_description description String;
+    some with_mime_type mime_type String;
+    some with_annotations annotations Annotations;
+    some with_icons icons Vec<Icon>;
+    some with_meta meta Meta;
+);
+
+/// What a resource holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResourceContents {
+    /// Which resource; it may be one below the resource that was asked for.
+    pub uri: String,
+    /// Its media type.
+    pub mime_type: Option<String>,
+    /// The text or the bytes.
+    pub body: ResourceBody,
+    /// Anything else (from 2025-06-18).
+    pub meta: Option<Meta>,
+}
+
+/// The text or the bytes of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceBody {
+    /// Text.
+    Text(String),
+    /// Bytes, as base64.
+    Blob(String),
+}
+
+impl ResourceContents {
+    /// About how many bytes it takes to write it.
+    pub(crate) fn size_hint(&self) -> usize {
+        let (ResourceBody::Text(body) | ResourceBody::Blob(body)) = &self.body;
+        64 + self.uri.len() + body.len()
+    }
+
+    /// A resource that is text.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()), meta: None }
+    }
+
+    /// A resource that is bytes, given as base64.
+    pub fn blob(uri: impl Into<String>, base64: impl Into<String>) -> Self {
+        Self { uri: uri.into(), mime_type: None, body: ResourceBody::Blob(base64.into()), meta: None }
+    }
+}
+
+setters!(ResourceContents: some with_mime_type mime_type String; some with_meta meta Meta;);
+
+impl Serialize for ResourceContents {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("ResourceContents", 4)?;
+        object.serialize_field("uri", &self.uri)?;
+        if let Some(mime_type) = &self.mime_type {
+            object.serialize_field("mimeType", mime_type)?;
+        }
+        match &self.body {
+            ResourceBody::Text(text) => object.serialize_field("text", text)?,
+            ResourceBody::Blob(blob) => object.serialize_field("blob", blob)?,
+        }
+        if let Some(meta) = &self.meta {
+            object.serialize_field("_meta", meta)?;
+        }
+        object.end()
+    }
+}
+
+impl FromRaw for ResourceContents {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        Annotated::read(reader).map(|read| read.contents)
+    }
+}
+
+/// A resource, and hints where the schema does not have them.
+struct Annotated {
+    contents: ResourceContents,
+    annotations: Option<Annotations>,
+}
+
+impl FromRaw for Annotated {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let (mut uri, mut mime_type) = (Need(None), May(None));
+        let (mut text, mut blob) = (May(None), May(None));
+        let (mut annotations, mut meta) = (May(None), May(None));
+        read_members(
+            reader,
+            &mut [
+                Member::new("uri", &mut uri),
+                Member::new("mimeType", &mut mime_type),
+                Member::new("text", &mut text),
+                Member::new("blob", &mut blob),
+                Member::new("annotations", &mut annotations),
+                Member::new("_meta", &mut meta),
+            ],
+        )?;
+        let body = match (text.0, blob.0) {
+            (Some(text), _) => ResourceBody::Text(text),
+            (None, Some(blob)) => ResourceBody::Blob(blob),
+            (None, None) => return Err(Mismatch::new(start, "a resource needs `text` or `blob`")),
+        };
+        let uri = uri.0.ok_or_else(|| Mismatch::missing(start, "uri"))?;
+        let contents = ResourceContents { uri, mime_type: mime_type.0, body, meta: meta.0 };
+        Ok(Self { contents, annotations: annotations.0 })
+    }
+}
+
+deserialized!(ResourceContents);
+
+/// A resource inside a result or a prompt.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EmbeddedResource {
+    /// The resource.
+    pub resource: ResourceContents,
+    /// Hints.
+    pub annotations: Option<Annotations>,
+    /// Anything else (from 2025-06-18).
+    pub meta: Option<Meta>,
+}
+
+impl EmbeddedResource {
+    /// Embeds a resource.
+    pub fn new(resource: ResourceContents) -> Self {
+        Self { resource, annotations: None, meta: None }
+    }
+}
+
+setters!(EmbeddedResource: some with_annotations annotations Annotations; some with_meta meta Meta;);
+
+wire!(write EmbeddedResource: need resource "resource"; may annotations "annotations"; may meta "_meta";);
+
+impl FromRaw for EmbeddedResource {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
+        let start = reader.at();
+        let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
+        read_members(
+            reader,
+            &mut [
+                Member::new("resource", &mut resource),
+                Member::new("annotations", &mut annotations),
+                Member::new("_meta", &mut meta),
+            ],
+        )?;
+        let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
+        // The schema puts annotations on the block; the specification's own examples put them inside.
+        let annotations = annotations.0.or(read.annotations);
+        Ok(Self { resource: read.contents, annotations, meta: meta.0 })
+    }
+}
+
+deserialized!(EmbeddedResource);
+
+/// One page of resources.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ListResourcesResult {
+    /// The resources.
+    pub resources: Vec<Resource>,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+    /// How long this stays fresh, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// Who may share it.
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(ListResourcesResult:
+    need resources "resources";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
+
+impl ListResourcesResult {
+    /// The last page of a list, or all of it.
+    pub fn new(resources: impl Into<Vec<Resource>>) -> Self {
+        Self { resources: resources.into(), ..Self::default() }
+    }
+}
+
+setters!(ListResourcesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
+
+/// One page of resource templates.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ListResourceTemplatesResult {
+    /// The templates.
+    pub resource_templates: Vec<ResourceTemplate>,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+    /// How long this stays fresh, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// Who may share it.
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(ListResourceTemplatesResult:
+    need resource_templates "resourceTemplates";
+    may next_cursor "nextCursor";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
+
+impl ListResourceTemplatesResult {
+    /// The last page of a list, or all of it.
+    pub fn new(templates: impl Into<Vec<ResourceTemplate>>) -> Self {
+        Self { resource_templates: templates.into(), ..Self::default() }
+    }
+}
+
+setters!(ListResourceTemplatesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
+
+/// Which resource to read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadResourceParams {
+    /// Its URI.
+    pub uri: String,
+    /// Answers to what the server asked for (from 2026-07-28).
+    pub input_responses: Option<InputResponses>,
+    /// What the server wants back, unchanged (from 2026-07-28).
+    pub request_state: Option<String>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(ReadResourceParams:
+    need uri "uri";
+    may input_responses "inputResponses";
+    may request_state "requestState";
+    may meta "_meta";
+);
+
+impl ReadResourceParams {
+    /// Reads this URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into(), input_responses: None, request_state: None, meta: None }
+    }
+}
+
+setters!(ReadResourceParams:
+    some with_input_responses input_responses InputResponses;
+    some with_request_state request_state String;
+    some with_meta meta Meta;
+);
+
+/// What was read.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ReadResourceResult {
+    /// The resource, or the several it consists of.
+    pub contents: Vec<ResourceContents>,
+    /// How long this stays fresh, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// Who may share it.
+    pub cache_scope: Option<CacheScope>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(ReadResourceResult:
+    need contents "contents";
+    whole ttl_ms "ttlMs";
+    fit cache_scope "cacheScope";
+    may meta "_meta";
+);
+
+impl ReadResourceResult {
+    /// These contents.
+    pub fn new(contents: impl Into<Vec<ResourceContents>>) -> Self {
+        Self { contents: contents.into(), ..Self::default() }
+    }
+}
+
+setters!(ReadResourceResult: some with_meta meta Meta;);
+cacheable!(ListResourcesResult, ListResourceTemplatesResult, ReadResourceResult);

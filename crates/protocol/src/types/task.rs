@@ -1,0 +1,361 @@
+//! Work that outlives its request: the tasks extension (2026-07-28) and the core tasks of 2025-11-25.
+//!
+//! The two are not wire compatible. The extension's names are the plain ones here; `Legacy…` is 2025-11-25.
+
+use switchboard_json::Raw;
+
+use crate::jsonrpc::RpcError;
+use crate::setter::setters;
+use crate::types::input::{InputRequests, InputResponses};
+use crate::types::meta::Meta;
+use crate::wire::{wire, words};
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskStatus {
+    /// Running.
+    Working,
+    /// Waiting for answers.
+    InputRequired,
+    /// Done; the result is there.
+    Completed,
+    /// Failed.
+    Failed,
+    /// Cancelled.
+    Cancelled,
+}
+
+words!(TaskStatus:
+    Working "working",
+    InputRequired "input_required",
+    Completed "completed",
+    Failed "failed",
+    Cancelled "cancelled",
+);
+
+impl TaskStatus {
+    /// Whether nothing more will happen.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A task of the extension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Task {
+    /// Its id.
+    pub task_id: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// The same in words.
+    pub status_message: Option<String>,
+    /// When it was made (ISO 8601).
+    pub created_at: String,
+    /// When it last changed (ISO 8601).
+    pub last_updated_at: String,
+    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    pub ttl_ms: Option<u64>,
+    /// How long to wait between looks, in milliseconds.
+    pub poll_interval_ms: Option<u64>,
+}
+
+wire!(Task:
+    need task_id "taskId";
+    need status "status";
+    may status_message "statusMessage";
+    need created_at "createdAt";
+    need last_updated_at "lastUpdatedAt";
+    null ttl_ms "ttlMs";
+    may poll_interval_ms "pollIntervalMs";
+);
+
+impl Task {
+    /// A task that has just been made.
+    pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
+        let created_at = created_at.into();
+        Self {
+            task_id: task_id.into(),
+            status: TaskStatus::Working,
+            status_message: None,
+            last_updated_at: created_at.clone(),
+            created_at,
+            ttl_ms: None,
+            poll_interval_ms: None,
+        }
+    }
+}
+
+setters!(Task:
+    set with_status status TaskStatus;
+    some with_status_message status_message String;
+    set with_last_updated_at last_updated_at String;
+    some with_ttl_ms ttl_ms u64;
+    some with_poll_interval_ms poll_interval_ms u64;
+);
+
+/// A tool call has become a task (extension).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CreateTaskResult {
+    result_type: TaskTag,
+    /// The task.
+    pub task: Task,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(CreateTaskResult:
+    or_default result_type "resultType";
+    flat task "";
+    may meta "_meta";
+);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum TaskTag {
+    #[default]
+    Task,
+}
+
+words!(TaskTag: Task "task");
+
+impl CreateTaskResult {
+    /// This task.
+    pub fn new(task: Task) -> Self {
+        Self { result_type: TaskTag::Task, task, meta: None }
+    }
+}
+
+setters!(CreateTaskResult: some with_meta meta Meta;);
+
+/// A task with what its status implies (extension): the result of `tasks/get` and the body of `notifications/tasks`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DetailedTask {
+    /// The task.
+    pub task: Task,
+    /// What it waits for, when it needs input.
+    pub input_requests: Option<InputRequests>,
+    /// The result of the call, when completed.
+    pub result: Option<Raw>,
+    /// The error of the call, when failed.
+    pub error: Option<RpcError>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(DetailedTask:
+    flat task "";
+    may input_requests "inputRequests";
+    may result "result";
+    may error "error";
+    may meta "_meta";
+);
+
+impl DetailedTask {
+    /// A task with nothing to add.
+    pub fn new(task: Task) -> Self {
+        Self { task, input_requests: None, result: None, error: None, meta: None }
+    }
+}
+
+setters!(DetailedTask:
+    some with_input_requests input_requests InputRequests;
+    some with_result result Raw;
+    some with_error error RpcError;
+    some with_meta meta Meta;
+);
+
+/// Names a task: the parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskIdParams {
+    /// Its id.
+    pub task_id: String,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(TaskIdParams: need task_id "taskId"; may meta "_meta";);
+
+impl TaskIdParams {
+    /// This task.
+    pub fn new(task_id: impl Into<String>) -> Self {
+        Self { task_id: task_id.into(), meta: None }
+    }
+}
+
+setters!(TaskIdParams: some with_meta meta Meta;);
+
+/// Answers for a task that waits for them (extension).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UpdateTaskParams {
+    /// The task.
+    pub task_id: String,
+    /// The answers, or some of them.
+    pub input_responses: InputResponses,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(UpdateTaskParams:
+    need task_id "taskId";
+    need input_responses "inputResponses";
+    may meta "_meta";
+);
+
+impl UpdateTaskParams {
+    /// These answers for this task.
+    pub fn new(task_id: impl Into<String>, responses: InputResponses) -> Self {
+        Self { task_id: task_id.into(), input_responses: responses, meta: None }
+    }
+}
+
+setters!(UpdateTaskParams: some with_meta meta Meta;);
+
+/// Asks to run a request as a task (2025-11-25 only).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskParams {
+    /// How long to keep it, in milliseconds.
+    pub ttl: Option<u64>,
+}
+
+wire!(TaskParams: may ttl "ttl";);
+
+impl TaskParams {
+    /// Kept as long as the receiver likes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+setters!(TaskParams: some with_ttl ttl u64;);
+
+/// A task of 2025-11-25.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LegacyTask {
+    /// Its id.
+    pub task_id: String,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// The same in words.
+    pub status_message: Option<String>,
+    /// When it was made (ISO 8601).
+    pub created_at: String,
+    /// When it last changed (ISO 8601).
+    pub last_updated_at: String,
+    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    pub ttl: Option<u64>,
+    /// How long to wait between looks, in milliseconds.
+    pub poll_interval: Option<u64>,
+}
+
+wire!(LegacyTask:
+    need task_id "taskId";
+    need status "status";
+    may status_message "statusMessage";
+    need created_at "createdAt";
+    need last_updated_at "lastUpdatedAt";
+    null ttl "ttl";
+    may poll_interval "pollInterval";
+);
+
+impl From<Task> for LegacyTask {
+    fn from(task: Task) -> Self {
+        Self {
+            task_id: task.task_id,
+            status: task.status,
+            status_message: task.status_message,
+            created_at: task.created_at,
+            last_updated_at: task.last_updated_at,
+            ttl: task.ttl_ms,
+            poll_interval: task.poll_interval_ms,
+        }
+    }
+}
+
+impl From<LegacyTask> for Task {
+    fn from(task: LegacyTask) -> Self {
+        Self {
+            task_id: task.task_id,
+            status: task.status,
+            status_message: task.status_message,
+            created_at: task.created_at,
+            last_updated_at: task.last_updated_at,
+            ttl_ms: task.ttl,
+            poll_interval_ms: task.poll_interval,
+        }
+    }
+}
+
+/// A request has become a task (2025-11-25 only).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LegacyCreateTaskResult {
+    /// The task.
+    pub task: LegacyTask,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(LegacyCreateTaskResult: need task "task"; may meta "_meta";);
+
+impl LegacyCreateTaskResult {
+    /// This task.
+    pub fn new(task: impl Into<LegacyTask>) -> Self {
+        Self { task: task.into(), meta: None }
+    }
+}
+
+setters!(LegacyCreateTaskResult: some with_meta meta Meta;);
+
+/// A task as `tasks/get`, `tasks/cancel` and `notifications/tasks/status` give it (2025-11-25 only).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LegacyTaskState {
+    /// The task.
+    pub task: LegacyTask,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(LegacyTaskState: flat task ""; may meta "_meta";);
+
+impl LegacyTaskState {
+    /// This task.
+    pub fn new(task: impl Into<LegacyTask>) -> Self {
+        Self { task: task.into(), meta: None }
+    }
+}
+
+setters!(LegacyTaskState: some with_meta meta Meta;);
+
+/// One page of tasks (2025-11-25 only).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListTasksResult {
+    /// The tasks.
+    pub tasks: Vec<LegacyTask>,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+    /// Anything else.
+    pub meta: Option<Meta>,
+}
+
+wire!(ListTasksResult:
+    need tasks "tasks";
+    may next_cursor "nextCursor";
+    may meta "_meta";
+);
+
+impl ListTasksResult {
+    /// The last page of a list, or all of it.
+    pub fn new(tasks: impl Into<Vec<LegacyTask>>) -> Self {
+        Self { tasks: tasks.into(), ..Self::default() }
+    }
+}
+
+setters!(ListTasksResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
