@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use http::StatusCode;
 use serde::Serialize;
 use switchboard::session::link::{Challenge, NotStarted, StartFault, UnreachableKind};
-use switchboard::{CallError, ErrorCode, LinkError, TimeoutKind, Raw, RpcError};
+use switchboard::{CallError, ErrorCode, LinkError, Raw, RpcError, TimeoutKind};
 use switchboard_terminal::{Paper, size};
 
 use crate::sanitize::{json, one_line, sanitize};

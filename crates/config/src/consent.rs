@@ -79,7 +79,7 @@ impl Consent {
     }
 
     /// The screen of a tool's definition, which is JSON text.
-    pub(crate) fn of_definition(text: &str) -> Self {
+    pub fn of_definition(text: &str) -> Self {
         Self(json_lines(text))
     }
 

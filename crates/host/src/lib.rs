@@ -77,8 +77,8 @@ pub use policy::{
     AmbiguousNames, CallDecision, CallPolicy, ProposedCall, Replay, Spill, TraceContext, Traced,
 };
 pub use registry::{
-    Catalog, CatalogTool, DefinitionChange, ForModels, Found, Offered, OnDrift, PinFile, Pins, ToolEffects, ToolInfo,
-    Unlisted, Why, Withheld,
+    Catalog, CatalogTool, DefinitionChange, ForModels, Found, Offered, OnDrift, PinFile, Pins, ToolEffects,
+    ToolInfo, Unlisted, Why, Withheld,
 };
 pub use registry::{name, profile};
 pub use report::{ServerInfo, ServerStatus, SetServers, Tools, Written};

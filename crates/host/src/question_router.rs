@@ -168,6 +168,8 @@ mod tests {
         assert!(ask().await.is_ok());
         drop((first, second));
         assert!(ask().await.is_err());
-        assert!(QuestionRouter::new("s".into(), HandlerCapabilities::none()).register_call(1, None).is_none());
+        assert!(
+            QuestionRouter::new("s".into(), HandlerCapabilities::none()).register_call(1, None).is_none()
+        );
     }
 }

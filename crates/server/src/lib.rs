@@ -25,7 +25,6 @@ mod events;
 mod field;
 mod form;
 mod lane;
-mod method_types;
 mod options;
 mod output;
 mod piece;

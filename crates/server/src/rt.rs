@@ -1,5 +1,7 @@
 //! What the code that the macro writes refers to. Not for people: it changes without notice.
 
+mod method_types;
+
 pub use schemars;
 pub use serde;
 pub use serde_json;
@@ -22,7 +24,6 @@ pub use crate::cli::{command, run_cli};
 #[cfg(feature = "client")]
 pub use crate::client::{Arguments, CallStream, Caller};
 pub use crate::field::{Field, FormChoice, FormValue, choice, field, form};
-pub use crate::method_types::{MethodArgument, MethodError, MethodEvent, MethodResult, NotificationPayload};
 #[cfg(feature = "rpc")]
 pub use crate::rpc::RpcCaller;
 pub use crate::run::{blocking, shielded};
@@ -34,6 +35,7 @@ pub use crate::{
 };
 #[cfg(feature = "cli")]
 pub use clap;
+pub use method_types::{MethodArgument, MethodError, MethodEvent, MethodResult, NotificationPayload};
 
 /// Yields its input when this crate has the client half, else nothing: a `cfg` would ask the author's features.
 #[cfg(feature = "client")]

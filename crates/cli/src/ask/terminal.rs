@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use switchboard::protocol::{ElicitParams, ElicitResult, UrlParams};
 use switchboard::session::link::BoxFuture;
-use switchboard::{HandlerCapabilities, ClientHandler, RequestingServer, HandlerError};
+use switchboard::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_terminal::{Confirmation, Prompter};
 
 use crate::ask::Keyboard;

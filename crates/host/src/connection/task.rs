@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use switchboard_protocol::{ListenFilter, ServerCapabilities, Tool};
-use switchboard_session::client::{Change, ChangeStream, Subscription, List, State};
+use switchboard_session::client::{Change, ChangeStream, List, State, Subscription};
 use switchboard_session::link::BoxFuture;
-use switchboard_session::{CallError, ClientSession, TimeoutKind, SessionInfo, EraHint};
+use switchboard_session::{CallError, ClientSession, EraHint, SessionInfo, TimeoutKind};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 

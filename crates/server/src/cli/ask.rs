@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchboard_protocol::{ElicitParams, ElicitResult};
-use switchboard_session::client::{HandlerCapabilities, ClientHandler, RequestingServer, HandlerError};
+use switchboard_session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
 use switchboard_session::link::BoxFuture;
 use switchboard_terminal::{Confirmation, Prompter};
 

@@ -61,7 +61,7 @@ impl Caller {
     }
 
     /// Calls a tool and converts its answer with `finish`. For generated code, which checks the bounds of an author's types
-    /// in `method_types` and nowhere else.
+    /// in `rt::method_types` and nowhere else.
     #[doc(hidden)]
     pub async fn tool_with<T, E>(
         &self,

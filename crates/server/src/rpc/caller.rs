@@ -123,7 +123,7 @@ impl RpcCaller {
     }
 
     /// Calls a method and converts its answer with `finish`. For generated code, which checks the bounds of an author's
-    /// types in `method_types` and nowhere else.
+    /// types in `rt::method_types` and nowhere else.
     #[doc(hidden)]
     pub async fn method_with<T, E>(
         &self,
