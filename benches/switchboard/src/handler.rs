@@ -6,8 +6,8 @@ use bench_kit::{Usage, fixture};
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, RequestContext, HandlerOutcome, Handler, Implementation, CachedResult, Raw, RpcError,
-    Server, ServerCapabilities, ServerRequest, Tool,
+    CachedResult, CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, Implementation, Raw,
+    RequestContext, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
 };
 
 struct Tools {
@@ -44,7 +44,9 @@ impl Tools {
             },
             "big" => self.big.get_or_init(fixture::big).clone(),
             "usage" => Usage::now().text(),
-            _ => return HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {name:?}"))),
+            _ => {
+                return HandlerOutcome::error(RpcError::invalid_params(format!("there is no tool {name:?}")));
+            }
         };
         HandlerOutcome::now(CallToolResult::new([Content::text(text)]))
     }

@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn v9_links_code_and_the_facade_are_fine() {
-        let link = "/// See [`Cx`](switchboard_session::server::RequestContext).\nuse switchboard_session::Client;\n";
+        let link = "/// See [`RequestContext`](switchboard_session::server::RequestContext).\nuse switchboard_session::Client;\n";
         assert_eq!(lines(link), [0; 0]);
         assert_eq!(lines("//! ```\n//! use switchboard::session::Client;\n//! ```\n"), [0; 0]);
     }

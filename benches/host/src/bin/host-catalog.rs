@@ -11,7 +11,8 @@ use parking_lot::Mutex;
 use switchboard::host::Event;
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    RequestContext, HandlerOutcome, Handler, Host, Implementation, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    Handler, HandlerOutcome, Host, Implementation, RequestContext, RpcError, Server, ServerCapabilities,
+    ServerRequest, Tool,
 };
 
 const SERVERS: usize = 100;

@@ -8,7 +8,7 @@ use bench_kit::inside;
 use bench_switchboard::{Calling, Initializing, client, server};
 use switchboard::session::MuxLink;
 use switchboard::session::link::{Once, pair};
-use switchboard::{InProcess, ConnectionLimits};
+use switchboard::{ConnectionLimits, InProcess};
 
 fn main() -> ExitCode {
     if std::env::args().any(|word| word == "initialize") {
