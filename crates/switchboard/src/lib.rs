@@ -54,10 +54,10 @@ pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
 /// As a module, what the methods of a service use; as an attribute, what makes a trait one. Most of it is in [`prelude`].
 #[cfg(feature = "service")]
 #[doc(inline)]
-pub use switchboard_server as service;
+pub use switchboard_service as service;
 #[cfg(feature = "service")]
 #[doc(hidden)]
-pub use switchboard_server::rt as __rt;
+pub use switchboard_service::rt as __rt;
 
 /// Builds JSON in place: arguments, schemas, log data.
 pub use serde_json::json;

@@ -26,9 +26,9 @@
 
 pub use serde_json::json;
 pub use switchboard_macros::{Form, FormChoice, ServiceError, server, service};
-pub use switchboard_server::rt::schemars::JsonSchema;
-pub use switchboard_server::rt::serde::{Deserialize, Serialize};
-pub use switchboard_server::{
+pub use switchboard_service::rt::schemars::JsonSchema;
+pub use switchboard_service::rt::serde::{Deserialize, Serialize};
+pub use switchboard_service::{
     Answer, Bytes, Changes, Contents, Cx, Error, Events, Form, Piece, Prompt, Result, ServiceError,
     StreamJson, ToolError,
 };

@@ -50,7 +50,7 @@ impl Program {
         match self {
             Self::Catalog => vec![programs.release.join("host-catalog").into()],
             Self::Crowd => {
-                ["host-crowd", "switchboard-server"].map(|name| programs.release.join(name).into()).into()
+                ["host-crowd", "switchboard-service"].map(|name| programs.release.join(name).into()).into()
             }
         }
     }

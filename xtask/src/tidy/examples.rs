@@ -5,7 +5,7 @@ use super::tree::File;
 
 /// The parts of the façade; a library is called `switchboard_` and one of these.
 const PARTS: [&str; 9] =
-    ["config", "design", "host", "http", "json", "protocol", "server", "session", "transport"];
+    ["config", "design", "host", "http", "json", "protocol", "service", "session", "transport"];
 
 pub(super) fn check(file: &File) -> Vec<Finding> {
     if !file.path.starts_with("crates/") {
@@ -27,7 +27,6 @@ pub(super) fn check(file: &File) -> Vec<Finding> {
             let module = match part {
                 "config" => "host::config",
                 "json" => "protocol",
-                "server" => "service",
                 part => part,
             };
             findings.push(Finding {

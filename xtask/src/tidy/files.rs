@@ -80,12 +80,12 @@ mod tests {
                 File::new("ARCHITECTURE.md", text),
                 File::new("crates/http/src/lib.rs", ""),
                 File::new("crates/http/src/pool.rs", ""),
-                File::new("crates/server/src/lib.rs", ""),
+                File::new("crates/service/src/lib.rs", ""),
             ],
         };
         let count = |text| check_architecture(&tree(text)).map(|findings| findings.len());
-        assert_eq!(count("`crates/http`, crates/server: both"), Some(0));
-        assert_eq!(count("`http` and crates/server-side"), Some(1));
+        assert_eq!(count("`crates/http`, crates/service: both"), Some(0));
+        assert_eq!(count("`http` and crates/service-side"), Some(1));
         assert_eq!(check_architecture(&Tree { files: vec![] }), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The author's types in generated code: `<Type as MethodX>`, whose methods are all that is called on them.
 //!
 //! The span is that of the type and always the same, so the compiler reports a type that does not fit once, where it is
-//! written. See `server/src/method_types.rs`.
+//! written. See `service/src/rt/method_types.rs`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};

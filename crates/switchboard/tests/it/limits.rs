@@ -266,7 +266,7 @@ fn servers() -> Vec<Row> {
     let row = |what, figure| Row { section: "A server", what, figure };
     let (limits, tasks, bytes) = (ServerLimits::default(), TaskLimits::default(), TaskBudget::default());
     let streams = StreamLimits::default();
-    let kept = fixed("4,096", &[("crates/server/src/task/store.rs", "Self::new(4096)")]);
+    let kept = fixed("4,096", &[("crates/service/src/task/store.rs", "Self::new(4096)")]);
     vec![
         row("requests of a connection answered at once", count(limits.requests)),
         row("requests under way when the client has gone", seconds(limits.drain)),

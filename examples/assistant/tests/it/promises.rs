@@ -9,8 +9,8 @@ crate::trials![every_promise_has_its_tests,];
 type Promise = (&'static str, &'static [(&'static str, &'static str)]);
 
 const SCENARIOS: &str = "examples/assistant/tests/it/scenarios";
-const SERVER: &str = "crates/server/tests/it";
-const CLIENT: &str = "crates/server/tests/it/client";
+const SERVER: &str = "crates/service/tests/it";
+const CLIENT: &str = "crates/service/tests/it/client";
 
 const PROMISES: &[Promise] = &[
     (
@@ -220,7 +220,7 @@ const PROMISES: &[Promise] = &[
     (
         "tasks, in both of their protocols",
         &[
-            ("crates/server/tests/it/tasks/mod.rs", "a_call_is_followed_to_its_result_in_both_protocols"),
+            ("crates/service/tests/it/tasks/mod.rs", "a_call_is_followed_to_its_result_in_both_protocols"),
             ("tasking.rs", "a_tool_runs_as_a_task_where_design_and_caller_say_so"),
         ],
     ),
@@ -249,7 +249,7 @@ fn text(file: &str) -> Option<String> {
         format!("{SCENARIOS}/"),
         format!("{CLIENT}/"),
         format!("{SERVER}/"),
-        "crates/server/tests/".into(),
+        "crates/service/tests/".into(),
     ];
     // The same name may stand in several places: then any may have it.
     let found: Vec<String> = places

@@ -1,0 +1,41 @@
+//! The command lines of a service, run as programs: this one is the service and its client too.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
+
+mod service;
+mod stage;
+
+mod client;
+mod local;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Trial;
+use switchboard_service::ServiceBuilder;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args_os();
+    let role = args.nth(1);
+    match role.as_ref().and_then(|role| role.to_str()) {
+        Some("service") => {
+            let builder =
+                ServiceBuilder::new(std::sync::Arc::new(service::Finder)).accept_notifications(true);
+            stage::block_on(builder.serve_cli_with(std::iter::once("finder".into()).chain(args)))
+        }
+        Some("client") => {
+            let args = std::iter::once("finder-cli".into()).chain(args);
+            stage::block_on(switchboard_service::cli::run_cli_with(service::design(), args))
+        }
+        _ => tests(),
+    }
+}
+
+fn tests() -> ExitCode {
+    let trials = client::TESTS.iter().chain(local::TESTS).map(|(name, run)| {
+        Trial::test(*name, move || {
+            run();
+            Ok(())
+        })
+    });
+    switchboard_testkit::run(trials.collect())
+}

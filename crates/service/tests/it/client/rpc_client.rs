@@ -1,0 +1,329 @@
+//! The plain endpoint through its typed client, over sockets, alone and beside MCP.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_http::HttpError;
+use switchboard_service::client::{Arguments, Caller, Item};
+use switchboard_service::rpc::{Mounted, Refused, RpcCaller, RpcService};
+use switchboard_service::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
+use switchboard_session::server;
+use switchboard_transport::http::client::Http;
+use switchboard_transport::http::server::{Endpoint, HttpListener, HttpOptions};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::by_hand::{Svc, Texts, TextsClient, TextsRpcClient, TextsServer};
+use crate::client::bench::{self, Bench};
+use crate::client::open;
+use crate::client::same::{Counting, use_texts};
+
+/// Serves until the test is over.
+async fn serve(endpoint: impl Endpoint) -> String {
+    let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let address = listener.address().unwrap();
+    tokio::spawn(listener.serve(endpoint));
+    format!("http://{address}")
+}
+
+fn rpc(builder: &ServiceBuilder) -> RpcService {
+    RpcService::new(builder, HttpOptions::default()).unwrap()
+}
+
+async fn caller(builder: &ServiceBuilder) -> RpcCaller {
+    let base = serve(rpc(builder)).await;
+    RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap()
+}
+
+#[tokio::test]
+async fn a_client_of_the_plain_endpoint_is_the_service_too() {
+    let base = serve(rpc(&TextsServer::builder(Svc))).await;
+    let api = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
+    use_texts(&api).await;
+    let unmapped = api.complete_text("x".into()).await.unwrap_err();
+    assert!(matches!(unmapped, Error::Unmapped { method } if method == "complete_text"));
+}
+
+#[tokio::test]
+async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
+    let served = Arc::new(Counting::default());
+    let builder = TextsServer::builder(Arc::clone(&served));
+    let base = serve(Mounted::of(&builder, HttpOptions::default()).unwrap()).await;
+    let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
+    // What has no role in MCP goes over the original transport, what has one does not.
+    for (round, offer) in open::ERAS.into_iter().enumerate() {
+        let there = Http::new(format!("{base}/mcp"));
+        let session = switchboard_service::client::client().with_offer(offer).connect(there).await.unwrap();
+        let api = TextsClient::new(session).with_fallback(fallback.clone());
+        use_texts(&api).await;
+        assert_eq!(served.counts(), (5 * (round + 1), round + 1));
+        let mut stream = api.spell_stream(&Cx::call().build(), "ab".into());
+        for expected in [Item::Event("a".to_owned()), Item::Event("b".to_owned()), Item::Result(())] {
+            assert_eq!(stream.recv().await.unwrap(), Some(expected));
+        }
+        served.mapped.fetch_sub(1, Ordering::SeqCst);
+    }
+    use_texts(&fallback).await;
+    assert_eq!(served.counts(), (15, 3));
+    let http = switchboard_http::HttpClient::new(switchboard_http::HttpOptions::default()).unwrap();
+    let address = |path: &str| {
+        let plain = switchboard_http::PlainHttp::LoopbackOnly;
+        switchboard_http::Address::parse(&format!("{base}{path}"), plain).unwrap()
+    };
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    for (path, status, says) in
+        [("/mcp", 200, "serverInfo"), ("/rpc", 200, "serverInfo"), ("/x", 404, "the endpoint is /mcp")]
+    {
+        let request = switchboard_http::Request::new(http::Method::POST, address(path))
+            .with_header(http::header::CONTENT_TYPE, "application/json".parse().unwrap())
+            .with_header(http::header::ACCEPT, "application/json, text/event-stream".parse().unwrap())
+            .with_body(discover.to_string());
+        let response = http.send(request).await.unwrap();
+        assert_eq!(response.status, status, "{path}");
+        let body = response.body.collect(100_000).await.unwrap();
+        assert!(String::from_utf8_lossy(&body).contains(says), "{path}: {body:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_failure_is_typed() {
+    let caller = caller(&bench::builder()).await;
+    let fail = async |kind: &str| {
+        let args = Arguments::new().with("kind", kind);
+        caller.method::<(), Error>("fail", args, None).await.unwrap_err()
+    };
+    let own = fail("own").await;
+    assert!(
+        matches!(&own, Error::Tool(own) if own.code == "not_found" && own.data == Some(json!({"kind": "own"})))
+    );
+    assert!(matches!(fail("internal").await, Error::Rpc(error) if error.message == "Internal error"));
+    assert!(matches!(fail("panic").await, Error::Rpc(error) if error.code.0 == -32603));
+    assert!(matches!(fail("rpc").await, Error::Rpc(error) if error.code.0 == -7));
+    let unknown = caller.method::<(), Error>("nothing", Arguments::new(), None).await.unwrap_err();
+    assert!(matches!(unknown, Error::MethodNotFound { method } if method == "nothing"));
+    let wrong = caller.method::<String, Error>("numbers", Arguments::new(), None).await.unwrap_err();
+    assert!(matches!(wrong, Error::Malformed(_)), "{wrong:?}");
+
+    let args = Arguments::new().with("times", &0);
+    let error = caller.method::<u32, Error>("shout", args, None).await.unwrap_err();
+    let repair = error.repair().unwrap();
+    assert!(
+        repair.prompt().starts_with("\nOperation: tools/call:shout_loud\nSchema: {"),
+        "{}",
+        repair.prompt()
+    );
+    assert!(repair.prompt().ends_with("\nExample params: {\"times\":3}"));
+    assert_eq!(repair.prior, Some(json!({"times": 0})));
+    let error = caller.call_raw("reset", json!({"all": "yes"})).await.unwrap_err();
+    assert_eq!(
+        error.repair().unwrap().prompt(),
+        "\nOperation: reset\n\
+         Schema: {\"additionalProperties\":false,\"properties\":{\"all\":{\"type\":\"boolean\"},\"depth\":\
+         {\"default\":0,\"minimum\":0,\"type\":\"integer\"}},\"required\":[\"all\"],\"type\":\"object\"}\n\
+         Error: Invalid arguments: `all` must be a boolean; got \"yes\"\n\
+         Redo the operation now with valid parameters.\n\
+         Use only valid schema fields and ensure required fields and types/enums are valid.\n\
+         Example params: {\"all\":true}"
+    );
+    let prompt = caller.method::<Prompt, Error>("review", Arguments::new(), None).await.unwrap_err();
+    assert!(prompt.repair().unwrap().prompt().starts_with("\nOperation: prompts/get:review\n"));
+}
+
+#[tokio::test]
+async fn nothing_that_happens_on_the_way_is_a_matter_of_arguments() {
+    let nobody = RpcCaller::new("http://127.0.0.1:1/rpc", Arc::clone(bench::design())).unwrap();
+    let refused = nobody.method::<(), Error>("numbers", Arguments::new(), None).await.unwrap_err();
+    assert!(matches!(refused, Error::Transport(_)), "{refused:?}");
+    assert!(!refused.is_retryable());
+    assert!(RpcCaller::new("http://example.com/rpc", Arc::clone(bench::design())).is_err());
+
+    let base = serve(rpc(&bench::builder())).await;
+    let elsewhere = RpcCaller::new(&format!("{base}/other"), Arc::clone(bench::design())).unwrap();
+    let error = elsewhere.method::<(), Error>("numbers", Arguments::new(), None).await.unwrap_err();
+    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 404, "{error:?}");
+
+    let small =
+        RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap().with_most_bytes(20);
+    let error = small.method::<Vec<u32>, Error>("numbers", Arguments::new(), None).await.unwrap_err();
+    assert!(
+        matches!(error.downcast_ref::<HttpError>(), Some(HttpError::TooLarge { limit: 20 })),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_given_up_and_dropped() {
+    let bench = Arc::new(Bench::default());
+    let caller = caller(&ServiceBuilder::new(Arc::clone(&bench) as _)).await;
+    let cx = Cx::call().timeout(Duration::from_millis(50)).build();
+    let slow = || Arguments::new().with("ms", &60_000);
+    let late = caller.method::<(), Error>("slow", slow(), Some(&cx)).await.unwrap_err();
+    assert!(matches!(late, Error::Timeout));
+    let quick = caller.clone().with_timeout(Duration::from_millis(50));
+    assert!(matches!(quick.method::<(), Error>("slow", slow(), None).await, Err(Error::Timeout)));
+    let dropped = async {
+        while bench.dropped.load(Ordering::SeqCst) < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(120), dropped).await.unwrap();
+    assert_eq!(bench.calls.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_stream_brings_its_events_its_error_and_what_is_missing() {
+    let caller = caller(&bench::builder()).await;
+    let shout = async |args: Value| {
+        let (events, mut heard) = Events::<u32>::channel(10_000);
+        let result =
+            caller.streaming::<u32, Error>("shout", Arguments::whole(&args), None, events.into_sink()).await;
+        let mut numbers = Vec::new();
+        while let Some(number) = heard.recv().await.unwrap() {
+            numbers.push(number);
+        }
+        (result, numbers)
+    };
+    let (result, numbers) = shout(json!({"times": 5000})).await;
+    assert_eq!((result.unwrap(), numbers), (5000, (0..5000).collect()));
+    let (result, numbers) = shout(json!({"times": 9, "fail_after": 2})).await;
+    assert!(matches!(result, Err(Error::Tool(own)) if own.code == "hoarse"));
+    assert_eq!(numbers, [0, 1]);
+    let (result, numbers) = shout(json!({"times": 0})).await;
+    assert!(result.unwrap_err().repair().is_some() && numbers.is_empty());
+}
+
+/// Answers one request with these bytes and hangs up.
+async fn says(answer: &'static str) -> RpcCaller {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/rpc", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut head = [0; 4096];
+        let _ = stream.read(&mut head).await.unwrap();
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+    });
+    RpcCaller::new(&url, Arc::clone(bench::design())).unwrap()
+}
+
+#[tokio::test]
+async fn what_other_servers_send_is_read_or_refused() {
+    const STREAM: &str =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
+    macro_rules! stream { ($($text:literal),*) => { concat!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n", $($text),*) } }
+    assert!(stream!("").starts_with(STREAM));
+    let hear = async |answer: &'static str| {
+        let (events, mut heard) = Events::<u32>::channel(16);
+        let args = Arguments::new().with("times", &1);
+        let caller = says(answer).await;
+        let result = caller.streaming::<u32, Error>("shout", args, None, events.into_sink()).await;
+        let mut items = Vec::new();
+        while let Some(item) = heard.next().await {
+            items.push(item);
+        }
+        (result, items)
+    };
+    // Comments, other events, line ends of any kind, data over several lines, and a number that is missing.
+    let (result, mut items) = hear(stream!(
+        ": hello\r\n\r\nevent: other\r\ndata: {}\r\n\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"notifications/dev.switchboard/stream\",\
+         \"params\":{\"requestId\":1,\"seq\":2,\"content\":[{\"type\":\"text\",\"text\":\"7\"}]}}\r\n\r\n",
+        "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/other\",\"params\":{}}\n\n",
+        "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":3}\n\n"
+    ))
+    .await;
+    assert_eq!(result.unwrap(), 3);
+    assert_eq!(items.pop().unwrap().unwrap(), 7);
+    let lost = items.pop().unwrap().unwrap_err();
+    assert_eq!(lost.downcast_ref::<LostEvents>().unwrap().count, 2);
+    // An error in the stream.
+    let (result, _) = hear(stream!(
+        "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32050,\"message\":\"enough\"}}\n\n"
+    ))
+    .await;
+    assert!(matches!(result, Err(Error::Rpc(error)) if error.code.0 == -32050 && error.message == "enough"));
+    // A stream that breaks off, and one that is no stream.
+    let (result, _) = hear(stream!("data: {\"jsonrpc\":\"2.0\",")).await;
+    assert!(matches!(result, Err(Error::Transport(_))));
+    let (result, _) = hear(stream!("data: nonsense\n\n")).await;
+    assert!(matches!(result, Err(Error::Malformed(_))));
+    for (answer, expected) in [
+        ("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nnonsense", None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 36\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":1}", None),
+        ("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 4\r\n\r\noops", Some(502)),
+        ("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n", Some(401)),
+    ] {
+        let (result, _) = hear(answer).await;
+        let error = result.unwrap_err();
+        match expected {
+            None => assert!(matches!(error, Error::Malformed(_)), "{answer}: {error:?}"),
+            Some(status) => assert_eq!(error.downcast_ref::<Refused>().unwrap().status, status),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_events_of_the_service_are_heard_and_published_here_too() {
+    let (handle, feed) = EventsHandle::channel(16);
+    let builder = bench::builder().events(feed).accept_notifications(true);
+    let caller = caller(&builder).await;
+    let mcp = Caller::new(
+        open::session(&builder.build().unwrap(), switchboard_session::RevisionPolicy::ModernOnly).await,
+        Arc::clone(bench::design()),
+    );
+    let mut ticks = caller.events::<u32>("ticked").await.unwrap();
+    let heard = loop {
+        handle.publish("ticked", &7);
+        if let Ok(heard) = tokio::time::timeout(Duration::from_millis(20), ticks.recv()).await {
+            break heard.unwrap().unwrap();
+        }
+    };
+    assert_eq!(heard, 7);
+    // Who publishes here is heard over MCP.
+    let mut all = mcp.listen_events().await;
+    let said = loop {
+        caller.notify("said", &json!({"text": "hi"})).await.unwrap();
+        match tokio::time::timeout(Duration::from_millis(20), all.recv()).await {
+            Ok(heard) => break heard.unwrap().unwrap(),
+            Err(_) => continue,
+        }
+    };
+    assert_eq!(said.data.as_str(), r#"{"text":"hi"}"#);
+    assert!(matches!(caller.notify("said", &json!({})).await, Err(Error::InvalidParams(_))));
+    assert!(matches!(caller.events::<u32>("tocked").await, Err(Error::Unknown { .. })));
+    let error = caller.call_raw("events/stream", json!({})).await.unwrap_err();
+    assert!(matches!(&error, Error::Rpc(error) if error.code.0 == -32600), "{error:?}");
+}
+
+#[tokio::test]
+async fn a10_events_of_a_plain_endpoint_without_a_feed_end_with_an_error_at_once() {
+    let caller = caller(&bench::builder()).await;
+    let mut ticks = caller.events::<u32>("ticked").await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(60), ticks.recv()).await.expect("must end");
+    assert!(ended.is_err(), "{ended:?}");
+}
+
+#[tokio::test]
+async fn callers_are_told_apart_as_over_mcp() {
+    let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
+        use switchboard_transport::http::server::Refused;
+        match head.headers.get("authorization").map(|token| token.as_bytes()) {
+            Some(b"Bearer ada") => Ok(Some(server::Caller::new("ada").with_scopes(["run"]))),
+            Some(b"Bearer bob") => Ok(Some(server::Caller::new("bob"))),
+            Some(_) => Err(Refused::invalid_token()),
+            None => Err(Refused::no_token()),
+        }
+    });
+    let base = serve(RpcService::new(&bench::scoped(), options).unwrap()).await;
+    let as_caller = |token: &str| {
+        let caller = RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap();
+        caller.with_header(http::header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap())
+    };
+    let numbers =
+        async |caller: RpcCaller| caller.method::<Vec<u32>, Error>("numbers", Arguments::new(), None).await;
+    assert_eq!(numbers(as_caller("ada")).await.unwrap(), [1, 2]);
+    assert!(matches!(numbers(as_caller("bob")).await, Err(Error::MethodNotFound { .. })));
+    let error = numbers(as_caller("eve")).await.unwrap_err();
+    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 401);
+}

@@ -1,0 +1,119 @@
+//! What is logged of each request, and what is not.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde_json::json;
+use switchboard_service::{AdapterEvent, EventKind};
+
+use crate::stage::{ERAS, MODERN, REVISIONS, Shop, ask, by_hand, outcome, session};
+
+type Events = Arc<Mutex<Vec<AdapterEvent>>>;
+
+fn shown(events: &Events) -> Vec<String> {
+    let told = std::mem::take(&mut *events.lock());
+    let line = |event: &AdapterEvent| {
+        assert_eq!(event.duration.is_some(), event.kind != EventKind::Request);
+        let kind = match event.kind {
+            EventKind::Request => "request",
+            EventKind::Response => "response",
+            EventKind::Error => "error",
+        };
+        let about = event.name.as_deref().or(event.uri.as_deref()).unwrap_or("-");
+        let code = event.code.map_or(String::new(), |code| format!(" {code}"));
+        format!("{kind} {} {about}{code}", event.method)
+    };
+    told.iter().map(line).collect()
+}
+
+#[tokio::test]
+async fn every_request_is_told_twice_and_nothing_of_what_it_carries() {
+    let events = Events::default();
+    let seen = Arc::clone(&events);
+    let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
+    for revision in ERAS {
+        let session = session(&server, revision).await;
+        events.lock().clear();
+        outcome(&session, "echo", json!({"text": "classified"})).await;
+        outcome(&session, "fail", json!({"text": "tool"})).await;
+        outcome(&session, "fail", json!({"text": "panic"})).await;
+        outcome(&session, "echo", json!({"text": 1, "classified": 1})).await;
+        let _ = ask(&session, "resources/read", json!({"uri": "text://a?q=classified"})).await;
+        let _ = ask(&session, "resources/read", json!({"uri": "none://a"})).await;
+        let _ = ask(&session, "prompts/get", json!({"name": "advise", "arguments": {"topic": "classified"}}))
+            .await;
+        let _ = ask(&session, "prompts/get", json!({"name": "review"})).await;
+        let _ = ask(&session, "tools/list", json!({})).await;
+        assert!(!format!("{:?}", events.lock()).contains("classified"));
+        assert_eq!(
+            shown(&events),
+            [
+                "request tools/call echo",
+                "response tools/call echo",
+                "request tools/call fail",
+                "error tools/call fail",
+                "request tools/call fail",
+                "error tools/call fail -32603",
+                "request tools/call echo",
+                "error tools/call echo",
+                "request resources/read text://a",
+                "response resources/read text://a",
+                "request resources/read none://a",
+                "error resources/read none://a -32602",
+                "request prompts/get advise",
+                "response prompts/get advise",
+                "request prompts/get review",
+                "response prompts/get review",
+                "request tools/list -",
+                "response tools/list -",
+            ],
+            "{revision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn d9_what_the_session_answers_itself_is_told_too_with_the_client() {
+    for revision in REVISIONS {
+        let events = Events::default();
+        let seen = Arc::clone(&events);
+        let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
+        let session = session(&server, revision).await;
+        let opened = if revision == MODERN { "server/discover" } else { "initialize" };
+        let at_first = shown(&events);
+        let wanted = [format!("request {opened} -"), format!("response {opened} -")];
+        assert!(at_first.windows(2).any(|two| two == wanted), "{revision}: {at_first:?}");
+        if revision != MODERN {
+            ask(&session, "ping", json!({})).await.unwrap();
+            assert_eq!(shown(&events), ["request ping -", "response ping -"], "{revision}");
+        }
+        let _ = ask(&session, "tools/list", json!({})).await;
+        let last = events.lock().pop().unwrap();
+        assert_eq!(last.method, "tools/list");
+        assert!(last.client.is_some_and(|client| !client.name.is_empty()), "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn d9_the_caller_is_told() {
+    let events = Events::default();
+    let seen = Arc::clone(&events);
+    let server = Shop::builder().logger(move |event| seen.lock().push(event.clone())).build().unwrap();
+    by_hand(&server, Some("ada"), json!({"name": "echo", "arguments": {"text": "a"}})).await.1.unwrap();
+    let told: Vec<_> = events.lock().iter().map(|event| event.caller.clone().unwrap().subject).collect();
+    assert_eq!(told, ["ada", "ada"]);
+}
+
+#[tokio::test]
+async fn payloads_are_logged_when_asked_for() {
+    let events = Events::default();
+    let seen = Arc::clone(&events);
+    let builder = Shop::builder().log_payloads(true).logger(move |event| seen.lock().push(event.clone()));
+    let server = builder.build().unwrap();
+    let session = session(&server, MODERN).await;
+    events.lock().clear();
+    outcome(&session, "echo", json!({"text": "classified"})).await;
+    let told = events.lock();
+    assert_eq!(told[0].payload.as_ref().unwrap().as_str(), r#"{"text":"classified"}"#);
+    assert!(told[1].payload.as_ref().unwrap().as_str().contains("classified"));
+}
