@@ -3,8 +3,10 @@
 //! Pure and deterministic: the same design is the same text, byte for byte. Every command line in it is one that the
 //! command line of the service takes.
 
+mod members;
 mod parts;
 mod table;
+mod words;
 
 use serde_json::{Value, json};
 

@@ -38,6 +38,7 @@ mod example;
 mod flags;
 mod ir;
 mod lock;
+mod nearest;
 mod project;
 mod repair;
 pub mod schema;

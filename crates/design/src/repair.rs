@@ -8,7 +8,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::nearest::nearest;
 use crate::setter::setters;
+
+/// Names of members that are listed beside one that is unknown.
+const MAX_LISTED: usize = 30;
 
 /// One thing that is wrong with arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +46,31 @@ impl Issue {
     }
 }
 
+/// How the message of an issue about an unknown member begins.
+const UNKNOWN_MEMBER: &str = "is not a known property";
+
 impl Issue {
+    /// A member that the schema does not name, with the name that was probably meant and all that are known.
+    pub(crate) fn unknown_member(name: &str, known: &[&str]) -> Self {
+        let meant = match nearest(name, known.iter().copied()) {
+            Some(near) => format!(" (did you mean `{near}`?)"),
+            None => String::new(),
+        };
+        let listed = &known[..known.len().min(MAX_LISTED)];
+        let more = match known.len() - listed.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let known =
+            if known.is_empty() { String::new() } else { format!("; known: {}{more}", listed.join(", ")) };
+        Self::at(name, format!("{UNKNOWN_MEMBER}{meant}{known}"))
+    }
+
+    /// Whether the issue is a member that the schema does not name, such as a misspelled one.
+    pub fn is_unknown_member(&self) -> bool {
+        self.expected.is_none() && self.message.starts_with(UNKNOWN_MEMBER)
+    }
+
     /// What is wrong, without the place: `must be a number; got "x"`.
     pub fn reason(&self) -> String {
         match &self.expected {

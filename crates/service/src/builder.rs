@@ -168,7 +168,8 @@ impl ServiceBuilder {
         self.with(|options| options.http = Some(http))
     }
 
-    /// What becomes of arguments that a tool or prompt does not have: refused unless set.
+    /// What becomes of arguments that a tool or prompt does not have, and of unknown members of nested objects: refused
+    /// unless set.
     #[must_use]
     pub fn unknown_arguments(self, rule: UnknownArguments) -> Self {
         self.with(|options| options.unknown = rule)

@@ -13,13 +13,13 @@ use switchboard_session::server::ServerLimits;
 use crate::task::Tasks;
 use crate::{AdapterEvent, EventFeed, StreamJson};
 
-/// What becomes of arguments that a tool or prompt does not have.
+/// What becomes of arguments that a tool or prompt does not have, and of unknown members of nested objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum UnknownArguments {
-    /// The call is refused and says which they are: a misspelt optional argument does not go unnoticed.
+    /// The call is refused and says which they are: a misspelled optional argument or member does not go unnoticed.
     #[default]
     Refuse,
-    /// They are left out.
+    /// They are left out; a nested object is read by its type, which skips members it does not know.
     Ignore,
 }
 

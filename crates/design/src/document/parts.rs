@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::members::members;
+use super::words::words;
 use super::{Quickstart, Table, fence, pretty};
 use crate::flags::{Flag, FlagKind, shell_line};
-use crate::ir::{Design, MethodDef, MethodScope, OutputDef, ToolDef};
+use crate::ir::{ArgsDef, Design, MethodDef, MethodScope, OutputDef, ToolDef};
 use crate::schema::canonical;
 
 /// Methods that only the plain endpoint has.
@@ -30,8 +32,11 @@ impl Quickstart<'_> {
             *out += "Arguments, for example:\n\n";
             *out += &fence("json", &pretty(example));
             *out += &arguments(&flags);
-            *out += &hints(&flags);
-            *out += &returns(&tool.output, tool.events.is_some());
+            *out += unknown(&tool.args);
+            *out += &self.returns(&tool.output);
+            if let Some(events) = &tool.events {
+                *out += &self.data("Sends events while it works", events);
+            }
         }
     }
 
@@ -51,6 +56,9 @@ impl Quickstart<'_> {
             let line = shell_line(&format!("{} read {command}", self.shell()), &flags, &needed(&flags));
             *out += &fence("sh", &line);
             *out += &arguments(&flags);
+            if let OutputDef::Structured { schema } = &resource.output {
+                *out += &self.data("Holds data", schema);
+            }
         }
     }
 
@@ -98,6 +106,7 @@ impl Quickstart<'_> {
             let call = json!({"jsonrpc": "2.0", "id": 1, "method": method.rust_name, "params": params});
             *out += &fence("json", &canonical(call).to_string());
             *out += &arguments(&flags);
+            *out += &self.returns(&method.output);
         }
     }
 
@@ -140,84 +149,74 @@ fn needed(flags: &[Flag]) -> Map<String, Value> {
     needed.map(|flag| (flag.name.clone(), crate::example::example(&flag.schema, None).value)).collect()
 }
 
+/// A row for each argument, and below it one for each member of the objects in it.
 fn arguments(flags: &[Flag]) -> String {
     let mut table = Table::new(["Argument", "Flag", "Type", "Needed", "What it is"]);
+    let needed = |is_required: bool, default: Option<&Value>| match default {
+        _ if is_required => "yes".to_owned(),
+        Some(default) => format!("no, `{default}` by default"),
+        None => "no".to_owned(),
+    };
     for flag in flags {
-        let default = flag.default().map(|default| format!("no, `{default}` else"));
-        let needed =
-            if flag.required { "yes".to_owned() } else { default.unwrap_or_else(|| "no".to_owned()) };
         table.row([
             &format!("`{}`", flag.name),
             &format!("`--{}`", flag.long),
             &kind(flag),
-            &needed,
+            &needed(flag.required, flag.default()),
             flag.description().unwrap_or_default(),
         ]);
+        for member in members(&flag.schema, &flag.name) {
+            let needed = needed(member.is_required, member.default.as_ref());
+            table.row([&format!("`{}`", member.path), "", &member.kind, &needed, &member.description]);
+        }
     }
     table.to_string()
 }
 
 fn kind(flag: &Flag) -> String {
-    let one = match &flag.kind {
-        FlagKind::Boolean => "true or false".to_owned(),
-        FlagKind::Integer => "whole number".to_owned(),
-        FlagKind::Number => "number".to_owned(),
-        FlagKind::Text => "text".to_owned(),
-        FlagKind::Bytes => "bytes (base64)".to_owned(),
-        FlagKind::Choice(values) => {
-            let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-            format!("one of {}", values.join(", "))
-        }
-        FlagKind::Json => "JSON".to_owned(),
-        FlagKind::Any => "any value".to_owned(),
-    };
-    if flag.repeated { format!("list: {one}") } else { one }
+    let words = words(&flag.schema, &flag.schema);
+    let is_json = flag.kind == FlagKind::Json || words.contains("object");
+    if is_json { format!("{words}, as JSON") } else { words }
 }
 
-/// What goes wrong most, and how it is put right.
-fn hints(flags: &[Flag]) -> String {
-    let mut hints = Vec::new();
-    let names = |wanted: &dyn Fn(&&Flag) -> bool| -> Vec<String> {
-        flags.iter().filter(wanted).map(|flag| format!("`{}`", flag.name)).collect()
-    };
-    let required = names(&|flag| flag.required);
-    if !required.is_empty() {
-        hints.push(format!("give {}", required.join(", ")));
-    }
-    for flag in flags {
-        if let FlagKind::Choice(values) = &flag.kind {
-            hints.push(format!("`{}` takes nothing but {}", flag.name, values.join(", ")));
+/// What happens to members that the table does not have.
+fn unknown(args: &ArgsDef) -> &'static str {
+    match args.schema.get("additionalProperties") {
+        Some(Value::Bool(false)) if !args.names().is_empty() => {
+            "Other arguments and other members of objects are refused.\n\n"
         }
-        for (key, words) in [
-            ("minimum", "is at least"),
-            ("maximum", "is at most"),
-            ("minLength", "has at least so many characters:"),
-            ("maxLength", "has at most so many characters:"),
-            ("pattern", "fits the pattern"),
-        ] {
-            if let Some(bound) = flag.schema.get(key).filter(|bound| **bound != json!(0)) {
-                hints.push(format!(
-                    "`{}` {words} {}",
-                    flag.name,
-                    bound.as_str().map_or_else(|| bound.to_string(), |text| format!("`{text}`"))
-                ));
+        Some(Value::Bool(false)) => "It takes no arguments.\n\n",
+        _ => "Other arguments are accepted.\n\n",
+    }
+}
+
+impl Quickstart<'_> {
+    /// What a caller gets: the type of the result, and a row for each member of the objects in it.
+    fn returns(&self, output: &OutputDef) -> String {
+        match output {
+            OutputDef::Nothing => "Returns nothing but success.\n\n".to_owned(),
+            OutputDef::Text => "Returns text.\n\n".to_owned(),
+            OutputDef::Content => {
+                "Returns content blocks: text, images, audio, links or bytes.\n\n".to_owned()
             }
+            OutputDef::Structured { schema } => self.data("Returns data", schema),
         }
     }
-    if hints.is_empty() {
-        String::new()
-    } else {
-        format!("When arguments do not fit: {}. No other arguments are taken.\n\n", hints.join("; "))
-    }
-}
 
-fn returns(output: &OutputDef, streams: bool) -> String {
-    let what = match output {
-        OutputDef::Nothing => "that it succeeded",
-        OutputDef::Text => "text",
-        OutputDef::Content => "content blocks",
-        OutputDef::Structured { .. } => "data",
-    };
-    let events = if streams { ", and events while it works" } else { "" };
-    format!("Returns {what}{events}.\n\n")
+    /// A sentence that begins so and says the type of some data, and its members.
+    fn data(&self, sentence: &str, schema: &Value) -> String {
+        let schema = self.design.types.close(schema);
+        let words = words(&schema, &schema);
+        let mut table = Table::new(["Member", "Type", "Always there", "What it is"]);
+        for member in members(&schema, "") {
+            let always = if member.is_required { "yes" } else { "no" };
+            table.row([&format!("`{}`", member.path), &member.kind, always, &member.description]);
+        }
+        let table = table.to_string();
+        if table.is_empty() {
+            format!("{sentence}: {words}.\n\n")
+        } else {
+            format!("{sentence}: {words}, with these members.\n\n{table}")
+        }
+    }
 }

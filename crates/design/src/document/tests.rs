@@ -1,19 +1,127 @@
 //! The quickstart of the sample design, as it is committed.
 
+use std::collections::HashMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
+
 use super::*;
+use crate::ir::{ArgsDef, OutputDef, ToolDef};
+use crate::schema;
 use crate::tests::sample::assistant;
 
 #[test]
 fn the_quickstart_is_the_one_that_is_committed() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/quickstart.md");
-    let written = assistant().quickstart();
+    kept("quickstart.md", &assistant().quickstart());
+}
+
+/// Compares a text with the committed one.
+#[track_caller]
+fn kept(name: &str, written: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name);
     if std::env::var_os("SWITCHBOARD_BLESS").is_some() {
-        std::fs::write(&path, &written).unwrap();
+        std::fs::write(&path, written).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(written, kept, "SWITCHBOARD_BLESS=1 writes it anew");
+}
+
+/// An order.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Order {
+    /// Who ordered
+    customer: Customer,
+    /// What is ordered
+    #[schemars(length(min = 1, max = 20))]
+    items: Vec<Item>,
+    /// How to pay
+    payment: Payment,
+    /// Free-form labels
+    labels: Option<HashMap<String, String>>,
+    notes: Option<serde_json::Value>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Customer {
+    /// Where the receipt goes
+    #[schemars(email)]
+    email: String,
+    /// Who referred the customer
+    referrer: Option<Box<Customer>>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Item {
+    #[schemars(regex(pattern = "^[A-Z]{3}$"))]
+    code: String,
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 99))]
+    count: u32,
+    size: Option<Size>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Size {
+    /// Fits a letter box
+    Small,
+    Large,
+}
+
+#[derive(JsonSchema)]
+#[schemars(tag = "by", rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Payment {
+    Card {
+        /// The last digits
+        digits: String,
+    },
+    Invoice {
+        #[schemars(range(max = 60))]
+        days: Option<u8>,
+    },
+}
+
+/// What was ordered.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Receipt {
+    /// When it was ordered
+    #[schemars(extend("format" = "date-time"))]
+    at: String,
+    lines: Vec<Line>,
+    discount: Option<f64>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Line {
+    code: String,
+    price: (f64, String),
+}
+
+#[test]
+fn v12_the_quickstart_has_nested_members_formats_and_the_shape_of_results() {
+    let order = ToolDef::new("order", "Orders something.")
+        .with_args(ArgsDef::of::<Order>().unwrap().with_order(["customer", "items", "payment"]))
+        .with_output(OutputDef::of::<Receipt>())
+        .with_events(schema::output(
+            json!({"type": "object", "properties": {"percent": {"type": "integer"}}}),
+        ));
+    let orders =
+        ToolDef::new("orders", "Lists what was ordered.").with_output(OutputDef::of::<Vec<Receipt>>());
+    let design = Design::new("shop", "1.0.0").with_tools([order, orders]).pooled();
+    let text = design.quickstart();
+    let tools = text.split_once("## Tools\n").unwrap().1.split_once("## Wire").unwrap().0;
+    kept("quickstart-nested.md", tools);
 }
 
 #[test]

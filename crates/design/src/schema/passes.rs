@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::additional::close_objects;
 use super::canonical;
 use super::defs::{attach, name_of, references};
 use super::simplify::{NOTES, Side, is_null, merge, names, simplify};
@@ -26,7 +27,8 @@ pub struct NotAnObject {
 ///
 /// The root is an object that says its `properties` and whether it takes others, without references and combinations: of
 /// a root that is a choice, the members are merged, and what they have not in common becomes optional. Types are written
-/// in place unless they refer to themselves. See the [module](crate::schema) for the rest.
+/// in place unless they refer to themselves. Objects in it are closed unless they say `additionalProperties` themselves:
+/// a misspelled member is refused at every level. See the [module](crate::schema) for the rest.
 ///
 /// # Errors
 /// When it does not describe an object.
@@ -41,6 +43,7 @@ pub fn input(schema: Value) -> Result<Value, NotAnObject> {
     let mut root = Value::Object(root);
     simplify(&mut root, Side::Input);
     defs.values_mut().for_each(|def| simplify(def, Side::Input));
+    close_objects(&mut root, &mut defs);
     attach(&mut root, defs);
     Ok(canonical(root))
 }
@@ -302,7 +305,7 @@ fn describe(map: &Map<String, Value>) -> String {
 }
 
 /// Takes in what another object asks as well.
-fn absorb(map: &mut Map<String, Value>, other: Map<String, Value>) {
+pub(super) fn absorb(map: &mut Map<String, Value>, other: Map<String, Value>) {
     for (key, value) in other {
         match (key.as_str(), map.get_mut(&key), value) {
             ("properties", Some(Value::Object(known)), Value::Object(more)) => {

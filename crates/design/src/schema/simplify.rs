@@ -238,7 +238,11 @@ fn without_null(map: &mut Map<String, Value>) {
             continue;
         }
         members.retain(|member| !is_null(member));
-        members.iter_mut().filter_map(Value::as_object_mut).for_each(without_null);
+        for member in members.iter_mut().filter_map(Value::as_object_mut) {
+            without_null(member);
+            choices(member);
+            types(member);
+        }
         if let [Value::Object(only)] = members.as_mut_slice() {
             let only = std::mem::take(only);
             map.remove(key);

@@ -1,7 +1,8 @@
 //! Whether arguments fit before a method sees them, and all that is wrong with them when they do not.
 //!
 //! Most arguments are read straight into the author's type, which refuses what does not fit it. Only a schema that says
-//! more than types can is validated first. A type that contains itself through a choice of untagged variants takes
+//! more than types can is validated first, and one that closes nested objects is searched for members they do not have:
+//! `serde` drops those silently. A type that contains itself through a choice of untagged variants takes
 //! exponential time to read, so for those the work is counted before anything is read.
 
 use serde_json::{Map, Value};
@@ -22,6 +23,8 @@ pub(crate) struct Arguments {
     schema: Value,
     /// Whether it says more than a type can.
     is_strict: bool,
+    /// Whether unknown members of nested objects are refused.
+    closes_nested: bool,
     unknown: Unknown,
     /// `None` for a schema that cannot be compiled: only the type decides.
     validator: Option<Validator>,
@@ -49,7 +52,11 @@ impl Arguments {
             UnknownArguments::Refuse if properties > 0 && order.len() == properties => Unknown::Fine,
             UnknownArguments::Refuse => Unknown::Refused,
         };
-        let options = ValidatorOptions::new().assert_formats(cfg!(feature = "validate"));
+        let is_ignoring = rule == UnknownArguments::Ignore;
+        let options = ValidatorOptions::new()
+            .assert_formats(cfg!(feature = "validate"))
+            .ignore_unknown_members(is_ignoring)
+            .skip_optional_nulls(true);
         let validator = Validator::with_options(&schema, &options)
             .inspect_err(
                 |error| tracing::error!(%error, "arguments are not validated: the schema is invalid"),
@@ -59,8 +66,9 @@ impl Arguments {
             tracing::warn!(part, "part of a schema is not checked");
         }
         let is_strict = says_more_than_types(&schema) && validator.is_some();
+        let closes_nested = !is_ignoring && has_closed_parts(&schema) && validator.is_some();
         let is_recursive = validator.as_ref().is_some_and(Validator::has_recursive_choice);
-        Self { schema, is_strict, unknown, validator, is_recursive }
+        Self { schema, is_strict, closes_nested, unknown, validator, is_recursive }
     }
 
     /// The arguments as the method may see them.
@@ -80,12 +88,12 @@ impl Arguments {
             }
             Unknown::Refused | Unknown::Fine => args,
         };
-        if self.is_strict || self.is_recursive {
+        if self.is_strict || self.closes_nested || self.is_recursive {
             // What cannot be decoded as a whole cannot be checked, and must not pass for that.
             let value = args.decode().map_err(|error| Error::invalid_params(error.to_string()))?;
             let mut issues = self.effort_issue(&value);
-            if self.is_strict && issues.is_empty() {
-                issues = but_nulls(self.misfits_of(&value), &value);
+            if issues.is_empty() {
+                issues = self.refused(&value);
             }
             if !issues.is_empty() {
                 return Err(InvalidParams::from_issues(issues).into());
@@ -128,6 +136,19 @@ impl Arguments {
 
     fn misfits_of(&self, value: &Value) -> Vec<Issue> {
         self.validator.as_ref().map(|validator| validator.issues(value)).unwrap_or_default()
+    }
+
+    /// The issues for which arguments are refused before they are read. Without restrictions of its own, a schema
+    /// refuses only unknown members, and all else is left to the type: it may accept more than the schema says.
+    fn refused(&self, value: &Value) -> Vec<Issue> {
+        if !self.is_strict && !self.closes_nested {
+            return Vec::new();
+        }
+        let mut issues = but_nulls(self.misfits_of(value), value);
+        if !self.is_strict {
+            issues.retain(Issue::is_unknown_member);
+        }
+        issues
     }
 
     /// An issue for arguments that would take too long to read.
@@ -223,6 +244,21 @@ fn says_more_than_types(schema: &Value) -> bool {
     }
 }
 
+/// Whether anything below the root of a schema refuses unknown members.
+fn has_closed_parts(schema: &Value) -> bool {
+    let is_closed = |map: &Map<String, Value>| {
+        ["additionalProperties", "unevaluatedProperties"]
+            .iter()
+            .any(|word| map.get(*word) == Some(&Value::Bool(false)))
+    };
+    let below = |part: &Value| part.as_object().is_some_and(is_closed) || has_closed_parts(part);
+    match schema {
+        Value::Object(map) => map.values().any(below),
+        Value::Array(items) => items.iter().any(below),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -287,6 +323,69 @@ mod tests {
         let open = json!({"type": "object", "properties": {}});
         let open = arguments(open, &[], UnknownArguments::Ignore);
         assert_eq!(open.admit(raw(json!({"b": 1}))).unwrap().as_str(), r#"{"b":1}"#);
+    }
+
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only read")]
+    struct Outer {
+        inner: Vec<Inner>,
+        choice: Option<Choice>,
+    }
+
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only read")]
+    struct Inner {
+        name: Option<String>,
+        /// Also read from text.
+        #[schemars(with = "bool")]
+        flag: Option<Value>,
+    }
+
+    #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    #[serde(tag = "kind")]
+    #[allow(dead_code, reason = "only read")]
+    enum Choice {
+        One { id: Option<String> },
+        Two { reason: Option<String> },
+    }
+
+    #[test]
+    fn v12_unknown_nested_members_are_refused_or_ignored() {
+        let schema = switchboard_design::schema::input(schemars::schema_for!(Outer).into()).unwrap();
+        assert!(!says_more_than_types(&schema), "{schema:#}");
+        let refusing = arguments(schema.clone(), &["inner", "choice"], UnknownArguments::Refuse);
+        let ignoring = arguments(schema, &["inner", "choice"], UnknownArguments::Ignore);
+        let id = "`choice.id` is not a known property; known: kind, reason";
+        let name = "`inner[1].nmae` is not a known property (did you mean `name`?); known: flag, name";
+        for (value, expected) in [
+            (json!({"inner": [{}, {"nmae": "x"}]}), name),
+            (json!({"inner": [], "choice": {"kind": "Two", "id": "x"}}), id),
+        ] {
+            assert_eq!(issues(&refusing, value.clone()), [expected]);
+            ignoring.admit(raw(value)).unwrap().decode::<Outer>().unwrap();
+        }
+        for value in [
+            json!({"inner": [{"name": null}], "choice": null}),
+            json!({"inner": [], "choice": {"kind": "One", "id": null}}),
+            json!({"inner": [], "choice": {"kind": "Two", "reason": null}}),
+            // The type accepts more than the schema says; only unknown members are refused.
+            json!({"inner": [{"flag": "yes"}]}),
+        ] {
+            refusing.admit(raw(value.clone())).unwrap().decode::<Outer>().unwrap();
+            ignoring.admit(raw(value)).unwrap().decode::<Outer>().unwrap();
+        }
+    }
+
+    #[test]
+    fn v12_ignored_members_do_not_hide_what_else_is_wrong() {
+        let schema = json!({"type": "object", "additionalProperties": false, "properties": {"a": {
+            "type": "object", "additionalProperties": false, "properties": {"n": {"type": "integer", "maximum": 3}}}}});
+        let both = json!({"a": {"n": 4, "m": 1}});
+        let refusing = arguments(schema.clone(), &["a"], UnknownArguments::Refuse);
+        assert_eq!(issues(&refusing, both.clone()).len(), 2);
+        let ignoring = arguments(schema, &["a"], UnknownArguments::Ignore);
+        assert_eq!(issues(&ignoring, both), ["`a.n` must be at most 3; got 4"]);
+        assert_eq!(issues(&ignoring, json!({"a": {"n": 3, "m": 1}})), [""; 0]);
     }
 
     #[test]

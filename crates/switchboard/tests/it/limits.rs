@@ -431,7 +431,7 @@ fn many_servers() -> Vec<Row> {
         one(
             "steps to validate one value",
             "1,000,000, some tens of ms (*fixed*)",
-            &schema("compile"),
+            &schema("options"),
             "MAX_STEPS: u64 = 1_000_000;",
         ),
         row(

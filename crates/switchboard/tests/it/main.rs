@@ -7,6 +7,7 @@ mod door;
 mod http;
 mod http_faults;
 mod limits;
+mod nested_arguments;
 mod own_server;
 mod service;
 mod service_rpc;

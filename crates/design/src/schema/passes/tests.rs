@@ -66,6 +66,11 @@ fn an_optional_null_is_left_out() {
     );
     check_property(json!({"enum": ["a", null]}), json!({"enum": ["a"], "type": "string"}));
     check_property(json!({"type": "null"}), json!({"type": "null"}));
+    // In a choice, too; what is left of it is written as plainly as without the null.
+    check_property(
+        json!({"anyOf": [{"type": "integer"}, {"anyOf": [{"const": "a"}, {"enum": ["b", null]}]}]}),
+        json!({"anyOf": [{"type": "integer"}, {"enum": ["a", "b"], "type": "string"}]}),
+    );
     check_property(
         json!({"type": "array", "items": {"type": ["integer", "null"], "minimum": 1}}),
         json!({"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}}),
@@ -175,6 +180,7 @@ fn a_type_becomes_a_schema_that_stands_on_its_own() {
                     },
                 },
                 "required": ["tuple"],
+                "additionalProperties": false,
             }},
         }),
         "{:#}",

@@ -1,6 +1,6 @@
 //! Keywords that apply schemas to the same value: references, combinations and conditions.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::bits::Bits;
 use super::node::{Applied, NodeId};
@@ -101,7 +101,37 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Reports why the branch with the fewest issues does not match.
+    /// The branch that a tagged object names: the only one whose tags it has.
+    fn tagged<'n>(&self, nodes: &'n [NodeId], value: &Value) -> Option<&'n NodeId> {
+        let Value::Object(members) = value else { return None };
+        let mut tagged = nodes.iter().filter(|node| self.has_tags(**node, members));
+        tagged.next().filter(|_| tagged.next().is_none())
+    }
+
+    /// Whether an object has the constants that a branch requires, or its only member.
+    fn has_tags(&self, branch: NodeId, members: &Map<String, Value>) -> bool {
+        let nodes = &self.validator.nodes;
+        let mut node = &nodes[branch as usize];
+        if let (None, [Applied::Ref(target)]) = (&node.object, &node.applied[..]) {
+            node = &nodes[*target as usize];
+        }
+        let Some(rules) = &node.object else { return false };
+        let mut is_tagged = false;
+        for name in &rules.required {
+            let values = rules.property(name).and_then(|node| nodes[node as usize].values.as_deref());
+            if let Some([tag]) = values {
+                is_tagged = true;
+                if members.get(&**name) != Some(tag) {
+                    return false;
+                }
+            }
+        }
+        let is_only = matches!((&rules.required[..], &rules.properties[..]), ([name], [_]) if members.contains_key(&**name));
+        is_tagged || is_only
+    }
+
+    /// Reports why the branch that is meant does not match: the one whose tag the value has, else that with the fewest
+    /// issues.
     fn explain_nearest(&mut self, nodes: &[NodeId], value: &Value) -> Result<(), OverBudget> {
         if self.stops_early() {
             return Ok(());
@@ -110,6 +140,8 @@ impl Run<'_> {
             self.fail(|| Issue::new("", "does not match any of the schemas"));
             return Ok(());
         }
+        self.take(nodes.len() as u64)?;
+        let nodes = self.tagged(nodes, value).map_or(nodes, std::slice::from_ref);
         self.choices += 1;
         let own = self.issues.take();
         let mut nearest: Option<Vec<Issue>> = None;

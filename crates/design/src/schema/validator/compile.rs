@@ -13,10 +13,8 @@ use super::node::{
     PatternId, ResourceId, TextRules, Types, Unevaluated,
 };
 use super::number::Decimal;
-use super::pattern::{Pattern, PatternBudget, Reservation, Unchecked};
-
-/// Steps for one value. A step takes 10 to 50 ns in a release build, so this is some tens of milliseconds.
-const MAX_STEPS: u64 = 1_000_000;
+use super::options::ValidatorOptions;
+use super::pattern::{Pattern, Reservation, Unchecked};
 
 /// A compiled schema.
 ///
@@ -39,51 +37,10 @@ pub struct Validator {
     pub(super) dynamic: HashMap<(ResourceId, u32), NodeId>,
     pub(super) is_dynamic: bool,
     pub(super) max_steps: u64,
+    pub(super) skips_nulls: bool,
     unchecked: Vec<String>,
     /// What patterns that are not checked have taken from the budget.
     _reserved: Vec<Reservation>,
-}
-
-/// How a schema is compiled.
-#[derive(Debug, Clone)]
-pub struct ValidatorOptions {
-    assert_formats: bool,
-    max_steps: u64,
-    patterns: PatternBudget,
-}
-
-impl Default for ValidatorOptions {
-    fn default() -> Self {
-        Self { assert_formats: false, max_steps: MAX_STEPS, patterns: PatternBudget::default() }
-    }
-}
-
-impl ValidatorOptions {
-    /// `format` as an annotation, one million steps, and a pattern budget of its own.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Whether a string that is not of its `format` is invalid.
-    #[must_use]
-    pub fn assert_formats(mut self, assert: bool) -> Self {
-        self.assert_formats = assert;
-        self
-    }
-
-    /// The steps that one value may take.
-    #[must_use]
-    pub fn max_steps(mut self, steps: u64) -> Self {
-        self.max_steps = steps;
-        self
-    }
-
-    /// The memory for compiled patterns; clones of a budget share it.
-    #[must_use]
-    pub fn pattern_budget(mut self, budget: PatternBudget) -> Self {
-        self.patterns = budget;
-        self
-    }
 }
 
 /// Why a schema cannot be compiled.
@@ -139,8 +96,8 @@ impl Validator {
         let dynamic = compiler.dynamic_targets()?;
         let is_dynamic = !compiler.anchors.is_empty();
         let Compiler { nodes, patterns, unchecked, reserved: _reserved, .. } = compiler;
-        let max_steps = options.max_steps;
-        Ok(Self { nodes, root, patterns, dynamic, is_dynamic, max_steps, unchecked, _reserved })
+        let ValidatorOptions { max_steps, skip_optional_nulls: skips_nulls, .. } = *options;
+        Ok(Self { nodes, root, patterns, dynamic, is_dynamic, max_steps, skips_nulls, unchecked, _reserved })
     }
 
     /// What of the schema is not checked, one sentence each: patterns that are not supported or too large.
@@ -229,7 +186,7 @@ impl<'s> Compiler<'s, '_> {
         node.applied = self.references(map, resource, draft)?;
         self.combinations(map, resource, draft, &mut node.applied)?;
         if !draft.ref_stands_alone() {
-            let properties = self.one(map, "unevaluatedProperties", resource)?;
+            let properties = self.other_members(map, "unevaluatedProperties", resource)?;
             let items = self.one(map, "unevaluatedItems", resource)?;
             if properties.is_some() || items.is_some() {
                 node.unevaluated = Some(Box::new(Unevaluated { properties, items }));
@@ -419,7 +376,7 @@ impl<'s> Compiler<'s, '_> {
                 rules.patterns.push((pattern, self.node(schema, resource)?));
             }
         }
-        rules.additional = self.one(map, "additionalProperties", resource)?;
+        rules.additional = self.other_members(map, "additionalProperties", resource)?;
         if draft >= Draft::Draft6 {
             rules.names = self.one(map, "propertyNames", resource)?;
         }
@@ -486,6 +443,17 @@ impl<'s> Compiler<'s, '_> {
             return Err(SchemaError::Keyword(keyword));
         }
         self.node(schema, resource).map(Some)
+    }
+
+    /// The schema of members that are not named, unless they are ignored.
+    fn other_members(
+        &mut self,
+        map: &'s Map<String, Value>,
+        keyword: &'static str,
+        resource: ResourceId,
+    ) -> Compilation<Option<NodeId>> {
+        let node = self.one(map, keyword, resource)?;
+        Ok(node.filter(|node| !(self.options.ignore_unknown_members && *node == NOTHING)))
     }
 
     fn several(

@@ -28,6 +28,7 @@ mod keywords;
 mod node;
 mod number;
 mod object;
+mod options;
 #[cfg_attr(not(feature = "regex"), allow(dead_code, reason = "no pattern is compiled"))]
 mod pattern;
 mod run;
@@ -42,6 +43,7 @@ mod adversarial;
 #[cfg(test)]
 mod tests;
 
-pub use compile::{SchemaError, Validator, ValidatorOptions};
+pub use compile::{SchemaError, Validator};
+pub use options::ValidatorOptions;
 pub use pattern::PatternBudget;
 pub use run::{OverBudget, ValidationOutcome};

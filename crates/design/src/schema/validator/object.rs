@@ -1,16 +1,20 @@
 //! Keywords for objects.
 
+use std::collections::{BTreeSet, HashSet};
+
 use serde_json::{Map, Value};
 
 use super::bits::Bits;
-use super::node::{NOTHING, NodeId, ObjectRules};
+use super::compile::Validator;
+use super::node::{Applied, NOTHING, Node, NodeId, ObjectRules};
 use super::run::{Checked, OverBudget, Run};
+use crate::nearest::MAX_COMPARED;
 use crate::repair::Issue;
 
-/// Names of properties that are listed beside one that is unknown.
-const MAX_LISTED: usize = 30;
+/// Steps that comparing an unknown name with a known one costs.
+const COMPARISON: u64 = 20;
 
-impl Run<'_> {
+impl<'v> Run<'v> {
     pub(super) fn object(
         &mut self,
         rules: &ObjectRules,
@@ -66,7 +70,10 @@ impl Run<'_> {
         let mut is_evaluated = false;
         if let Some(node) = rules.property(name) {
             is_evaluated = true;
-            is_valid &= self.property(rules, name, node, member)?;
+            let is_absent = self.validator.skips_nulls
+                && member.is_null()
+                && !rules.required.iter().any(|known| **known == *name);
+            is_valid &= is_absent || self.property(rules, name, node, member)?;
         }
         for (pattern, node) in &rules.patterns {
             if !is_valid && self.stops_early() {
@@ -95,23 +102,48 @@ impl Run<'_> {
 
     fn property(&mut self, rules: &ObjectRules, name: &str, node: NodeId, member: &Value) -> Checked {
         if node == NOTHING && !self.stops_early() {
-            return Ok(self.fail(|| unknown(rules, name)));
+            let known: Vec<&str> = rules.properties.iter().map(|(name, _)| &**name).collect();
+            return self.unknown_member(name, &known);
         }
         self.child(|| name.to_owned(), node, member)
     }
+
+    /// A member that no keyword of a node with `unevaluatedProperties` has evaluated.
+    pub(super) fn unevaluated_member(
+        &mut self,
+        node: &'v Node,
+        (name, member): (&str, &Value),
+        schema: NodeId,
+    ) -> Checked {
+        if schema == NOTHING && !self.stops_early() {
+            let known: Vec<&str> = known_members(self.validator, node).into_iter().collect();
+            return self.unknown_member(name, &known);
+        }
+        self.child(|| name.to_owned(), schema, member)
+    }
+
+    fn unknown_member(&mut self, name: &str, known: &[&str]) -> Checked {
+        self.take(COMPARISON * known.len().min(MAX_COMPARED) as u64)?;
+        Ok(self.fail(|| Issue::unknown_member(name, known)))
+    }
 }
 
-fn unknown(rules: &ObjectRules, name: &str) -> Issue {
-    let known: Vec<&str> = rules.properties.iter().map(|(name, _)| &**name).collect();
-    match known.len() {
-        0 => Issue::at(name, "is not a known property"),
-        1..=MAX_LISTED => Issue::at(name, format!("is not a known property; known: {}", known.join(", "))),
-        more => {
-            let listed = known[..MAX_LISTED].join(", ");
-            Issue::at(
-                name,
-                format!("is not a known property; known: {listed} and {} more", more - MAX_LISTED),
-            )
+/// The names that a schema and those it applies in place have for members.
+fn known_members<'v>(validator: &'v Validator, node: &'v Node) -> BTreeSet<&'v str> {
+    let mut names = BTreeSet::new();
+    let mut left = vec![node];
+    let mut seen = HashSet::new();
+    while let Some(node) = left.pop() {
+        names.extend(node.object.iter().flat_map(|rules| &rules.properties).map(|(name, _)| &**name));
+        for applied in &node.applied {
+            let nodes: &[NodeId] = match applied {
+                Applied::Ref(node) => std::slice::from_ref(node),
+                Applied::AllOf(nodes) | Applied::AnyOf(nodes) | Applied::OneOf(nodes) => nodes,
+                _ => &[],
+            };
+            let new = nodes.iter().filter(|id| seen.len() < MAX_COMPARED && seen.insert(**id));
+            left.extend(new.map(|id| &validator.nodes[*id as usize]));
         }
     }
+    names
 }

@@ -273,7 +273,7 @@ impl<'v> Run<'v> {
                 for (at, (name, member)) in members.iter().enumerate() {
                     self.take(1)?;
                     if !marks.has(at) {
-                        is_valid &= self.child(|| name.clone(), schema, member)?;
+                        is_valid &= self.unevaluated_member(node, (name, member), schema)?;
                         if !is_valid && self.stops_early() {
                             return Ok(false);
                         }
