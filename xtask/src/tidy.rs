@@ -9,6 +9,7 @@
 //! | examples import from the façade | `examples` |
 //! | every finding of a trial has its test or its sentence | `findings` |
 //! | no `#[test]` where a program has its own harness | `harness` |
+//! | the top-level modules of a crate form no cycle | `layers` |
 //! | no path of one machine, no download host of a package registry | `places` |
 //!
 //! Sizes are printed to be looked at and never fail: splitting by line count makes worse code than a long honest
@@ -18,6 +19,7 @@ mod examples;
 mod files;
 mod findings;
 mod harness;
+mod layers;
 mod places;
 mod seam;
 mod sizes;
@@ -91,6 +93,7 @@ fn check(tree: &Tree) -> Report {
         None => report.notes.push("there is no ARCHITECTURE.md yet, so no crate was looked up in it".into()),
     }
     report.findings.extend(harness::check(tree));
+    report.findings.extend(layers::check(tree));
     if let Some((findings, notes)) = findings::check(tree) {
         report.findings.extend(findings);
         report.notes.extend(notes);
