@@ -81,8 +81,8 @@ impl Caller {
     /// # Examples
     /// ```
     /// use serde_json::{Value, json};
-    /// use switchboard_service::Result;
-    /// use switchboard_service::client::Caller;
+    /// use switchboard::service::Result;
+    /// use switchboard::service::client::Caller;
     ///
     /// struct Model;
     ///
@@ -134,8 +134,8 @@ impl Caller {
     /// # Examples
     /// ```
     /// use serde_json::{Value, json};
-    /// use switchboard_service::Result;
-    /// use switchboard_service::client::Caller;
+    /// use switchboard::service::Result;
+    /// use switchboard::service::client::Caller;
     ///
     /// # struct Model;
     /// # impl Model {
