@@ -23,6 +23,7 @@ mod raw;
 mod read;
 mod scan;
 mod syntax;
+mod transcode;
 mod unescape;
 mod write;
 

@@ -9,9 +9,8 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
-use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::error::{DecodeError, EncodeError};
 use crate::limits::MAX_NODES;
@@ -316,24 +315,6 @@ impl Eq for Raw {}
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Raw({} bytes)", self.text.len())
-    }
-}
-
-impl Serialize for Raw {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = match write::trust(&self.text) {
-            Some(value) => value,
-            None => serde_json::from_str(&self.text).map_err(serde_core::ser::Error::custom)?,
-        };
-        serializer.serialize_newtype_struct(write::OWN_TOKEN, value)
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Box::<RawValue>::deserialize(deserializer)?;
-        // Whoever deserialises it may not have looked how deep it is.
-        Self::parse(String::from(Box::<str>::from(value))).map_err(serde_core::de::Error::custom)
     }
 }
 

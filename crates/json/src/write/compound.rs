@@ -8,7 +8,8 @@ use serde_json::Error;
 
 use crate::write::escape::quoted;
 use crate::write::key::KeyWriter;
-use crate::write::verbatim::{self, Verbatim};
+use crate::write::token::raw_token;
+use crate::write::verbatim::Verbatim;
 use crate::write::{rare, writer};
 
 /// An array that has been opened.
@@ -93,9 +94,9 @@ pub(super) enum Fields<'a> {
 impl<'a> Fields<'a> {
     #[inline]
     pub(super) fn open(out: &'a mut String, name: &'static str, len: usize) -> Self {
-        if len == 1 && name.starts_with('$') {
+        if len == 1 {
             match name {
-                verbatim::TOKEN => return Self::Raw(Verbatim(out)),
+                name if name == raw_token() => return Self::Raw(Verbatim(out)),
                 rare::TOKEN => return Self::Theirs { out, name },
                 _ => {}
             }

@@ -8,6 +8,14 @@ use serde_json::Error;
 use crate::write::refuse::refuse_the_rest;
 use crate::write::writer::Writer;
 
+/// Writes the name of a member behind `out`.
+///
+/// # Errors
+/// When the value is neither a string nor a number nor a boolean.
+pub(crate) fn write_key<T: Serialize + ?Sized>(out: &mut String, key: &T) -> Result<(), Error> {
+    key.serialize(KeyWriter { out })
+}
+
 /// Where the next name goes.
 pub(super) struct KeyWriter<'a> {
     pub(super) out: &'a mut String,

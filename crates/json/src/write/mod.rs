@@ -10,6 +10,7 @@ mod escape;
 mod key;
 mod rare;
 mod refuse;
+mod token;
 mod trust;
 mod verbatim;
 mod writer;
@@ -18,6 +19,8 @@ mod writer;
 mod tests;
 
 pub(crate) use escape::{escaped, quoted};
+pub(crate) use key::write_key;
+pub(crate) use token::raw_token;
 pub(crate) use trust::trust;
 pub(crate) use verbatim::OWN_TOKEN;
 pub(crate) use writer::write;

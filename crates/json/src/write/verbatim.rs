@@ -11,10 +11,6 @@ use crate::write::refuse::{refuse, refuse_the_rest};
 /// The newtype as which a `Raw` serialises, with a `RawValue` of its text inside.
 pub(crate) const OWN_TOKEN: &str = "$switchboard::Raw";
 
-/// The struct as which a `RawValue` of `serde_json` serialises, with its text as the one field. A test fails should this
-/// change.
-pub(super) const TOKEN: &str = "$serde_json::private::RawValue";
-
 /// Writes a string as it is.
 pub(super) struct Verbatim<'a>(pub(super) &'a mut String);
 

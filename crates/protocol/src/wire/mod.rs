@@ -30,8 +30,8 @@ pub(crate) trait Object {
     fn write_members<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error>;
 }
 
-/// Reads through any deserializer of `serde_json`, for those who hold these types in their own. Others cannot give the text
-/// that is kept: neither other formats nor what serde buffers for `flatten` and `untagged`.
+/// Reads through any deserializer, for those who hold these types in their own. Text that is kept survives byte for byte
+/// through `serde_json`; other formats, and what serde buffers for `flatten` and `untagged`, are transcoded.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromRaw>(deserializer: D) -> Result<T, D::Error> {
     T::from_raw(&Raw::deserialize(deserializer)?).map_err(D::Error::custom)
 }

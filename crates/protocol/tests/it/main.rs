@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod examples;
+mod formats;
 mod lists;
 mod lowering;
 mod round_trip;
