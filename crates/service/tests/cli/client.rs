@@ -104,7 +104,7 @@ fn help() {
         "[default: 10]",
         "[possible values: python, javascript]",
         "Schema:",
-        "{\"properties\":{\"since\"",
+        "{\"additionalProperties\":false,\"properties\":{\"since\"",
         "find-things --query text",
     ] {
         assert!(done.out.contains(expected), "{expected}: {}", done.out);

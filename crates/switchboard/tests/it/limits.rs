@@ -207,8 +207,8 @@ fn http_client() -> Vec<Row> {
             fixed(
                 "100, 64 KiB",
                 &[
-                    ("crates/http/src/client.rs", "MAX_HEADERS: usize = 100;"),
-                    ("crates/http/src/client.rs", "MAX_HEAD_BYTES: usize = 64 * 1024;"),
+                    ("crates/http/src/pool.rs", "MAX_HEADERS: usize = 100;"),
+                    ("crates/http/src/pool.rs", "MAX_HEAD_BYTES: usize = 64 * 1024;"),
                 ],
             ),
         ),
@@ -292,10 +292,11 @@ fn many_servers() -> Vec<Row> {
     let row = |what, figure| Row { section: "Many servers", what, figure };
     let one = |what, figure: &str, file: &str, line: &str| row(what, fixed(figure, &[(file, line)]));
     let host = |file: &str| format!("crates/host/src/{file}.rs");
-    let (disk, retry, slot) = (host("config/disk"), host("slot/retry"), host("slot/slot"));
-    let (validate, profile) = (host("call/validate"), host("registry/profile"));
+    let config = |file: &str| format!("crates/config/src/{file}.rs");
+    let (disk, retry, slot) = (config("disk"), host("connection/retry"), host("slot/slot"));
+    let (validate, profile) = (host("validation/validate"), host("registry/profile"));
     let schema = |file: &str| format!("crates/design/src/schema/validator/{file}.rs");
-    let (prepare, refresh) = (host("config/prepare"), host("slot/refresh"));
+    let (plan, refresh) = (config("plan"), host("connection/refresh"));
     vec![
         one("a file of servers, of approvals", "1 MiB", &disk, "LARGEST: u64 = 1024 * 1024;"),
         one(
@@ -321,30 +322,25 @@ fn many_servers() -> Vec<Row> {
             ),
         ),
         one("another program's file", "64 MiB", &disk, "LARGEST_FOREIGN: u64 = 64 * 1024 * 1024;"),
-        one("nesting of a file", "64 levels", &host("config/document"), "DEEPEST: usize = 64;"),
+        one("nesting of a file", "64 levels", &config("document"), "DEEPEST: usize = 64;"),
         one(
             "an argument, variable, header or address, variables filled in",
             "128 KiB",
-            &host("config/expand"),
+            &config("expand"),
             "LONGEST: usize = 128 * 1024;",
         ),
         one(
             "starting a server (`startupTimeout`)",
             "60 s, settable",
-            &prepare,
+            &plan,
             "STARTUP: Duration = Duration::from_secs(60);",
         ),
-        one(
-            "tries in a row to start a server again (`restart`)",
-            "5, settable",
-            &prepare,
-            "RESTARTS: u32 = 5;",
-        ),
-        one("a rule", "1,024 bytes", &host("permission/rule"), "LONGEST: usize = 1024;"),
+        one("tries in a row to start a server again (`restart`)", "5, settable", &plan, "RESTARTS: u32 = 5;"),
+        one("a rule", "1,024 bytes", &config("rule"), "LONGEST: usize = 1024;"),
         one(
             "a tool's name",
             "64 characters, settable from 32",
-            &host("registry/name"),
+            &config("name"),
             "pub const DEFAULT: Self = Self(64);\n    /// Shorter ones could not show anything of the pair beside the hash.\n    pub const LEAST: Self = Self(32);",
         ),
         row(
@@ -404,7 +400,7 @@ fn many_servers() -> Vec<Row> {
         one(
             "the tools of a server that is away",
             "10 min",
-            &host("slot/task"),
+            &host("connection/task"),
             "AWAY: Duration = Duration::from_secs(10 * 60);",
         ),
         row(
@@ -423,7 +419,7 @@ fn many_servers() -> Vec<Row> {
                 "256 KiB, 8 MiB decoded, 10,000 subschemas (*fixed*)",
                 &[
                     (&validate, "MAX_SCHEMA_BYTES: usize = 256 * 1024;"),
-                    (&host("call/weight"), "MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;"),
+                    (&host("validation/weight"), "MAX_SCHEMA_BYTES: usize = 8 * 1024 * 1024;"),
                     (&schema("index"), "MAX_SCHEMAS: usize = 10_000;"),
                 ],
             ),
@@ -456,17 +452,17 @@ fn many_servers() -> Vec<Row> {
                 "1 MiB, 16 MiB decoded (*fixed*)",
                 &[
                     (&validate, "MAX_VALUE_BYTES: usize = 1024 * 1024;"),
-                    (&host("call/weight"), "MAX_BYTES: usize = 16 * 1024 * 1024;"),
+                    (&host("validation/weight"), "MAX_BYTES: usize = 16 * 1024 * 1024;"),
                 ],
             ),
         ),
         row(
             "a result for a model (`Spill`)",
-            fixed("100 KB, settable", &[(&host("call/spill"), "over: 100_000")]),
+            fixed("100 KB, settable", &[(&host("policy/spill"), "over: 100_000")]),
         ),
         row(
             "files of results",
-            fixed("256 MiB, settable", &[(&host("call/spill"), "total: 256 * 1024 * 1024")]),
+            fixed("256 MiB, settable", &[(&host("policy/spill"), "total: 256 * 1024 * 1024")]),
         ),
         one("events that wait for a listener", "1,024", &host("event"), "LANE: usize = 1024;"),
     ]
