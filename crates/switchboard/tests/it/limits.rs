@@ -401,7 +401,7 @@ fn many_servers() -> Vec<Row> {
             "the tools of a server that is away",
             "10 min",
             &host("connection/task"),
-            "AWAY: Duration = Duration::from_secs(10 * 60);",
+            "GRACE_PERIOD: Duration = Duration::from_secs(10 * 60);",
         ),
         row(
             "lists asked for after changes",

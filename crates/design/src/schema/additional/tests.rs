@@ -363,7 +363,7 @@ struct OpenField {
 fn v12_a_type_or_a_field_can_stay_open() {
     let more = json!({"x": 1, "more": 2});
     let schema = check::<Open>(&Case {
-        accepted: &[more.clone()],
+        accepted: std::slice::from_ref(&more),
         refused: &[(
             json!({"x": 1, "point": {"x": 1, "lable": ""}}),
             &format!("`value.point.lable` {LABEL}label, x"),
