@@ -81,7 +81,7 @@ pub(crate) struct Hub {
 enum Telling {
     /// Nobody has ever listened: the lane is large, and made for the first who does.
     Nobody,
-    Lane(broadcast::Sender<Change>),
+    InboundQueue(broadcast::Sender<Change>),
     /// Nothing more will come.
     Over,
 }
@@ -96,17 +96,17 @@ impl Hub {
         match &*telling {
             Telling::Nobody => {
                 let (sender, lane) = broadcast::channel(LANE);
-                *telling = Telling::Lane(sender);
+                *telling = Telling::InboundQueue(sender);
                 lane
             }
-            Telling::Lane(sender) => sender.subscribe(),
+            Telling::InboundQueue(sender) => sender.subscribe(),
             // The receiver ends at once.
             Telling::Over => broadcast::channel(1).1,
         }
     }
 
     pub(crate) fn tell(&self, change: Change) {
-        if let Telling::Lane(sender) = &*self.lane.lock() {
+        if let Telling::InboundQueue(sender) = &*self.lane.lock() {
             // Nobody may be listening, and that is fine.
             let _ = sender.send(change);
         }

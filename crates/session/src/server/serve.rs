@@ -18,8 +18,8 @@ use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, 
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::era::NOTE_RULES;
-use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
-use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::link::{Counters, Exchange, Flush, FramePart, Life, LimitCheck, LinkError, Outbox, Pipe};
+use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{Answered, Answering, Outcome};
 use crate::server::{Server, ServerSession};
@@ -47,7 +47,7 @@ impl Server {
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().connection.clone();
         let Pipe { outlet, inlet, guard, tap } = pipe;
-        let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
+        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
@@ -71,8 +71,8 @@ impl Server {
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
-        let mut attend = Attendant { connection: Arc::clone(&connection) };
-        let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
+        let mut handler = ServerFrameHandler { connection: Arc::clone(&connection) };
+        let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut handler).await;
         // Nobody will answer what was asked: handlers that wait for it may finish now.
         inflight.end(&end);
         connection.drain(self.limits().drain).await;
@@ -125,7 +125,7 @@ struct Voice {
 }
 
 enum Running {
-    /// Part of a batch that is being looked at.
+    /// FramePart of a batch that is being looked at.
     Here,
     /// A task of its own, with what tells its handler that it is over.
     Task(AbortHandle, Option<Arc<Cancel>>),
@@ -216,7 +216,7 @@ impl Connection {
         };
         let _ = tokio::time::timeout(within, finished).await;
         self.voice.outbox.flush_now();
-        let _ = tokio::time::timeout(within, self.voice.outbox.written_down_to(0)).await;
+        let _ = tokio::time::timeout(within, self.voice.outbox.wait_until_at_most(0)).await;
     }
 }
 
@@ -250,11 +250,11 @@ impl ReplyChannel for Voice {
 }
 
 /// What a server does with what its client starts.
-struct Attendant {
+struct ServerFrameHandler {
     connection: Arc<Connection>,
 }
 
-impl Attend for Attendant {
+impl FrameHandler for ServerFrameHandler {
     fn request(&mut self, request: Request) {
         let connection = &self.connection;
         let id = request.id.clone();
@@ -331,11 +331,11 @@ impl Attend for Attendant {
         }
     }
 
-    async fn passed(&mut self) {
+    async fn flush(&mut self) {
         self.connection.voice.outbox.flush_now();
         let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
         if outbox.waiting() > *most_waiting {
-            outbox.written_down_to(*most_waiting).await;
+            outbox.wait_until_at_most(*most_waiting).await;
         }
     }
 }
@@ -351,7 +351,7 @@ fn unreadable(malformed: &Malformed) -> RpcError {
     RpcError::new(code, malformed.to_string())
 }
 
-impl Attendant {
+impl ServerFrameHandler {
     /// Polls an answer once where it was read; one that waits becomes a task.
     fn start(&self, id: RequestId, mut answering: Answering) {
         let connection = &self.connection;
@@ -462,8 +462,8 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     if !answers.is_empty() {
         let _ = {
             let answers = answers.join(&b',');
-            let parts = [Part::Text(b"["), Part::Text(&answers), Part::Text(b"]")];
-            connection.voice.outbox.put(&parts, Claim::Exempt, Flush::Soon)
+            let parts = [FramePart::Text(b"["), FramePart::Text(&answers), FramePart::Text(b"]")];
+            connection.voice.outbox.put(&parts, LimitCheck::Exempt, Flush::Soon)
         };
     }
     // Only now: whoever waits for the last request to be done may then rely on its answer being put.
