@@ -119,8 +119,8 @@ pub mod server;
 #[cfg(feature = "client")]
 pub use client::{Client, ClientSession};
 #[cfg(any(feature = "client", feature = "server"))]
-pub use era::TaskWays;
-pub use era::{EraHint, Listed, RevisionPolicy, SessionInfo};
+pub use era::TaskProtocol;
+pub use era::{EraHint, RevisionList, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
 pub use mux::{ConnectionLimits, MuxLink};

@@ -7,11 +7,11 @@ use switchboard_protocol::{FromRaw, ListenFilter, LogMessage, Raw};
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 
-use crate::client::subscribe::Subscribed;
+use crate::client::subscriptions::ResourceSubscriptions;
 use crate::link::Note;
 
 /// How many changes may wait for one listener.
-pub(crate) const LANE: usize = 1024;
+pub(crate) const CHANNEL_CAPACITY: usize = 1024;
 
 /// One thing a server told.
 #[derive(Debug, Clone)]
@@ -74,39 +74,39 @@ impl Change {
 /// Where changes are told: to everybody who takes them, until the session is over.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    lane: Mutex<Telling>,
+    state: Mutex<HubState>,
 }
 
 #[derive(Debug)]
-enum Telling {
+enum HubState {
     /// Nobody has ever listened: the lane is large, and made for the first who does.
-    Nobody,
-    InboundQueue(broadcast::Sender<Change>),
+    Unused,
+    Open(broadcast::Sender<Change>),
     /// Nothing more will come.
-    Over,
+    Closed,
 }
 
 impl Hub {
     pub(crate) fn new() -> Self {
-        Self { lane: Mutex::new(Telling::Nobody) }
+        Self { state: Mutex::new(HubState::Unused) }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let mut telling = self.lane.lock();
-        match &*telling {
-            Telling::Nobody => {
-                let (sender, lane) = broadcast::channel(LANE);
-                *telling = Telling::InboundQueue(sender);
-                lane
+        let mut state = self.state.lock();
+        match &*state {
+            HubState::Unused => {
+                let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
+                *state = HubState::Open(sender);
+                receiver
             }
-            Telling::InboundQueue(sender) => sender.subscribe(),
+            HubState::Open(sender) => sender.subscribe(),
             // The receiver ends at once.
-            Telling::Over => broadcast::channel(1).1,
+            HubState::Closed => broadcast::channel(1).1,
         }
     }
 
-    pub(crate) fn tell(&self, change: Change) {
-        if let Telling::InboundQueue(sender) = &*self.lane.lock() {
+    pub(crate) fn publish(&self, change: Change) {
+        if let HubState::Open(sender) = &*self.state.lock() {
             // Nobody may be listening, and that is fine.
             let _ = sender.send(change);
         }
@@ -114,20 +114,20 @@ impl Hub {
 
     /// Says that nothing more will come.
     pub(crate) fn close(&self) {
-        *self.lane.lock() = Telling::Over;
+        *self.state.lock() = HubState::Closed;
     }
 }
 
 /// A stream of the server's changes, from now on.
 #[derive(Debug)]
 pub struct ChangeStream {
-    pub(crate) lane: broadcast::Receiver<Change>,
+    pub(crate) receiver: broadcast::Receiver<Change>,
 }
 
 impl ChangeStream {
     /// The next change, or `None` when the session is over.
     pub async fn next(&mut self) -> Option<Change> {
-        match self.lane.recv().await {
+        match self.receiver.recv().await {
             Ok(change) => Some(change),
             Err(broadcast::error::RecvError::Lagged(missed)) => Some(Change::Missed(missed)),
             Err(broadcast::error::RecvError::Closed) => None,
@@ -140,19 +140,19 @@ impl ChangeStream {
 pub struct Subscription {
     pub(crate) changes: ChangeStream,
     pub(crate) accepted: ListenFilter,
-    pub(crate) hold: Hold,
+    pub(crate) guard: SubscriptionGuard,
 }
 
 /// What ends a subscription when it is dropped, and whose changes it sees.
 #[derive(Debug)]
-pub(crate) enum Hold {
+pub(crate) enum SubscriptionGuard {
     /// The task that holds the exchange: a stream of its own.
     Exchange(AbortHandle),
     /// Subscriptions to take back; the changes are those of the whole session.
-    Resources(#[expect(dead_code, reason = "held for what its drop does")] Subscribed),
+    Resources(#[expect(dead_code, reason = "held for what its drop does")] ResourceSubscriptions),
 }
 
-impl Drop for Hold {
+impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         if let Self::Exchange(task) = self {
             task.abort();
@@ -165,7 +165,7 @@ impl Subscription {
     pub async fn next(&mut self) -> Option<Change> {
         loop {
             let change = self.changes.next().await?;
-            if matches!(self.hold, Hold::Exchange(_)) || self.asked_for(&change) {
+            if matches!(self.guard, SubscriptionGuard::Exchange(_)) || self.matches(&change) {
                 return Some(change);
             }
         }
@@ -176,7 +176,7 @@ impl Subscription {
         &self.accepted
     }
 
-    fn asked_for(&self, change: &Change) -> bool {
+    fn matches(&self, change: &Change) -> bool {
         match change {
             Change::Tools => self.accepted.tools_list_changed,
             Change::Prompts => self.accepted.prompts_list_changed,

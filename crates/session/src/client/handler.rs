@@ -151,21 +151,21 @@ pub struct RequestingServer {
     pub name: Option<String>,
     /// Who the server says it is: a claim, which anybody can make.
     pub server: Option<Implementation>,
-    pub(crate) report: Option<Report>,
+    pub(crate) report: Option<ProgressReporter>,
 }
 
 /// Where progress of an answer is reported, when the server asked for it.
 #[derive(Clone)]
-pub(crate) struct Report {
+pub(crate) struct ProgressReporter {
     pub(crate) token: RequestId,
     // Weak: whoever keeps a `RequestingServer` does not keep the server alive.
     pub(crate) link: Weak<dyn Link>,
     pub(crate) revision: Revision,
 }
 
-impl fmt::Debug for Report {
+impl fmt::Debug for ProgressReporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Report").field(&self.token).finish()
+        f.debug_tuple("ProgressReporter").field(&self.token).finish()
     }
 }
 
@@ -184,7 +184,7 @@ impl RequestingServer {
 
     /// Tells the server how far the answer is. Does nothing when it did not ask for that.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let Some(Report { token, link, revision }) = &self.report else { return };
+        let Some(ProgressReporter { token, link, revision }) = &self.report else { return };
         let Some(link) = link.upgrade() else { return };
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
 
-use crate::client::call::{Call, OnNote};
+use crate::client::call::{ClientCall, OnNote};
 use crate::client::session::ClientSession;
 use crate::link::BoxFuture;
 use crate::request::CallError;
@@ -35,12 +35,12 @@ impl RawCall {
     /// Is told what an extension says about this request, by the name of the notification, in order, before the result
     /// comes.
     #[must_use]
-    pub fn on_note(mut self, tell: impl FnMut(&str, Raw) + Send + 'static) -> Self {
-        self.on_note = Some(Box::new(tell));
+    pub fn on_note(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
+        self.on_note = Some(Box::new(callback));
         self
     }
 
-    async fn make(self) -> Result<Raw, CallError> {
+    async fn run(self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
         let mut members = OrderedMap::<Raw>::from_raw(&self.params)
             .map_err(|error| CallError::Parameters(error.to_string()))?;
@@ -50,13 +50,13 @@ impl RawCall {
         let subject =
             ["name", "uri", "taskId"].iter().find_map(|key| String::from_raw(members.get(key)?).ok());
         let body = Raw::encode(&members)?;
-        let call = Call {
+        let call = ClientCall {
             meta: meta.as_ref(),
             name: subject.as_deref(),
             idle: self.total,
             total: self.total,
             on_note: self.on_note,
-            ..Call::new(&self.method, body.as_str())
+            ..ClientCall::new(&self.method, body.as_str())
         };
         live.call(call).await
     }
@@ -69,7 +69,7 @@ impl IntoFuture for RawCall {
     // Inline: most clients make none, and those that do have its code.
     #[inline]
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make())
+        Box::pin(self.run())
     }
 }
 

@@ -16,20 +16,20 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::client::State;
-use crate::client::alarm::Alarms;
 use crate::client::cache::Cache;
-use crate::client::call::Call;
+use crate::client::call::ClientCall;
 use crate::client::change_stream::{ChangeStream, Hub, Subscription};
-use crate::client::clock::Clock;
+use crate::client::deadline::Clock;
 use crate::client::handler::ClientHandler;
-use crate::client::lists::{Freshness, List, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
-use crate::client::live::Live;
+use crate::client::lists::{Freshness, List, ListCache, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use crate::client::live_session::LiveSession;
 use crate::client::raw_call::RawCall;
 use crate::client::spawn::spawn;
-use crate::client::state::Standing;
+use crate::client::state::StateCell;
+use crate::client::timer_pool::TimerPool;
 use crate::client::tool_call::CallTool;
-use crate::client::upcalls::{self, Answering};
-use crate::era::{self, EraHint, Opened, Opening, SessionInfo};
+use crate::client::upcalls::{self, UpcallTasks};
+use crate::era::{self, EraHint, NegotiatedSession, SessionConfig, SessionInfo};
 use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, Post};
 use crate::request::CallError;
 
@@ -41,32 +41,36 @@ pub struct ClientSession {
 
 struct Inner {
     dial: Arc<dyn Dial>,
-    opening: Arc<Opening>,
-    answers: Arc<dyn ClientHandler>,
-    live: OnceLock<Arc<Live>>,
-    state: Arc<Standing>,
+    config: Arc<SessionConfig>,
+    handler: Arc<dyn ClientHandler>,
+    live: OnceLock<Arc<LiveSession>>,
+    state: Arc<StateCell>,
     /// Held while the session is being opened.
-    opening_turn: tokio::sync::Mutex<()>,
-    attendant: Mutex<Option<AbortHandle>>,
+    open_lock: tokio::sync::Mutex<()>,
+    inbound_task: Mutex<Option<AbortHandle>>,
 }
 
 /// Why a session did not open.
-enum NotOpen {
+enum OpenError {
     Failed(CallError),
     /// It was closed while it was being opened; the link is still to be left.
     Closed(Arc<dyn Link>),
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn ClientHandler>) -> Self {
+    pub(crate) fn new(
+        dial: Arc<dyn Dial>,
+        config: Arc<SessionConfig>,
+        handler: Arc<dyn ClientHandler>,
+    ) -> Self {
         let inner = Inner {
             dial,
-            opening,
-            answers,
+            config,
+            handler,
             live: OnceLock::new(),
-            state: Arc::new(Standing::new()),
-            opening_turn: tokio::sync::Mutex::new(()),
-            attendant: Mutex::new(None),
+            state: Arc::new(StateCell::new()),
+            open_lock: tokio::sync::Mutex::new(()),
+            inbound_task: Mutex::new(None),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -77,23 +81,23 @@ impl ClientSession {
     /// When the server does not start, does not answer, or shares no revision. The session is then failed for good.
     pub async fn initialize(&self) -> Result<(), CallError> {
         let inner = &*self.inner;
-        let _turn = inner.opening_turn.lock().await;
-        if let Some(opened) = inner.opened() {
-            return opened;
+        let _lock = inner.open_lock.lock().await;
+        if let Some(result) = inner.open_result() {
+            return result;
         }
         let ids = AtomicI64::new(1);
-        let climbed = era::climb(&*inner.dial, &inner.opening, &ids).await;
-        match inner.climbed(climbed, ids) {
+        let opened = era::open_session(&*inner.dial, &inner.config, &ids).await;
+        match inner.finish_open(opened, ids) {
             Ok(()) => Ok(()),
-            Err(NotOpen::Failed(error)) => Err(error),
-            Err(NotOpen::Closed(link)) => {
-                link.close(inner.opening.limits.close).await;
+            Err(OpenError::Failed(error)) => Err(error),
+            Err(OpenError::Closed(link)) => {
+                link.close(inner.config.limits.close).await;
                 Err(CallError::Closed)
             }
         }
     }
 
-    pub(crate) fn live(&self) -> Result<&Arc<Live>, CallError> {
+    pub(crate) fn live(&self) -> Result<&Arc<LiveSession>, CallError> {
         if self.inner.state.is_closed() {
             return Err(CallError::Closed);
         }
@@ -105,15 +109,15 @@ impl ClientSession {
     /// # Errors
     /// When it is not open.
     pub fn terms(&self) -> Result<&SessionInfo, CallError> {
-        Ok(&self.live()?.terms)
+        Ok(&self.live()?.info)
     }
 
     /// What this session found out about the server, for the next one to open faster with.
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn verdict(&self) -> Result<EraHint, CallError> {
-        Ok(self.live()?.dialect.verdict())
+    pub fn era_hint(&self) -> Result<EraHint, CallError> {
+        Ok(self.live()?.dialect.era_hint())
     }
 
     /// How the session is.
@@ -234,14 +238,14 @@ impl ClientSession {
         arguments: impl IntoIterator<Item = (K, V)>,
     ) -> Result<GetPromptResult, CallError> {
         let live = self.live()?;
-        live.offers(live.terms.capabilities.prompts.is_some(), "prompts")?;
+        live.offers(live.info.capabilities.prompts.is_some(), "prompts")?;
         let arguments: OrderedMap<String> =
             arguments.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         let name = name.into();
         let mut params = GetPromptParams::new(name.as_str());
         params.arguments = (!arguments.is_empty()).then_some(arguments);
         let params = Raw::encode(&params)?;
-        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits().read);
+        let call = ClientCall::new("prompts/get", params.as_str()).about(&name).within(live.limits().read);
         decode("prompts/get", &live.call(call).await?)
     }
 
@@ -252,10 +256,11 @@ impl ClientSession {
     pub async fn complete(&self, mut params: CompleteParams) -> Result<CompleteResult, CallError> {
         let live = self.live()?;
         let meta = params.meta.take();
-        let offered = live.terms.capabilities.completions.is_some() || !live.dialect.guards_completion();
+        let offered =
+            live.info.capabilities.completions.is_some() || !live.dialect.has_completions_capability();
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
-        let mut call = Call::new("completion/complete", params.as_str()).within(live.limits().complete);
+        let mut call = ClientCall::new("completion/complete", params.as_str()).within(live.limits().complete);
         call.meta = meta.as_ref();
         decode("completion/complete", &live.call(call).await?)
     }
@@ -296,7 +301,9 @@ impl ClientSession {
     /// When it is not.
     pub async fn ping(&self) -> Result<(), CallError> {
         let live = self.live()?;
-        live.call(Call::new(live.dialect.liveness(), "{}").within(live.limits().read)).await.map(drop)
+        live.call(ClientCall::new(live.dialect.ping_method(), "{}").within(live.limits().read))
+            .await
+            .map(drop)
     }
 
     /// Sets the least level of log messages the server should send.
@@ -305,10 +312,10 @@ impl ClientSession {
     /// When the server does not offer logging, or the connection fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), CallError> {
         let live = self.live()?;
-        live.offers(live.terms.capabilities.logging.is_some(), "logging")?;
+        live.offers(live.info.capabilities.logging.is_some(), "logging")?;
         let Some(method) = live.dialect.set_log_level(level) else { return Ok(()) };
         let params = Raw::encode(&SetLevelParams::new(level))?;
-        live.call(Call::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
+        live.call(ClientCall::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
     }
 
     /// Sets the roots that this session answers for, and tells the server where it wants to know.
@@ -318,7 +325,7 @@ impl ClientSession {
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<(), CallError> {
         let live = self.live()?;
         *live.roots.lock() = roots.into();
-        if live.dialect.tells_roots() && self.inner.opening.legacy_capabilities.roots.is_some() {
+        if live.dialect.announces_roots() && self.inner.config.legacy_capabilities.roots.is_some() {
             live.link.post(Post::Note { method: "notifications/roots/list_changed", params: None })?;
         }
         Ok(())
@@ -330,7 +337,7 @@ impl ClientSession {
     /// # Errors
     /// When the session is not open.
     pub fn changes(&self) -> Result<ChangeStream, CallError> {
-        Ok(ChangeStream { lane: self.live()?.changes.subscribe() })
+        Ok(ChangeStream { receiver: self.live()?.changes.subscribe() })
     }
 
     /// Listens for changes of lists and resources. Drop what it returns to stop.
@@ -353,7 +360,7 @@ impl ClientSession {
 
     /// Ends the session in order, and says how the server ended. Calls under way end as closed.
     pub async fn close(&self) -> CloseOutcome {
-        self.close_within(self.inner.opening.limits.close).await
+        self.close_within(self.inner.config.limits.close).await
     }
 
     /// Ends the session within this time.
@@ -372,7 +379,7 @@ impl ClientSession {
     pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
-            Some(live) => live.link.close_detached(self.inner.opening.limits.close).await,
+            Some(live) => live.link.close_detached(self.inner.config.limits.close).await,
             None => CloseOutcome::Left,
         };
         self.inner.stop();
@@ -382,7 +389,7 @@ impl ClientSession {
 
 impl Inner {
     /// What became of the opening, if there was one.
-    fn opened(&self) -> Option<Result<(), CallError>> {
+    fn open_result(&self) -> Option<Result<(), CallError>> {
         match self.state.get() {
             State::Closed => Some(Err(CallError::Closed)),
             _ if self.live.get().is_some() => Some(Ok(())),
@@ -391,60 +398,64 @@ impl Inner {
         }
     }
 
-    fn climbed(&self, climbed: Result<Opened, CallError>, ids: AtomicI64) -> Result<(), NotOpen> {
-        match climbed {
+    fn finish_open(
+        &self,
+        opened: Result<NegotiatedSession, CallError>,
+        ids: AtomicI64,
+    ) -> Result<(), OpenError> {
+        match opened {
             Ok(opened) => self.go_live(opened, ids),
             Err(error) => {
-                let is_new = |state: &State| matches!(state, State::Created);
-                self.state.change(is_new, State::Failed(error.clone()));
-                Err(NotOpen::Failed(error))
+                let is_created = |state: &State| matches!(state, State::Created);
+                self.state.change(is_created, State::Failed(error.clone()));
+                Err(OpenError::Failed(error))
             }
         }
     }
 
-    fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), NotOpen> {
-        let Opened { link, dialect, terms, inbound, stash } = opened;
-        let live = Arc::new(Live {
+    fn go_live(&self, opened: NegotiatedSession, ids: AtomicI64) -> Result<(), OpenError> {
+        let NegotiatedSession { link, dialect, info, inbound, early } = opened;
+        let live = Arc::new(LiveSession {
             link,
             dialect,
-            terms: *terms,
+            info: *info,
             ids,
-            opening: Arc::clone(&self.opening),
+            config: Arc::clone(&self.config),
             clock: Clock::default(),
-            alarms: Alarms::default(),
-            answers: Arc::clone(&self.answers),
-            answering: Answering::default(),
-            roots: Mutex::new(self.opening.roots.clone()),
-            tools: Shelf::default(),
-            prompts: Shelf::default(),
-            resources: Shelf::default(),
-            templates: Shelf::default(),
+            timers: TimerPool::default(),
+            handler: Arc::clone(&self.handler),
+            upcall_tasks: UpcallTasks::default(),
+            roots: Mutex::new(self.config.roots.clone()),
+            tools: ListCache::default(),
+            prompts: ListCache::default(),
+            resources: ListCache::default(),
+            templates: ListCache::default(),
             cache: Cache::default(),
             changes: Hub::new(),
-            subscribed: Mutex::default(),
-            heard_lists: Mutex::default(),
+            subscription_counts: Mutex::default(),
+            listener_counts: Mutex::default(),
             state: Arc::clone(&self.state),
         });
         if let Some(inbound) = inbound {
-            let attending = spawn(Box::pin(upcalls::attend(Arc::downgrade(&live), inbound, stash)));
-            *self.attendant.lock() = Some(attending);
+            let task = spawn(Box::pin(upcalls::handle_inbound(Arc::downgrade(&live), inbound, early)));
+            *self.inbound_task.lock() = Some(task);
         }
         let link = Arc::clone(&live.link);
         let was_open = self.live.set(live).is_err();
         debug_assert!(!was_open, "opened by one caller at a time");
         // It may have been closed while it was being opened.
         let is_ready = self.state.change(|state| matches!(state, State::Created), State::Ready);
-        if is_ready { Ok(()) } else { Err(NotOpen::Closed(link)) }
+        if is_ready { Ok(()) } else { Err(OpenError::Closed(link)) }
     }
 
     /// Stops hearing and answering the server.
     fn stop(&self) {
-        if let Some(attendant) = self.attendant.lock().take() {
-            attendant.abort();
+        if let Some(inbound_task) = self.inbound_task.lock().take() {
+            inbound_task.abort();
         }
         if let Some(live) = self.live.get() {
             live.changes.close();
-            live.answering.give_up();
+            live.upcall_tasks.abort_all();
         }
     }
 }
@@ -457,7 +468,7 @@ impl Drop for Inner {
 
 /// Boxed, once: else everything a list takes would be made again wherever one is asked for. Only tools are asked for by
 /// almost every client; the code of the others is made in the crates that want them.
-macro_rules! listed {
+macro_rules! list_methods {
     ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {
             $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<List<$entry>>, CallError>> {
@@ -470,7 +481,7 @@ macro_rules! listed {
     };
 }
 
-listed! {
+list_methods! {
     tools: tools, TOOLS => Tool;
     #[inline]
     resources: resources, RESOURCES => Resource;

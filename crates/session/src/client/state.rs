@@ -23,16 +23,16 @@ pub enum State {
 
 /// The state of one session, and whoever watches it.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct StateCell {
     // Held for a look or a change, never across an await nor while those who watch are told.
     state: Mutex<State>,
     /// Made for the first who watches: few do, and it is larger than most of what a session holds.
-    watched: OnceLock<watch::Sender<State>>,
+    sender: OnceLock<watch::Sender<State>>,
 }
 
-impl Standing {
+impl StateCell {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(State::Created), watched: OnceLock::new() }
+        Self { state: Mutex::new(State::Created), sender: OnceLock::new() }
     }
 
     pub(crate) fn get(&self) -> State {
@@ -54,11 +54,11 @@ impl Standing {
             return false;
         }
         *state = to;
-        let watched = self.watched.get();
+        let sender = self.sender.get();
         drop(state);
-        if let Some(watched) = watched {
+        if let Some(sender) = sender {
             // Looked at anew: of two changes at once the last counts, whichever is told first.
-            watched.send_modify(|seen| *seen = self.get());
+            sender.send_modify(|seen| *seen = self.get());
         }
         true
     }
@@ -66,7 +66,7 @@ impl Standing {
     pub(crate) fn watch(&self) -> watch::Receiver<State> {
         // Under the lock, so that no change goes by between the look and the making.
         let state = self.state.lock();
-        self.watched.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
+        self.sender.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
     }
 }
 
@@ -75,16 +75,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_watches_late_sees_what_is_and_what_comes() {
-        let standing = Standing::new();
-        assert!(standing.change(|state| matches!(state, State::Created), State::Ready));
-        let mut seen = standing.watch();
+    fn a_late_watcher_sees_the_current_state_and_later_changes() {
+        let cell = StateCell::new();
+        assert!(cell.change(|state| matches!(state, State::Created), State::Ready));
+        let mut seen = cell.watch();
         assert!(matches!(*seen.borrow_and_update(), State::Ready));
-        assert!(!standing.change(|state| matches!(state, State::Created), State::Closed));
+        assert!(!cell.change(|state| matches!(state, State::Created), State::Closed));
         assert!(!seen.has_changed().unwrap());
-        assert!(standing.change(|_| true, State::Closed));
-        assert!(matches!(*seen.borrow_and_update(), State::Closed) && standing.is_closed());
-        drop(standing);
+        assert!(cell.change(|_| true, State::Closed));
+        assert!(matches!(*seen.borrow_and_update(), State::Closed) && cell.is_closed());
+        drop(cell);
         assert!(seen.has_changed().is_err());
     }
 }

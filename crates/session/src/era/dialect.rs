@@ -2,14 +2,14 @@
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::era::{EraHint, TaskWays, legacy, modern};
+use crate::era::{EraHint, TaskProtocol, legacy, modern};
 use crate::request::CallError;
 
 /// How this session speaks.
 #[derive(Debug)]
 pub(crate) enum ClientDialect {
-    Legacy(legacy::Client),
-    Modern(modern::Client),
+    Legacy(legacy::LegacyClient),
+    Modern(modern::ModernClient),
 }
 
 /// What rides along with the parameters of one request.
@@ -32,7 +32,7 @@ pub(crate) struct Round {
 
 /// What a result turned out to be.
 #[derive(Debug)]
-pub(crate) enum Settled {
+pub(crate) enum ResultKind {
     /// The result.
     Done(Raw),
     /// The server wants input first.
@@ -50,15 +50,15 @@ pub(crate) struct TaskTicket {
 
 impl ClientDialect {
     /// Completes the parameters of a request where they stand. `params` is the text of an object without `_meta`.
-    pub(crate) fn dress(&self, params: &mut String, extras: &Extras<'_>) -> Dressed {
+    pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
         match self {
-            Self::Legacy(_) => legacy::dress(params, extras),
-            Self::Modern(modern) => modern.dress(params, extras),
+            Self::Legacy(_) => legacy::add_meta(params, extras),
+            Self::Modern(modern) => modern.add_meta(params, extras),
         }
     }
 
     /// The revision that every request says for itself, where it does.
-    pub(crate) fn says_revision(&self) -> Option<&'static str> {
+    pub(crate) fn revision_per_request(&self) -> Option<&'static str> {
         match self {
             Self::Legacy(_) => None,
             Self::Modern(modern) => Some(modern.revision()),
@@ -66,15 +66,20 @@ impl ClientDialect {
     }
 
     /// Says what a result is. `method` is what was asked.
-    pub(crate) fn settle(&self, method: &str, result: Raw, as_task: bool) -> Result<Settled, CallError> {
+    pub(crate) fn classify_result(
+        &self,
+        method: &str,
+        result: Raw,
+        as_task: bool,
+    ) -> Result<ResultKind, CallError> {
         match self {
-            Self::Legacy(_) => Ok(legacy::settle(result, as_task)),
-            Self::Modern(modern) => modern.settle(method, result),
+            Self::Legacy(_) => Ok(legacy::classify_result(result, as_task)),
+            Self::Modern(modern) => modern.classify_result(method, result),
         }
     }
 
     /// Whether a request of the server is in order at all.
-    pub(crate) fn may_be_asked(&self) -> bool {
+    pub(crate) fn accepts_server_requests(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
             Self::Modern(_) => false,
@@ -93,7 +98,7 @@ impl ClientDialect {
     }
 
     /// What this session says about its server.
-    pub(crate) fn verdict(&self) -> EraHint {
+    pub(crate) fn era_hint(&self) -> EraHint {
         match self {
             Self::Legacy(_) => EraHint::Legacy,
             Self::Modern(_) => EraHint::Modern,
@@ -101,15 +106,15 @@ impl ClientDialect {
     }
 
     /// How this session hears of changes.
-    pub(crate) fn hearing(&self) -> Hearing {
+    pub(crate) fn change_delivery(&self) -> ChangeDelivery {
         match self {
-            Self::Legacy(_) => Hearing::Standing,
-            Self::Modern(_) => Hearing::OnRequest,
+            Self::Legacy(_) => ChangeDelivery::Unsolicited,
+            Self::Modern(_) => ChangeDelivery::OnRequest,
         }
     }
 
     /// The method that asks whether the server is alive.
-    pub(crate) fn liveness(&self) -> &'static str {
+    pub(crate) fn ping_method(&self) -> &'static str {
         match self {
             Self::Legacy(_) => "ping",
             Self::Modern(_) => "server/discover",
@@ -117,7 +122,7 @@ impl ClientDialect {
     }
 
     /// Whether the server is told when the roots change.
-    pub(crate) fn tells_roots(&self) -> bool {
+    pub(crate) fn announces_roots(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
             Self::Modern(_) => false,
@@ -125,15 +130,15 @@ impl ClientDialect {
     }
 
     /// How tasks are followed here.
-    pub(crate) fn task_ways(&self) -> TaskWays {
+    pub(crate) fn task_protocol(&self) -> TaskProtocol {
         match self {
-            Self::Legacy(_) => TaskWays::Core,
-            Self::Modern(_) => TaskWays::Extension,
+            Self::Legacy(_) => TaskProtocol::Core,
+            Self::Modern(_) => TaskProtocol::Extension,
         }
     }
 
     /// Whether the capability that guards this method exists in the revision spoken.
-    pub(crate) fn guards_completion(&self) -> bool {
+    pub(crate) fn has_completions_capability(&self) -> bool {
         match self {
             Self::Legacy(legacy) => legacy.revision > Revision::V2024_11_05,
             Self::Modern(_) => true,
@@ -143,18 +148,18 @@ impl ClientDialect {
 
 /// How a session hears of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hearing {
+pub(crate) enum ChangeDelivery {
     /// The server tells without being asked, and is asked for each resource.
-    Standing,
+    Unsolicited,
     /// The server tells who listens.
     OnRequest,
 }
 
 /// Where the parameters ended before they were completed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dressed(usize);
+pub(crate) struct SplicePoint(usize);
 
-impl Dressed {
+impl SplicePoint {
     /// Makes them what they were, to be completed anew.
     pub(crate) fn undo(self, params: &mut String) {
         params.truncate(self.0);
@@ -163,13 +168,13 @@ impl Dressed {
 }
 
 /// Appends `,"_meta":{…}` and the members of a round to the text of an object.
-pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) -> Dressed {
+pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) -> SplicePoint {
     let inner = out.trim_end().strip_suffix('}').map_or(0, str::len);
     out.truncate(inner);
     if inner == 0 {
         out.push('{');
     }
-    let bare = Dressed(out.len());
+    let bare = SplicePoint(out.len());
     let mut comma = !out.trim_end().ends_with('{');
     out.reserve(stamp.map_or(0, str::len) + 64);
     if let Some(round) = extras.round {
@@ -235,9 +240,9 @@ mod tests {
     fn meta_and_rounds_are_spliced_into_the_text() {
         let spliced = |body: &str, stamp, extras: &Extras<'_>| {
             let mut text = body.to_owned();
-            let dressed = splice(&mut text, stamp, extras);
+            let splice_point = splice(&mut text, stamp, extras);
             let whole = text.clone();
-            dressed.undo(&mut text);
+            splice_point.undo(&mut text);
             assert_eq!(text, body, "and out of it again");
             whole
         };

@@ -3,7 +3,7 @@
 use switchboard_protocol::Revision;
 
 /// The methods whose result may be a question.
-pub(crate) fn may_ask(method: &str) -> bool {
+pub(crate) fn may_require_input(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 

@@ -76,7 +76,7 @@ impl OpeningPolicy {
     }
 
     /// For a session that is open already.
-    pub(crate) fn again(&self) -> RpcError {
+    pub(crate) fn already_initialized_error(&self) -> RpcError {
         if self.once {
             RpcError::invalid_params("Already initialized: a session is opened once")
         } else {
@@ -85,7 +85,7 @@ impl OpeningPolicy {
     }
 
     /// For a request that comes before `initialize`.
-    pub(crate) fn early(&self) -> RpcError {
+    pub(crate) fn not_initialized_error(&self) -> RpcError {
         RpcError::new(self.too_early, "Not initialized: send initialize first")
     }
 
@@ -93,8 +93,8 @@ impl OpeningPolicy {
     ///
     /// # Errors
     /// What the client is told when there is none.
-    pub(crate) fn agree(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
-        let offer = server.offer.legacy();
+    pub(crate) fn negotiate(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
+        let offer = server.revisions.legacy();
         match self.version {
             VersionPolicy::Negotiate => {
                 let wanted = offer.iter().copied().find(|revision| revision.as_str() == named);

@@ -13,7 +13,7 @@ pub(crate) struct ServerProfile {
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) instructions: Option<String>,
-    pub(crate) offer: RevisionPolicy,
+    pub(crate) revisions: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
     /// How long clients may keep lists and resources that do not say so themselves.
     pub(crate) hints: CacheHints,

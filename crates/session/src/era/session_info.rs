@@ -34,12 +34,12 @@ pub enum RevisionPolicy {
     /// This revision and no other.
     Only(Revision),
     /// These revisions, the preferred ones first.
-    Listed(Listed),
+    Listed(RevisionList),
 }
 
 /// Some revisions, in order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed([Option<Revision>; Revision::ALL.len()]);
+pub struct RevisionList([Option<Revision>; Revision::ALL.len()]);
 
 impl RevisionPolicy {
     /// The revisions of these names, the preferred ones first: a client that names one that is not among them is offered
@@ -59,7 +59,7 @@ impl RevisionPolicy {
                 *free = Some(revision);
             }
         }
-        Ok(if listed[0].is_none() { Self::Any } else { Self::Listed(Listed(listed)) })
+        Ok(if listed[0].is_none() { Self::Any } else { Self::Listed(RevisionList(listed)) })
     }
 
     /// The revisions of the modern era in this offer, the preferred ones first: the newest unless listed.
@@ -92,13 +92,15 @@ impl RevisionPolicy {
             Self::ModernOnly => revision.era() == Modern,
             Self::LegacyOnly => revision.era() == Legacy,
             Self::Only(only) => revision == only,
-            Self::Listed(Listed(listed)) => listed.contains(&Some(revision)),
+            Self::Listed(RevisionList(listed)) => listed.contains(&Some(revision)),
         }
     }
 
     fn of_era(self, era: switchboard_protocol::Era) -> Vec<Revision> {
         match self {
-            Self::Listed(Listed(listed)) => listed.into_iter().flatten().filter(|r| r.era() == era).collect(),
+            Self::Listed(RevisionList(listed)) => {
+                listed.into_iter().flatten().filter(|r| r.era() == era).collect()
+            }
             _ => Revision::ALL.into_iter().rev().filter(|r| r.era() == era && self.has(*r)).collect(),
         }
     }

@@ -9,26 +9,28 @@ use std::sync::Arc;
 use switchboard_protocol::jsonrpc::{Notification, Request};
 use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
-use crate::era::serving::tells;
-use crate::era::{Classified, Look, News, is_modern_name, look};
+use crate::era::serving::wants_change;
+use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
 use crate::request::ReplyChannel;
 use crate::server::Server;
 use crate::server::answer::{Answered, answer};
-use crate::server::publish::{Hears, Registered};
+use crate::server::publish::{ChangeListener, ListenerGuard};
 
 pub use crate::era::serving::ServerSession;
 
 /// The class of a request by what it says of itself: in a session, or standing alone in a revision.
 #[derive(Debug)]
-pub struct MessageClass(Look);
+pub struct MessageClass(ClassifiedRequest);
 
 impl MessageClass {
     /// Nothing when it belongs to a session. Else it stands alone, in the version it says; the error names what it
     /// fails to say.
     pub fn alone(&self) -> Option<Result<&str, &RpcError>> {
         match &self.0.era {
-            Classified::Legacy => None,
-            Classified::Modern(stated) => Some(stated.as_ref().map(|stated| stated.version.as_str())),
+            MessageEra::Legacy => None,
+            MessageEra::Modern(client_meta) => {
+                Some(client_meta.as_ref().map(|client_meta| client_meta.version.as_str()))
+            }
         }
     }
 }
@@ -41,7 +43,7 @@ pub fn stands_alone(version: &str) -> bool {
 
 /// The subscription of a session to the changes of a server: it is told of them until this is dropped.
 pub struct ChangeSubscription {
-    _registered: Registered,
+    _guard: ListenerGuard,
 }
 
 impl std::fmt::Debug for ChangeSubscription {
@@ -52,8 +54,8 @@ impl std::fmt::Debug for ChangeSubscription {
 
 impl Server {
     /// What a request says of itself.
-    pub fn look(&self, request: &Request) -> MessageClass {
-        MessageClass(look(request, &self.last_stated))
+    pub fn classify(&self, request: &Request) -> MessageClass {
+        MessageClass(classify(request, &self.client_metas))
     }
 
     /// Answers one request that was looked at. `session` is what the connection remembers; a request that stands alone
@@ -63,9 +65,9 @@ impl Server {
         session: &Arc<ServerSession>,
         request: Request,
         class: MessageClass,
-        back: Arc<dyn ReplyChannel>,
+        channel: Arc<dyn ReplyChannel>,
     ) -> Answered {
-        answer(self, session, request, class.0, back)
+        answer(self, session, request, class.0, channel)
     }
 
     /// Hears a notification of a client that concerns no request.
@@ -91,8 +93,8 @@ impl Server {
     }
 
     /// Whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn ReplyChannel) -> Result<(), RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, back.caller())))
+    pub(crate) fn may_subscribe(&self, uri: &str, channel: &dyn ReplyChannel) -> Result<(), RpcError> {
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, channel.caller())))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
@@ -125,41 +127,41 @@ impl Server {
 
     /// Whether sessions are served at all.
     pub fn keeps_sessions(&self) -> bool {
-        !self.profile().offer.legacy().is_empty()
+        !self.profile().revisions.legacy().is_empty()
     }
 
     /// Whether a version is served.
     pub fn speaks(&self, version: &str) -> bool {
-        self.profile().offer.all().iter().any(|revision| revision.as_str() == version)
+        self.profile().revisions.all().iter().any(|revision| revision.as_str() == version)
     }
 
     /// Tells a session of changes from now on, through `back`.
     pub fn subscribe_session(
         self: &Arc<Self>,
         session: &Arc<ServerSession>,
-        back: Arc<dyn ReplyChannel>,
+        channel: Arc<dyn ReplyChannel>,
     ) -> ChangeSubscription {
         session.attach(self.observer());
-        let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
-        ChangeSubscription { _registered: self.publisher.register(Arc::new(listener)) }
+        let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), channel };
+        ChangeSubscription { _guard: self.publisher.register(Arc::new(listener)) }
     }
 }
 
 struct SessionListener {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
 }
 
-impl Hears for SessionListener {
-    fn hear(&self, news: &News) {
-        if !tells(&self.session, self.server.profile(), news) {
+impl ChangeListener for SessionListener {
+    fn on_change(&self, change: &ServerChange) {
+        if !wants_change(&self.session, self.server.profile(), change) {
             return;
         }
-        let params = match news {
-            News::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+        let params = match change {
+            ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
             _ => None,
         };
-        self.back.note(news.method(), params.as_ref());
+        self.channel.note(change.method(), params.as_ref());
     }
 }

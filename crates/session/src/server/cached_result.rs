@@ -28,14 +28,14 @@ pub struct CachedResult(Arc<Inner>);
 struct Inner {
     result: ServerResult,
     /// What was written, for which server and revision.
-    written: Mutex<Vec<(Mark, Revision, Raw)>>,
+    encoded: Mutex<Vec<(ServerId, Revision, Raw)>>,
 }
 
 /// Which server writes: each puts its own name under what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark(u64);
+pub(crate) struct ServerId(u64);
 
-impl Mark {
+impl ServerId {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -43,12 +43,12 @@ impl Mark {
 }
 
 /// Texts kept of one result; beyond these it is written anew.
-const MOST: usize = 8;
+const MAX_TEXTS: usize = 8;
 
 impl CachedResult {
     /// Keeps this result.
     pub fn new(result: impl Into<ServerResult>) -> Self {
-        Self(Arc::new(Inner { result: result.into(), written: Mutex::default() }))
+        Self(Arc::new(Inner { result: result.into(), encoded: Mutex::default() }))
     }
 
     /// The result.
@@ -56,16 +56,16 @@ impl CachedResult {
         &self.0.result
     }
 
-    pub(crate) fn seal(&self, server: &Server, era: &RequestEra) -> Result<Raw, RpcError> {
-        let (mark, revision) = (server.mark(), era.revision());
-        let known = |(by, of, _): &&(Mark, Revision, Raw)| *by == mark && *of == revision;
-        if let Some((_, _, text)) = self.0.written.lock().iter().find(known) {
+    pub(crate) fn encode(&self, server: &Server, era: &RequestEra) -> Result<Raw, RpcError> {
+        let (id, revision) = (server.id(), era.revision());
+        let is_match = |(by, of, _): &&(ServerId, Revision, Raw)| *by == id && *of == revision;
+        if let Some((_, _, text)) = self.0.encoded.lock().iter().find(is_match) {
             return Ok(text.clone());
         }
-        let text = era.seal(server.profile(), Ok(self.0.result.clone()))?.settled();
-        let mut written = self.0.written.lock();
-        if written.len() < MOST && written.iter().find(known).is_none() {
-            written.push((mark, revision, text.clone()));
+        let text = era.encode_reply(server.profile(), Ok(self.0.result.clone()))?.settled();
+        let mut encoded = self.0.encoded.lock();
+        if encoded.len() < MAX_TEXTS && encoded.iter().find(is_match).is_none() {
+            encoded.push((id, revision, text.clone()));
         }
         Ok(text)
     }

@@ -40,9 +40,9 @@ struct Wakers {
 }
 
 /// The work may outlive its request, if it wishes.
-const MAY: u8 = 1;
+const ALLOWED: u8 = 1;
 /// It wishes to.
-const WISHES: u8 = 2;
+const REQUESTED: u8 = 2;
 
 impl Detachment {
     pub(crate) fn asks(&self) -> Option<&Arc<dyn Asks>> {
@@ -69,14 +69,14 @@ impl RequestContext {
     /// [`Self::poll_detach_request`] whenever the work waits.
     pub fn allow_detach(&self) {
         let (before, ordering) = (0, Ordering::AcqRel);
-        let _ = self.detachment().stage.compare_exchange(before, MAY, ordering, Ordering::Acquire);
+        let _ = self.detachment().stage.compare_exchange(before, ALLOWED, ordering, Ordering::Acquire);
     }
 
     /// Ready when the work waits to be detached. Wakes the task when that changes: the work may be polled elsewhere, e.g. on
     /// a thread of its own.
     pub fn poll_detach_request(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut wakers = self.detachment().wakers.lock();
-        if self.detachment().stage.load(Ordering::Acquire) == WISHES && !self.is_detached() {
+        if self.detachment().stage.load(Ordering::Acquire) == REQUESTED && !self.is_detached() {
             return Poll::Ready(());
         }
         wakers.runner = Some(cx.waker().clone());
@@ -90,7 +90,7 @@ impl RequestContext {
             return true;
         }
         let (ordering, failed) = (Ordering::AcqRel, Ordering::Acquire);
-        if self.detachment().stage.compare_exchange(MAY, WISHES, ordering, failed).is_err() {
+        if self.detachment().stage.compare_exchange(ALLOWED, REQUESTED, ordering, failed).is_err() {
             return false;
         }
         let runner = self.detachment().wakers.lock().runner.take();

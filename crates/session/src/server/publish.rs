@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::DetailedTask;
 use tokio::sync::watch;
 
-use crate::era::News;
+use crate::era::ServerChange;
 
 /// Announces changes to every connection of a server.
 #[derive(Clone)]
@@ -17,41 +17,41 @@ pub struct Publisher {
 }
 
 struct Inner {
-    listeners: Mutex<HashMap<u64, Arc<dyn Hears>>>,
+    listeners: Mutex<HashMap<u64, Arc<dyn ChangeListener>>>,
     next: AtomicU64,
     /// Goes up whenever all subscriptions end.
     ended: watch::Sender<u64>,
 }
 
 /// One who listens.
-pub(crate) trait Hears: Send + Sync {
-    fn hear(&self, news: &News);
+pub(crate) trait ChangeListener: Send + Sync {
+    fn on_change(&self, change: &ServerChange);
 }
 
 impl Publisher {
     /// The list of tools is another.
     pub fn tools_changed(&self) {
-        self.publish(&News::Tools);
+        self.publish(&ServerChange::Tools);
     }
 
     /// The list of prompts is another.
     pub fn prompts_changed(&self) {
-        self.publish(&News::Prompts);
+        self.publish(&ServerChange::Prompts);
     }
 
     /// The list of resources or templates is another.
     pub fn resources_changed(&self) {
-        self.publish(&News::Resources);
+        self.publish(&ServerChange::Resources);
     }
 
     /// A resource has changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
-        self.publish(&News::Resource(uri.into()));
+        self.publish(&ServerChange::Resource(uri.into()));
     }
 
     /// A task has changed: told to those who listen for its id (the tasks extension).
     pub fn task_changed(&self, task: DetailedTask) {
-        self.publish(&News::Task(Box::new(task)));
+        self.publish(&ServerChange::Task(Box::new(task)));
     }
 
     /// Ends every subscription in order: clients are told.
@@ -59,26 +59,30 @@ impl Publisher {
         self.inner.ended.send_modify(|times| *times += 1);
     }
 
-    fn publish(&self, news: &News) {
+    fn publish(&self, change: &ServerChange) {
         // Out of the lock before anybody hears: hearing puts frames and may take its time.
         let listeners: Vec<_> = self.inner.listeners.lock().values().cloned().collect();
-        listeners.iter().for_each(|listener| listener.hear(news));
+        listeners.iter().for_each(|listener| listener.on_change(change));
     }
 
     /// Registers a listener until the guard is dropped.
-    pub(crate) fn register(&self, listener: Arc<dyn Hears>) -> Registered {
+    pub(crate) fn register(&self, listener: Arc<dyn ChangeListener>) -> ListenerGuard {
         self.register_after(listener, || {})
     }
 
     /// Registers a listener; `first` happens before anything is published to it, and nothing is missed after it.
-    pub(crate) fn register_after(&self, listener: Arc<dyn Hears>, first: impl FnOnce()) -> Registered {
+    pub(crate) fn register_after(
+        &self,
+        listener: Arc<dyn ChangeListener>,
+        first: impl FnOnce(),
+    ) -> ListenerGuard {
         let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
         // Under the lock on purpose: a publication waits until the listener is there.
         let mut listeners = self.inner.listeners.lock();
         first();
         listeners.insert(key, listener);
         drop(listeners);
-        Registered { inner: Arc::downgrade(&self.inner), key }
+        ListenerGuard { inner: Arc::downgrade(&self.inner), key }
     }
 
     /// Changes when the subscriptions of now are to end.
@@ -101,12 +105,12 @@ impl std::fmt::Debug for Publisher {
 }
 
 /// A listener's place; dropping it gives it up.
-pub(crate) struct Registered {
+pub(crate) struct ListenerGuard {
     inner: Weak<Inner>,
     key: u64,
 }
 
-impl Drop for Registered {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
             inner.listeners.lock().remove(&self.key);

@@ -13,7 +13,7 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::era::serving::{RequestEra, TaskWays};
+use crate::era::serving::{RequestEra, TaskProtocol};
 use crate::era::{Questions, is_extension_note};
 use crate::request::{AskError, Caller, Cancel, ReplyChannel};
 use crate::server::detach::Detachment;
@@ -29,7 +29,7 @@ struct Inner {
     era: RequestEra,
     questions: Questions,
     progress_token: Option<RequestId>,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
     cancel: Arc<Cancel>,
     progress: Mutex<ProgressState>,
     may_ask: bool,
@@ -47,7 +47,7 @@ struct ProgressState {
 }
 
 /// Whether a request may ask, and how long the client may take to answer.
-pub(crate) struct Asking {
+pub(crate) struct ContextOptions {
     pub(crate) may_ask: bool,
     pub(crate) ask_within: Duration,
     /// Whether the server declares that it logs.
@@ -64,18 +64,18 @@ impl RequestContext {
         id: RequestId,
         era: RequestEra,
         progress_token: Option<RequestId>,
-        back: Arc<dyn ReplyChannel>,
-        asking: Asking,
+        channel: Arc<dyn ReplyChannel>,
+        options: ContextOptions,
         questions: Questions,
     ) -> Self {
-        let Asking { may_ask, ask_within, logs, of_extension } = asking;
+        let ContextOptions { may_ask, ask_within, logs, of_extension } = options;
         let progress = Mutex::new(ProgressState { last: f64::NEG_INFINITY, at: None, is_own: false });
         let inner = Inner {
             id,
             era,
             questions,
             progress_token,
-            back,
+            channel,
             cancel: Arc::default(),
             progress,
             may_ask,
@@ -122,7 +122,7 @@ impl RequestContext {
 
     /// On whose behalf the request is made, where the binding found that out.
     pub fn caller(&self) -> Option<&Caller> {
-        self.inner.back.caller()
+        self.inner.channel.caller()
     }
 
     /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
@@ -132,8 +132,8 @@ impl RequestContext {
     }
 
     /// How work that outlives its request is followed in the revision of this one, where it can be.
-    pub fn task_ways(&self) -> Option<TaskWays> {
-        self.inner.era.task_ways()
+    pub fn task_protocol(&self) -> Option<TaskProtocol> {
+        self.inner.era.task_protocol()
     }
 
     /// Whether the request may use an extension: it must have declared it.
@@ -151,7 +151,7 @@ impl RequestContext {
 
     /// What the binding knows of the request beside its message, by its type.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.inner.back.extension(TypeId::of::<T>())?.downcast_ref()
+        self.inner.channel.extension(TypeId::of::<T>())?.downcast_ref()
     }
 
     /// What the client declared it can be asked.
@@ -176,13 +176,13 @@ impl RequestContext {
     fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(token) = &self.inner.progress_token else { return };
         {
-            let mut told = self.inner.progress.lock();
-            let soon = told.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
+            let mut state = self.inner.progress.lock();
+            let is_too_soon = state.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
             let is_end = total.is_some_and(|total| progress >= total);
-            if progress.is_nan() || progress <= told.last || (soon && !is_end) {
+            if progress.is_nan() || progress <= state.last || (is_too_soon && !is_end) {
                 return;
             }
-            (told.last, told.at) = (progress, Some(Instant::now()));
+            (state.last, state.at) = (progress, Some(Instant::now()));
         }
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;
@@ -231,9 +231,9 @@ impl RequestContext {
 
     fn note(&self, method: &str, params: Option<&Raw>) {
         // A handler may run on for a moment on another thread; nothing may be said for it any more.
-        let may = !self.is_detached() || self.inner.era.tells_after_the_answer();
+        let may = !self.is_detached() || self.inner.era.allows_notes_after_answer();
         if may && !self.is_cancelled() {
-            self.inner.back.note(method, params);
+            self.inner.channel.note(method, params);
         }
     }
 
@@ -280,11 +280,11 @@ impl RequestContext {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let Inner { era, back, questions, .. } = &*self.inner;
+        let Inner { era, channel, questions, .. } = &*self.inner;
         let asking = async {
             match self.inner.detachment.asks() {
-                Some(asks) => asks.ask(key, era.askable(request)?).await,
-                None => era.ask(&**back, questions, key, request).await,
+                Some(asks) => asks.ask(key, era.check_question(request)?).await,
+                None => era.ask(&**channel, questions, key, request).await,
             }
         };
         let answer =
@@ -297,7 +297,7 @@ impl RequestContext {
     /// # Errors
     /// When the revision has no such request, the client did not declare it, or its answer is none.
     pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
-        let asking = self.inner.era.request(&*self.inner.back, method, params);
+        let asking = self.inner.era.request(&*self.inner.channel, method, params);
         tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
     }
 
@@ -321,7 +321,7 @@ impl RequestContext {
 
     /// Whether [`Self::notify`] sends a notification of this name.
     pub fn may_notify(&self, method: &str) -> bool {
-        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.may_tell(method)
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.allows_message(method)
     }
 
     /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
@@ -333,13 +333,14 @@ impl RequestContext {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, E>>,
     {
-        if let Some(kept) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached()) {
-            return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
+        if let Some(cached) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached())
+        {
+            return cached.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
         }
         match step().await {
             Ok(result) => {
-                let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
-                self.inner.era.remember(&self.inner.questions, key, kept);
+                let cached = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
+                self.inner.era.remember(&self.inner.questions, key, cached);
                 Ok(Ok(result))
             }
             Err(error) => Ok(Err(error)),
@@ -348,7 +349,7 @@ impl RequestContext {
 
     /// Whether the client is so slow to read that what it is told should wait.
     pub fn is_behind(&self) -> bool {
-        self.inner.back.is_behind()
+        self.inner.channel.is_behind()
     }
 
     /// Whether anybody still waits for the answer, or for what is told before it.
@@ -359,7 +360,7 @@ impl RequestContext {
     /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that
     /// takes long need not hold a connection.
     pub fn hang_up(&self, retry: Duration) {
-        self.inner.back.hang_up(retry);
+        self.inner.channel.hang_up(retry);
     }
 
     /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is

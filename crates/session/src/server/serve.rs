@@ -52,22 +52,22 @@ impl Server {
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
         let session = Arc::new(ServerSession::owned_by(extensions.get()));
-        let voice = Arc::new(Voice {
+        let channel = Arc::new(PipeReplyChannel {
             outbox: Arc::clone(&outbox),
             inflight: Arc::clone(&inflight),
             ids: AtomicI64::new(1),
             counters: Arc::clone(&counters),
-            most_waiting: limits.queued_bytes as u64,
+            max_waiting: limits.queued_bytes as u64,
             extensions,
         });
         let connection = Arc::new(Connection {
             server: Arc::clone(self),
             session,
-            voice,
+            channel,
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
         });
-        let _subscription = self.subscribe_session(&connection.session, connection.back());
+        let _subscription = self.subscribe_session(&connection.session, connection.reply_channel());
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
@@ -105,33 +105,33 @@ impl Drop for CancelAll {
 struct Connection {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    voice: Arc<Voice>,
+    channel: Arc<PipeReplyChannel>,
     /// Requests being answered.
-    running: Mutex<HashMap<RequestId, Running, foldhash::fast::RandomState>>,
+    running: Mutex<HashMap<RequestId, RunningRequest, foldhash::fast::RandomState>>,
     /// Told whenever a request is done.
     idle: tokio::sync::Notify,
 }
 
 /// How a connection is spoken on. It knows nothing of the server: work that outlives its request must not keep that.
-struct Voice {
+struct PipeReplyChannel {
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
     counters: Arc<Counters>,
     /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
     /// not read is not served.
-    most_waiting: u64,
+    max_waiting: u64,
     extensions: Extensions,
 }
 
-enum Running {
+enum RunningRequest {
     /// FramePart of a batch that is being looked at.
-    Here,
+    InBatch,
     /// A task of its own, with what tells its handler that it is over.
     Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
-impl Running {
+impl RunningRequest {
     fn abort(self) {
         if let Self::Task(task, cancel) = self {
             // First the word, which counts at once; the task is dropped when its thread gets to it.
@@ -142,8 +142,8 @@ impl Running {
 }
 
 impl Connection {
-    fn back(&self) -> Arc<dyn ReplyChannel> {
-        Arc::clone(&self.voice) as Arc<dyn ReplyChannel>
+    fn reply_channel(&self) -> Arc<dyn ReplyChannel> {
+        Arc::clone(&self.channel) as Arc<dyn ReplyChannel>
     }
 
     /// Whether a request may be answered now: not when its id is taken or there are too many.
@@ -161,21 +161,21 @@ impl Connection {
     }
 
     /// Enters a request that is not answered at once.
-    fn enter(&self, id: &RequestId) {
-        self.running.lock().insert(id.clone(), Running::Here);
+    fn register(&self, id: &RequestId) {
+        self.running.lock().insert(id.clone(), RunningRequest::InBatch);
     }
 
     /// Takes a request out; false when it was cancelled meanwhile.
-    fn leave(&self, id: &RequestId) -> bool {
-        let was_there = self.running.lock().remove(id).is_some();
+    fn unregister(&self, id: &RequestId) -> bool {
+        let was_running = self.running.lock().remove(id).is_some();
         self.idle.notify_waiters();
-        was_there
+        was_running
     }
 
     /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
-    fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
+    fn respond(&self, id: Option<&RequestId>, outcome: &Outcome) {
         // The client may be gone, and then nobody is left to tell.
-        let _ = put_answer(&self.voice.outbox, id, outcome.as_ref(), Flush::Promised);
+        let _ = put_answer(&self.channel.outbox, id, outcome.as_ref(), Flush::Promised);
     }
 
     /// Lets the client read the progress of a request by itself before the answer is put.
@@ -185,14 +185,14 @@ impl Connection {
     async fn separate_from_progress(&self, request: &Cancel) {
         let pause = PROGRESS_PAUSE.saturating_sub(request.since_progress().unwrap_or(PROGRESS_PAUSE));
         if !pause.is_zero() {
-            self.voice.outbox.flush_now();
+            self.channel.outbox.flush_now();
             tokio::time::sleep(pause).await;
         }
     }
 
     /// Answers from a task of its own.
-    fn put_later(&self, id: &RequestId, outcome: &Outcome) {
-        let _ = put_answer(&self.voice.outbox, Some(id), outcome.as_ref(), Flush::Soon);
+    fn respond_from_task(&self, id: &RequestId, outcome: &Outcome) {
+        let _ = put_answer(&self.channel.outbox, Some(id), outcome.as_ref(), Flush::Soon);
     }
 
     fn cancel(&self, id: &RequestId) {
@@ -207,22 +207,22 @@ impl Connection {
     async fn drain(&self, within: Duration) {
         let finished = async {
             loop {
-                let told = self.idle.notified();
+                let notified = self.idle.notified();
                 if self.running.lock().is_empty() {
                     return;
                 }
-                told.await;
+                notified.await;
             }
         };
         let _ = tokio::time::timeout(within, finished).await;
-        self.voice.outbox.flush_now();
-        let _ = tokio::time::timeout(within, self.voice.outbox.wait_until_at_most(0)).await;
+        self.channel.outbox.flush_now();
+        let _ = tokio::time::timeout(within, self.channel.outbox.wait_until_at_most(0)).await;
     }
 }
 
-impl ReplyChannel for Voice {
+impl ReplyChannel for PipeReplyChannel {
     fn note(&self, method: &str, params: Option<&Raw>) {
-        if self.outbox.waiting() > self.most_waiting {
+        if self.outbox.waiting() > self.max_waiting {
             self.counters.dropped_notes();
             return;
         }
@@ -230,7 +230,7 @@ impl ReplyChannel for Voice {
     }
 
     fn is_behind(&self) -> bool {
-        self.outbox.waiting() > self.most_waiting / 2 && !self.outbox.is_closed()
+        self.outbox.waiting() > self.max_waiting / 2 && !self.outbox.is_closed()
     }
 
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
@@ -259,18 +259,18 @@ impl FrameHandler for ServerFrameHandler {
         let connection = &self.connection;
         let id = request.id.clone();
         if request.version == Version::Other {
-            connection.put(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
+            connection.respond(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
             return;
         }
         if let Err(error) = connection.check(&id) {
-            connection.put(Some(&id), &Err(error));
+            connection.respond(Some(&id), &Err(error));
             return;
         }
-        let back = connection.back();
-        let says = connection.server.look(&request);
-        match connection.server.answer(&connection.session, request, says, back) {
-            Answered::Refused(error) => connection.put(Some(&id), &Err(error)),
-            Answered::Now(outcome) => connection.put(Some(&id), &outcome),
+        let channel = connection.reply_channel();
+        let class = connection.server.classify(&request);
+        match connection.server.answer(&connection.session, request, class, channel) {
+            Answered::Refused(error) => connection.respond(Some(&id), &Err(error)),
+            Answered::Now(outcome) => connection.respond(Some(&id), &outcome),
             Answered::Later(answering) => self.start(id, answering),
         }
     }
@@ -291,19 +291,22 @@ impl FrameHandler for ServerFrameHandler {
         let connection = Arc::clone(&self.connection);
         if !connection.session.has_batches() || elements.is_empty() {
             let error = "an array is no message here: few revisions have batches, and none is empty";
-            connection.put(None, &Err(RpcError::invalid_request(error)));
+            connection.respond(None, &Err(RpcError::invalid_request(error)));
             return Vec::new();
         }
         let mut responses = Vec::new();
         let mut answers = Vec::new();
         for element in elements {
             match element {
-                Ok(Envelope::Request(request)) => answers.push(self.element(request)),
+                Ok(Envelope::Request(request)) => answers.push(self.start_element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) if is_answer(&malformed.salvaged) => self.damaged(malformed),
+                Err(malformed) if is_response(&malformed.salvaged) => self.fail_question(malformed),
                 Err(malformed) => {
-                    answers.push(Element::Refused(malformed.salvaged.id.clone(), unreadable(&malformed)));
+                    answers.push(BatchElement::Refused(
+                        malformed.salvaged.id.clone(),
+                        malformed_error(&malformed),
+                    ));
                 }
             }
         }
@@ -315,38 +318,42 @@ impl FrameHandler for ServerFrameHandler {
     }
 
     fn unreadable(&mut self, _frame: &[u8], malformed: Malformed) {
-        if is_answer(&malformed.salvaged) {
-            self.damaged(malformed);
+        if is_response(&malformed.salvaged) {
+            self.fail_question(malformed);
         } else {
-            self.connection.put(malformed.salvaged.id.as_ref(), &Err(unreadable(&malformed)));
+            self.connection.respond(malformed.salvaged.id.as_ref(), &Err(malformed_error(&malformed)));
         }
     }
 
     fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
         match salvaged.id {
-            Some(id) if is_answer(&salvaged) => self.connection.voice.inflight.complete(Some(id), Err(error)),
-            Some(id) => self.connection.put(Some(&id), &Err(RpcError::invalid_request(error.to_string()))),
+            Some(id) if is_response(&salvaged) => {
+                self.connection.channel.inflight.complete(Some(id), Err(error))
+            }
+            Some(id) => {
+                self.connection.respond(Some(&id), &Err(RpcError::invalid_request(error.to_string())))
+            }
             // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
-            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
+            None => tracing::warn!(%error, "dropped a message without a readable id"),
         }
     }
 
     async fn flush(&mut self) {
-        self.connection.voice.outbox.flush_now();
-        let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
-        if outbox.waiting() > *most_waiting {
-            outbox.wait_until_at_most(*most_waiting).await;
+        self.connection.channel.outbox.flush_now();
+        let PipeReplyChannel { outbox, max_waiting, .. } = &*self.connection.channel;
+        if outbox.waiting() > *max_waiting {
+            outbox.wait_until_at_most(*max_waiting).await;
         }
     }
 }
 
 /// Whether this was meant as the client's answer to a question of ours. Its id is then ours, and must not go back
 /// in an error: the client would take it for one of its own.
-fn is_answer(salvaged: &Salvaged) -> bool {
+fn is_response(salvaged: &Salvaged) -> bool {
     salvaged.has_outcome && !salvaged.has_method
 }
 
-fn unreadable(malformed: &Malformed) -> RpcError {
+fn malformed_error(malformed: &Malformed) -> RpcError {
     let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
     RpcError::new(code, malformed.to_string())
 }
@@ -359,7 +366,7 @@ impl ServerFrameHandler {
         let mut outcome = None;
         if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
             if !cancel.as_ref().is_some_and(|cancel| cancel.has_progressed()) {
-                connection.put(Some(&id), &ready);
+                connection.respond(Some(&id), &ready);
                 return;
             }
             outcome = Some(ready);
@@ -375,63 +382,61 @@ impl ServerFrameHandler {
             if let Some(request) = request.filter(|request| request.has_progressed()) {
                 owner.separate_from_progress(&request).await;
             }
-            if owner.leave(&key) {
-                owner.put_later(&key, &outcome);
+            if owner.unregister(&key) {
+                owner.respond_from_task(&key, &outcome);
             }
         });
-        running.insert(id, Running::Task(task.abort_handle(), cancel));
+        running.insert(id, RunningRequest::Task(task.abort_handle(), cancel));
     }
 
     /// An answer of the client that cannot be read: whoever waits for it is told.
-    fn damaged(&self, malformed: Malformed) {
+    fn fail_question(&self, malformed: Malformed) {
         match malformed.salvaged.id.clone() {
             Some(id) => {
-                self.connection.voice.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
+                self.connection.channel.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
             }
-            None => _ = self.connection.voice.counters.late_or_unknown(),
+            None => _ = self.connection.channel.counters.late_or_unknown(),
         }
     }
 
     /// Begins to answer one element of a batch.
-    fn element(&self, request: Request) -> Element {
+    fn start_element(&self, request: Request) -> BatchElement {
         let connection = &self.connection;
         let id = request.id.clone();
-        let refused = |error| Element::Refused(Some(id.clone()), error);
+        let reject = |error| BatchElement::Refused(Some(id.clone()), error);
         if request.version == Version::Other {
-            return refused(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
+            return reject(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
         }
         if &*request.method == "initialize" {
-            return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
+            return reject(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
-        let says = connection.server.look(&request);
-        if says.alone().is_some() {
-            return refused(RpcError::invalid_request(
-                "a request of this revision cannot be part of a batch",
-            ));
+        let class = connection.server.classify(&request);
+        if class.alone().is_some() {
+            return reject(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
         }
         if let Err(error) = connection.check(&id) {
-            return refused(error);
+            return reject(error);
         }
-        connection.enter(&id);
-        let back = connection.back();
-        match connection.server.answer(&connection.session, request, says, back) {
-            Answered::Refused(error) => Element::Answered(id, Err(error)),
-            Answered::Now(outcome) => Element::Answered(id, outcome),
+        connection.register(&id);
+        let channel = connection.reply_channel();
+        match connection.server.answer(&connection.session, request, class, channel) {
+            Answered::Refused(error) => BatchElement::Answered(id, Err(error)),
+            Answered::Now(outcome) => BatchElement::Answered(id, outcome),
             Answered::Later(answering) => {
                 // Held until the handle is in the table, as for a request on its own.
                 let mut running = connection.running.lock();
                 let cancel = answering.cancel();
                 let task = tokio::spawn(answering);
-                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
+                running.insert(id.clone(), RunningRequest::Task(task.abort_handle(), cancel));
                 drop(running);
-                Element::Running(id, task)
+                BatchElement::Running(id, task)
             }
         }
     }
 }
 
 /// One element of a batch on its way to an answer.
-enum Element {
+enum BatchElement {
     /// It was never entered.
     Refused(Option<RequestId>, RpcError),
     /// It is entered, and answered.
@@ -441,19 +446,19 @@ enum Element {
 }
 
 /// Answers a batch with one array, when all its elements are answered. One that was cancelled is left out.
-async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
+async fn answer_batch(connection: Arc<Connection>, elements: Vec<BatchElement>) {
     let mut answers = Vec::new();
-    let mut entered = Vec::new();
+    let mut registered = Vec::new();
     for element in elements {
         let (id, outcome) = match element {
-            Element::Refused(id, error) => (id, Err(error)),
-            Element::Answered(id, outcome) => {
-                entered.push(id.clone());
+            BatchElement::Refused(id, error) => (id, Err(error)),
+            BatchElement::Answered(id, outcome) => {
+                registered.push(id.clone());
                 (Some(id), outcome)
             }
-            Element::Running(id, task) => {
+            BatchElement::Running(id, task) => {
                 let Ok(outcome) = task.await else { continue };
-                entered.push(id.clone());
+                registered.push(id.clone());
                 (Some(id), outcome)
             }
         };
@@ -463,11 +468,11 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
         let _ = {
             let answers = answers.join(&b',');
             let parts = [FramePart::Text(b"["), FramePart::Text(&answers), FramePart::Text(b"]")];
-            connection.voice.outbox.put(&parts, LimitCheck::Exempt, Flush::Soon)
+            connection.channel.outbox.put(&parts, LimitCheck::Exempt, Flush::Soon)
         };
     }
     // Only now: whoever waits for the last request to be done may then rely on its answer being put.
-    for id in &entered {
-        connection.leave(id);
+    for id in &registered {
+        connection.unregister(id);
     }
 }

@@ -6,10 +6,11 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{
-    LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
+    ClientMetaCache, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver,
+    UsedStates,
 };
 use crate::mux::ConnectionLimits;
-use crate::server::cached_result::Mark;
+use crate::server::cached_result::ServerId;
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
@@ -19,8 +20,8 @@ pub struct Server {
     /// Tells the handler of subscriptions.
     observer: Arc<dyn SubscriptionObserver>,
     limits: ServerLimits,
-    pub(crate) last_stated: LastStated,
-    mark: Mark,
+    pub(crate) client_metas: ClientMetaCache,
+    id: ServerId,
     pub(crate) publisher: Publisher,
 }
 
@@ -56,7 +57,7 @@ impl Server {
             info,
             capabilities,
             instructions: None,
-            offer: RevisionPolicy::Any,
+            revisions: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
             hints: CacheHints::new(0, CacheScope::Private),
             state_keys: None,
@@ -90,8 +91,8 @@ impl Server {
         &self.profile
     }
 
-    pub(crate) fn mark(&self) -> Mark {
-        self.mark
+    pub(crate) fn id(&self) -> ServerId {
+        self.id
     }
 
     pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
@@ -104,8 +105,8 @@ impl Server {
     }
 
     /// Whether requests that need no session are served.
-    pub(crate) fn stands_alone(&self) -> bool {
-        !self.profile.offer.modern().is_empty()
+    pub(crate) fn serves_modern(&self) -> bool {
+        !self.profile.revisions.modern().is_empty()
     }
 
     /// How many requests of one connection are answered at the same time.
@@ -130,7 +131,7 @@ pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    offer: RevisionPolicy,
+    revisions: RevisionPolicy,
     opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: Option<StateKeys>,
@@ -148,8 +149,8 @@ impl ServerBuilder {
 
     /// Which revisions are served: all unless set.
     #[must_use]
-    pub fn offer(mut self, offer: RevisionPolicy) -> Self {
-        self.offer = offer;
+    pub fn revisions(mut self, revisions: RevisionPolicy) -> Self {
+        self.revisions = revisions;
         self
     }
 
@@ -198,7 +199,7 @@ impl ServerBuilder {
             signature,
             capabilities: self.capabilities,
             instructions: self.instructions,
-            offer: self.offer,
+            revisions: self.revisions,
             opening: self.opening,
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
@@ -210,8 +211,8 @@ impl ServerBuilder {
             observer: Arc::new(HandlerObserver(Arc::clone(&handler))),
             handler,
             limits: self.limits,
-            last_stated: LastStated::default(),
-            mark: Mark::new(),
+            client_metas: ClientMetaCache::default(),
+            id: ServerId::new(),
             publisher: self.publisher,
         })
     }

@@ -97,9 +97,9 @@ async fn ask(server: &Arc<Server>, caller: Option<&Caller>, state: Option<&str>)
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
         panic!("{frame} is no request")
     };
-    let says = server.look(&request);
+    let class = server.classify(&request);
     let extensions = caller.map_or_else(Extensions::new, |caller| Extensions::new().with(caller.clone()));
-    match server.answer(&Arc::default(), request, says, Arc::new(Of(extensions))) {
+    match server.answer(&Arc::default(), request, class, Arc::new(Of(extensions))) {
         Answered::Later(answering) => answering.await,
         Answered::Now(outcome) => outcome,
         Answered::Refused(error) => Err(error),

@@ -64,8 +64,8 @@ impl Talk {
         let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
             panic!("{frame} is no request")
         };
-        let says = self.server.look(&request);
-        match self.server.answer(&self.session, request, says, Arc::new(Nowhere)) {
+        let class = self.server.classify(&request);
+        match self.server.answer(&self.session, request, class, Arc::new(Nowhere)) {
             Answered::Now(outcome) => Ok(outcome?.decode().unwrap()),
             Answered::Refused(error) => Err(error),
             Answered::Later(_) => panic!("{method} is answered at once"),
@@ -89,7 +89,7 @@ fn unless_set_a_version_is_negotiated() {
 #[test]
 fn of_listed_versions_the_first_is_offered_to_who_names_none_of_them() {
     let offer = RevisionPolicy::from_names(["2026-07-28", "2025-06-18", "2025-11-25", "2025-06-18"]).unwrap();
-    let talk = || Talk::with(builder().offer(offer));
+    let talk = || Talk::with(builder().revisions(offer));
     assert_eq!(talk().initialize("2025-11-25").unwrap(), "2025-11-25");
     for other in ["2025-03-26", "2026-07-28", "x"] {
         assert_eq!(talk().initialize(other).unwrap(), "2025-06-18", "{other}");
@@ -114,7 +114,7 @@ fn an_exact_version_must_be_named() {
     assert_eq!(talk.ask("initialize", json!({})).unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert_eq!(talk.initialize("2025-06-18").unwrap(), "2025-06-18");
     // A version that the server does not speak at all lets nobody in.
-    let none = Talk::with(builder().offer(RevisionPolicy::ModernOnly).opening(exact()));
+    let none = Talk::with(builder().revisions(RevisionPolicy::ModernOnly).opening(exact()));
     assert_eq!(none.initialize("2025-06-18").unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert!(VersionPolicy::exact("2025").is_err());
 }
@@ -165,7 +165,7 @@ fn what_comes_too_early_is_refused_as_set_but_for_a_ping() {
 #[tokio::test]
 async fn our_client_finds_the_exact_version_by_itself() {
     let policy = OpeningPolicy::new().with_version(VersionPolicy::Exact(Revision::V2025_06_18));
-    let server = builder().offer(RevisionPolicy::LegacyOnly).opening(policy).build(Verbs);
+    let server = builder().revisions(RevisionPolicy::LegacyOnly).opening(policy).build(Verbs);
     let session = Client::new().connect(InProcess::new(&server)).await.unwrap();
     assert_eq!(session.terms().unwrap().revision, Revision::V2025_06_18);
 }

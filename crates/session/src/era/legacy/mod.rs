@@ -6,7 +6,10 @@ mod client;
 mod server;
 
 #[cfg(feature = "client")]
-pub(crate) use client::{Client, Shaken, dress, handshake, settle, supported, welcome};
+pub(crate) use client::{
+    HandshakeOutcome, LegacyClient, add_meta, classify_result, handshake, send_initialized,
+    supported_revisions,
+};
 #[cfg(feature = "server")]
 pub use server::Session;
 #[cfg(feature = "server")]

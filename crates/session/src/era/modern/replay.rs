@@ -12,46 +12,46 @@ use std::task::{Context, Poll, Waker};
 use parking_lot::Mutex;
 use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 
-use crate::era::modern::seal::{Answered, Carried, digest};
+use crate::era::modern::seal::{CarriedState, RecordedAnswer, digest};
 use crate::request::{AskError, Reply};
 
 /// Where a request keeps its questions. Made for the first who asks: most requests never do.
 #[derive(Debug, Default)]
-pub(crate) struct Questions(OnceLock<Box<Asked>>);
+pub(crate) struct Questions(OnceLock<Box<Replay>>);
 
 impl Questions {
     /// With what a retry brings.
-    pub(crate) fn resumed(asked: Asked) -> Self {
+    pub(crate) fn with_answers(asked: Replay) -> Self {
         Self(OnceLock::from(Box::new(asked)))
     }
 
-    pub(crate) fn get(&self) -> &Asked {
+    pub(crate) fn get(&self) -> &Replay {
         self.0.get_or_init(Box::default)
     }
 }
 
 /// The questions and answers of one call.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
-    state: Mutex<State>,
+pub(crate) struct Replay {
+    state: Mutex<ReplayState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    carried: Carried,
+struct ReplayState {
+    carried: CarriedState,
     /// Answers that came with this retry, not yet matched to their question.
     fresh: switchboard_protocol::InputResponses,
-    matching: Matching,
+    matching: AnswerMatching,
     asked: InputRequests,
-    refused: Option<RpcError>,
-    over: bool,
+    rejection: Option<RpcError>,
+    is_over: bool,
     driver: Option<Waker>,
     waiting: Vec<Waker>,
 }
 
 /// How the answers of a retry find their questions.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Matching {
+enum AnswerMatching {
     /// By what was asked under their key in the round before.
     #[default]
     Question,
@@ -59,12 +59,12 @@ enum Matching {
     Key,
 }
 
-impl Asked {
+impl Replay {
     /// The answers of a retry, with what was carried through it; nothing was when it hands no state back.
-    pub(crate) fn new(carried: Option<Carried>, fresh: switchboard_protocol::InputResponses) -> Self {
-        let matching = if carried.is_some() { Matching::Question } else { Matching::Key };
+    pub(crate) fn new(carried: Option<CarriedState>, fresh: switchboard_protocol::InputResponses) -> Self {
+        let matching = if carried.is_some() { AnswerMatching::Question } else { AnswerMatching::Key };
         let carried = carried.unwrap_or_default();
-        Self { state: Mutex::new(State { carried, fresh, matching, ..State::default() }) }
+        Self { state: Mutex::new(ReplayState { carried, fresh, matching, ..ReplayState::default() }) }
     }
 
     /// The answer to a question, if it is there; else the call parks here and is dropped.
@@ -78,10 +78,10 @@ impl Asked {
                 return Ok(known.answer.clone());
             }
             let was_asked = state.carried.asked.get(key).is_some_and(|asked| *asked == question);
-            if (was_asked || state.matching == Matching::Key)
+            if (was_asked || state.matching == AnswerMatching::Key)
                 && let Some(answer) = state.fresh.get(key).cloned()
             {
-                state.carried.answers.insert(key, Answered { question, answer: answer.clone() });
+                state.carried.answers.insert(key, RecordedAnswer { question, answer: answer.clone() });
                 return Ok(answer);
             }
             if let Some(other) = state.asked.get(key)
@@ -100,10 +100,10 @@ impl Asked {
     }
 
     /// Ends the call with this error, from wherever it waits.
-    pub(crate) async fn refuse(&self, error: RpcError) -> Result<Raw, AskError> {
+    pub(crate) async fn reject(&self, error: RpcError) -> Result<Raw, AskError> {
         {
             let mut state = self.state.lock();
-            state.refused.get_or_insert(error);
+            state.rejection.get_or_insert(error);
             let driver = state.driver.take();
             drop(state);
             driver.inspect(Waker::wake_by_ref);
@@ -115,7 +115,7 @@ impl Asked {
     async fn park(&self) -> Result<Raw, AskError> {
         poll_fn(|cx| {
             let mut state = self.state.lock();
-            if state.over {
+            if state.is_over {
                 return Poll::Ready(Err(AskError::Suspended));
             }
             state.waiting.push(cx.waker().clone());
@@ -136,7 +136,7 @@ impl Asked {
 
     fn end(&self) {
         let mut state = self.state.lock();
-        state.over = true;
+        state.is_over = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         waiting.into_iter().for_each(Waker::wake);
@@ -144,11 +144,11 @@ impl Asked {
 }
 
 /// How one run of a handler ended.
-pub(crate) enum Run {
+pub(crate) enum RunOutcome {
     /// With a reply.
     Replied(Reply),
     /// With questions, and what to carry to the next run.
-    Questions(InputRequests, Carried),
+    Questions(InputRequests, CarriedState),
     /// It may not ask what it asked.
     Refused(RpcError),
 }
@@ -165,22 +165,22 @@ impl<A: AsRef<Questions>> Driver<A> {
         Self { handler, owner }
     }
 
-    fn asked(&self) -> &Asked {
+    fn replay(&self) -> &Replay {
         self.owner.as_ref().get()
     }
 }
 
 impl<A: AsRef<Questions> + Unpin> Future for Driver<A> {
-    type Output = Run;
+    type Output = RunOutcome;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Run> {
-        self.asked().state.lock().driver = Some(cx.waker().clone());
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<RunOutcome> {
+        self.replay().state.lock().driver = Some(cx.waker().clone());
         if let Poll::Ready(reply) = self.handler.as_mut().poll(cx) {
-            return Poll::Ready(Run::Replied(reply));
+            return Poll::Ready(RunOutcome::Replied(reply));
         }
-        let mut state = self.asked().state.lock();
-        if let Some(error) = state.refused.take() {
-            return Poll::Ready(Run::Refused(error));
+        let mut state = self.replay().state.lock();
+        if let Some(error) = state.rejection.take() {
+            return Poll::Ready(RunOutcome::Refused(error));
         }
         if state.asked.is_empty() {
             return Poll::Pending;
@@ -191,12 +191,12 @@ impl<A: AsRef<Questions> + Unpin> Future for Driver<A> {
             .iter()
             .filter_map(|(key, request)| Some((key.to_owned(), digest(Raw::encode(request).ok()?.as_str()))))
             .collect();
-        Poll::Ready(Run::Questions(questions, carried))
+        Poll::Ready(RunOutcome::Questions(questions, carried))
     }
 }
 
 impl<A: AsRef<Questions>> Drop for Driver<A> {
     fn drop(&mut self) {
-        self.asked().end();
+        self.replay().end();
     }
 }

@@ -20,7 +20,7 @@ use switchboard_protocol::{DecodeError, OrderedMap, Raw, RpcError};
 use crate::era::modern::used_states::{Nonce, UsedStates};
 
 /// The longest sealed state, in bytes of text.
-const MOST_BYTES: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 /// The version of the payload: others are refused.
 const VERSION: u8 = 2;
 /// The length of the tag in front of the payload.
@@ -71,14 +71,14 @@ impl std::fmt::Debug for StateKeys {
 
 /// What a state is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct StateBinding {
     pub(crate) server: String,
     pub(crate) principal: Option<String>,
     /// A digest of the method and its parameters.
     pub(crate) request: String,
 }
 
-impl Bound {
+impl StateBinding {
     /// # Errors
     /// When the parameters have no canonical text: then nothing can be bound to them.
     pub(crate) fn new(
@@ -96,9 +96,9 @@ impl Bound {
 
 /// What is carried from round to round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedState {
     /// Answers so far, each with the digest of its question.
-    pub(crate) answers: OrderedMap<Answered>,
+    pub(crate) answers: OrderedMap<RecordedAnswer>,
     /// Questions asked in the last round: key and digest.
     pub(crate) asked: OrderedMap<String>,
     /// Results of steps that must not be taken twice.
@@ -106,7 +106,7 @@ pub(crate) struct Carried {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Answered {
+pub(crate) struct RecordedAnswer {
     pub(crate) question: String,
     pub(crate) answer: Raw,
 }
@@ -120,7 +120,7 @@ struct Payload {
     req: String,
     exp: u64,
     nonce: Nonce,
-    carried: Carried,
+    carried: CarriedState,
 }
 
 /// Seals what is carried, good for `ttl`.
@@ -129,15 +129,15 @@ struct Payload {
 /// When it is too large, or the system has no randomness to give.
 pub(crate) fn seal(
     keys: &StateKeys,
-    bound: &Bound,
-    carried: &Carried,
+    binding: &StateBinding,
+    carried: &CarriedState,
     ttl: Duration,
 ) -> Result<String, RpcError> {
     let payload = Payload {
         v: VERSION,
-        aud: bound.server.clone(),
-        sub: bound.principal.clone(),
-        req: bound.request.clone(),
+        aud: binding.server.clone(),
+        sub: binding.principal.clone(),
+        req: binding.request.clone(),
         exp: now() + ttl.as_secs(),
         nonce: Nonce::random().map_err(|error| RpcError::internal(error.to_string()))?,
         carried: carried.clone(),
@@ -146,9 +146,9 @@ pub(crate) fn seal(
     let mut sealed = StateKeys::tag(&keys.0[0], &payload).finalize().into_bytes().to_vec();
     sealed.extend_from_slice(&payload);
     let text = URL_SAFE_NO_PAD.encode(sealed);
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Err(RpcError::internal(format!(
-            "what this call must remember between its questions is {} bytes; at most {MOST_BYTES} can be carried",
+            "what this call must remember between its questions is {} bytes; at most {MAX_BYTES} can be carried",
             text.len()
         )));
     }
@@ -162,29 +162,29 @@ pub(crate) fn seal(
 pub(crate) fn open(
     keys: &StateKeys,
     used: &UsedStates,
-    bound: &Bound,
+    binding: &StateBinding,
     text: &str,
-) -> Result<Carried, RpcError> {
-    let refused = || RpcError::invalid_params("Invalid or expired requestState");
-    if text.len() > MOST_BYTES {
-        return Err(refused());
+) -> Result<CarriedState, RpcError> {
+    let rejection = || RpcError::invalid_params("Invalid or expired requestState");
+    if text.len() > MAX_BYTES {
+        return Err(rejection());
     }
-    let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
-    let (tag, payload) = sealed.split_at_checked(TAG).ok_or_else(refused)?;
+    let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| rejection())?;
+    let (tag, payload) = sealed.split_at_checked(TAG).ok_or_else(rejection)?;
     // Compared in constant time by the library.
     let genuine = keys.0.iter().any(|key| StateKeys::tag(key, payload).verify_slice(tag).is_ok());
     if !genuine {
-        return Err(refused());
+        return Err(rejection());
     }
-    let payload: Payload = serde_json::from_slice(payload).map_err(|_| refused())?;
+    let payload: Payload = serde_json::from_slice(payload).map_err(|_| rejection())?;
     let now = now();
-    let fits = payload.v == VERSION
-        && payload.aud == bound.server
-        && payload.sub == bound.principal
-        && payload.req == bound.request
+    let is_valid = payload.v == VERSION
+        && payload.aud == binding.server
+        && payload.sub == binding.principal
+        && payload.req == binding.request
         && payload.exp > now
         && used.insert(payload.exp, payload.nonce, now);
-    if fits { Ok(payload.carried) } else { Err(refused()) }
+    if is_valid { Ok(payload.carried) } else { Err(rejection()) }
 }
 
 fn now() -> u64 {

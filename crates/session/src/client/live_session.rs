@@ -8,64 +8,64 @@ use parking_lot::Mutex;
 use switchboard_protocol::{Prompt, Raw, Resource, ResourceTemplate, Root, Tool};
 
 use crate::client::State;
-use crate::client::alarm::Alarms;
 use crate::client::cache::Cache;
-use crate::client::call::Call;
+use crate::client::call::ClientCall;
 use crate::client::change_stream::Hub;
-use crate::client::clock::Clock;
+use crate::client::deadline::Clock;
 use crate::client::handler::ClientHandler;
-use crate::client::lists::{Entry, Freshness, Holding, List, ListKind, ListMethod, Shelf};
-use crate::client::state::Standing;
-use crate::client::subscribe::HeardLists;
-use crate::client::upcalls::Answering;
-use crate::era::{ClientDialect, Hearing, Opening, SessionInfo};
+use crate::client::lists::{Entry, Freshness, List, ListCache, ListKind, ListMethod, ListRetention};
+use crate::client::state::StateCell;
+use crate::client::subscriptions::ListenerCounts;
+use crate::client::timer_pool::TimerPool;
+use crate::client::upcalls::UpcallTasks;
+use crate::era::{ChangeDelivery, ClientDialect, SessionConfig, SessionInfo};
 use crate::link::{Counters, Link};
 use crate::request::{CallError, Limits};
 
 /// An open session.
-pub(crate) struct Live {
+pub(crate) struct LiveSession {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: SessionInfo,
+    pub(crate) info: SessionInfo,
     pub(crate) ids: AtomicI64,
-    pub(super) opening: Arc<Opening>,
+    pub(super) config: Arc<SessionConfig>,
     pub(crate) clock: Clock,
-    pub(crate) alarms: Alarms,
-    pub(crate) answers: Arc<dyn ClientHandler>,
-    pub(crate) answering: Answering,
+    pub(crate) timers: TimerPool,
+    pub(crate) handler: Arc<dyn ClientHandler>,
+    pub(crate) upcall_tasks: UpcallTasks,
     pub(crate) roots: Mutex<Vec<Root>>,
-    pub(crate) tools: Shelf<Tool>,
-    pub(crate) prompts: Shelf<Prompt>,
-    pub(crate) resources: Shelf<Resource>,
-    pub(crate) templates: Shelf<ResourceTemplate>,
+    pub(crate) tools: ListCache<Tool>,
+    pub(crate) prompts: ListCache<Prompt>,
+    pub(crate) resources: ListCache<Resource>,
+    pub(crate) templates: ListCache<ResourceTemplate>,
     pub(crate) cache: Cache,
     pub(crate) changes: Hub,
     /// How many listen to each resource that is subscribed to.
-    pub(crate) subscribed: Mutex<HashMap<String, usize>>,
-    pub(crate) heard_lists: Mutex<HeardLists>,
-    pub(super) state: Arc<Standing>,
+    pub(crate) subscription_counts: Mutex<HashMap<String, usize>>,
+    pub(crate) listener_counts: Mutex<ListenerCounts>,
+    pub(super) state: Arc<StateCell>,
 }
 
-impl Live {
+impl LiveSession {
     pub(crate) fn limits(&self) -> &Limits {
-        &self.opening.limits
+        &self.config.limits
     }
 
     /// A list, if the server offers what is in it.
     pub(super) async fn list<T: Entry>(
         &self,
-        shelf: &Shelf<T>,
+        cache: &ListCache<T>,
         what: &ListMethod,
         freshness: Freshness,
     ) -> Result<Arc<List<T>>, CallError> {
         if !self.offers_list(what.kind) {
             return Ok(Arc::new(List::empty()));
         }
-        shelf.get(self, what, freshness).await
+        cache.get(self, what, freshness).await
     }
 
     fn offers_list(&self, kind: ListKind) -> bool {
-        let offered = &self.terms.capabilities;
+        let offered = &self.info.capabilities;
         match kind {
             ListKind::Tools => offered.tools.is_some(),
             ListKind::Prompts => offered.prompts.is_some(),
@@ -78,44 +78,44 @@ impl Live {
     }
 
     pub(crate) fn offers_subscriptions(&self) -> bool {
-        self.terms.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+        self.info.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
     }
 
     /// How a list without a lifetime is kept: as long as somebody would tell of a change.
-    pub(crate) fn holding(&self, what: &ListMethod) -> Holding {
-        let heard = *self.heard_lists.lock();
+    pub(crate) fn retention(&self, what: &ListMethod) -> ListRetention {
+        let counts = *self.listener_counts.lock();
         let streams = match what.kind {
-            ListKind::Tools => heard.tools,
-            ListKind::Prompts => heard.prompts,
-            ListKind::Resources => heard.resources,
+            ListKind::Tools => counts.tools,
+            ListKind::Prompts => counts.prompts,
+            ListKind::Resources => counts.resources,
         };
-        match self.dialect.hearing() {
-            Hearing::Standing => Holding::UntilTold,
-            Hearing::OnRequest if streams > 0 => Holding::UntilTold,
-            Hearing::OnRequest => Holding::Never,
+        match self.dialect.change_delivery() {
+            ChangeDelivery::Unsolicited => ListRetention::UntilChanged,
+            ChangeDelivery::OnRequest if streams > 0 => ListRetention::UntilChanged,
+            ChangeDelivery::OnRequest => ListRetention::None,
         }
     }
 
-    pub(crate) fn forget_lists(&self) {
-        self.tools.forget();
-        self.prompts.forget();
-        self.resources.forget();
-        self.templates.forget();
-        self.cache.forget(&["resources/read"]);
+    pub(crate) fn invalidate_lists(&self) {
+        self.tools.invalidate();
+        self.prompts.invalidate();
+        self.resources.invalidate();
+        self.templates.invalidate();
+        self.cache.invalidate(&["resources/read"]);
     }
 
     /// Reads a resource, from the cache while the server says it is good.
     pub(super) async fn read(&self, uri: &str, params: &Raw) -> Result<Raw, CallError> {
         const METHOD: &str = "resources/read";
-        self.offers(self.terms.capabilities.resources.is_some(), "resources")?;
-        if let Some(kept) = self.cache.find(METHOD, params.as_str()) {
-            return Ok(kept);
+        self.offers(self.info.capabilities.resources.is_some(), "resources")?;
+        if let Some(cached) = self.cache.get(METHOD, params.as_str()) {
+            return Ok(cached);
         }
         let epoch = self.cache.epoch();
-        let mut call = Call::new(METHOD, params.as_str()).about(uri).within(self.limits().read);
-        let finished = self.call_through(&mut call).await?;
+        let mut call = ClientCall::new(METHOD, params.as_str()).about(uri).within(self.limits().read);
+        let finished = self.run_call(&mut call).await?;
         if !finished.took_input {
-            self.cache.keep(METHOD, params.as_str(), &finished.result, epoch, self.limits());
+            self.cache.insert(METHOD, params.as_str(), &finished.result, epoch, self.limits());
         }
         Ok(finished.result)
     }
@@ -134,8 +134,8 @@ impl Live {
     }
 }
 
-impl std::fmt::Debug for Live {
+impl std::fmt::Debug for LiveSession {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Live").field("terms", &self.terms).finish_non_exhaustive()
+        f.debug_struct("LiveSession").field("info", &self.info).finish_non_exhaustive()
     }
 }

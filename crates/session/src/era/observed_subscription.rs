@@ -12,33 +12,33 @@ pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
 }
 
 /// A subscription. The observer is told when it begins and, when this is dropped, that it is over.
-pub(crate) struct Subscribed {
+pub(crate) struct ObservedSubscription {
     observer: Arc<dyn SubscriptionObserver>,
     uri: String,
 }
 
-impl Subscribed {
+impl ObservedSubscription {
     pub(crate) fn new(observer: &Arc<dyn SubscriptionObserver>, uri: &str) -> Self {
-        tell(|| observer.subscribed(uri));
+        catch_panic(|| observer.subscribed(uri));
         Self { observer: Arc::clone(observer), uri: uri.to_owned() }
     }
 }
 
-impl Drop for Subscribed {
+impl Drop for ObservedSubscription {
     fn drop(&mut self) {
-        tell(|| self.observer.unsubscribed(&self.uri));
+        catch_panic(|| self.observer.unsubscribed(&self.uri));
     }
 }
 
 /// A panic of the author's code ends nothing but itself.
-fn tell(observer: impl FnOnce()) {
-    if catch_unwind(AssertUnwindSafe(observer)).is_err() {
+fn catch_panic(callback: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
         tracing::error!("the handler panicked on a subscription");
     }
 }
 
-impl std::fmt::Debug for Subscribed {
+impl std::fmt::Debug for ObservedSubscription {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Subscribed").field(&self.uri).finish()
+        f.debug_tuple("ObservedSubscription").field(&self.uri).finish()
     }
 }

@@ -4,7 +4,7 @@ use switchboard_protocol::DetailedTask;
 
 /// What can have changed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum News {
+pub(crate) enum ServerChange {
     Tools,
     Prompts,
     Resources,
@@ -13,7 +13,7 @@ pub(crate) enum News {
     Task(Box<DetailedTask>),
 }
 
-impl News {
+impl ServerChange {
     /// The notification that tells of it.
     pub(crate) fn method(&self) -> &'static str {
         match self {

@@ -7,70 +7,75 @@ use switchboard_protocol::{Acknowledged, FromRaw, ListenFilter, ListenParams, Ra
 
 use tokio::sync::broadcast;
 
-use crate::client::call::Call;
-use crate::client::change_stream::{Change, ChangeStream, Hold, LANE, Subscription};
-use crate::client::live::Live;
+use crate::client::call::ClientCall;
+use crate::client::change_stream::{CHANNEL_CAPACITY, Change, ChangeStream, Subscription, SubscriptionGuard};
+use crate::client::live_session::LiveSession;
 use crate::client::spawn::spawn;
-use crate::era::{Extras, Hearing};
+use crate::era::{ChangeDelivery, Extras};
 use crate::link::{Ask, Event, Exchange, Life, Note};
 use crate::request::{CallError, TimeoutKind};
 
 /// Subscriptions that are taken back when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Subscribed {
-    live: Weak<Live>,
+pub(crate) struct ResourceSubscriptions {
+    live: Weak<LiveSession>,
     uris: Vec<String>,
 }
 
-impl Live {
+impl LiveSession {
     /// Begins to listen.
     pub(crate) async fn listen(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         if !filter.resource_subscriptions.is_empty() && !self.offers_subscriptions() {
             return Err(CallError::Unsupported { what: "resource subscriptions" });
         }
-        match self.dialect.hearing() {
-            Hearing::Standing => {
+        match self.dialect.change_delivery() {
+            ChangeDelivery::Unsolicited => {
                 // Taken before anything is subscribed to, so that no change is missed.
-                let changes = ChangeStream { lane: self.changes.subscribe() };
-                let hold = Hold::Resources(self.subscribe(&filter.resource_subscriptions).await?);
-                Ok(Subscription { changes, accepted: filter, hold })
+                let changes = ChangeStream { receiver: self.changes.subscribe() };
+                let guard =
+                    SubscriptionGuard::Resources(self.subscribe(&filter.resource_subscriptions).await?);
+                Ok(Subscription { changes, accepted: filter, guard })
             }
-            Hearing::OnRequest => self.open_stream(filter).await,
+            ChangeDelivery::OnRequest => self.open_subscription(filter).await,
         }
     }
 
     /// Subscribes to each resource. What was subscribed to before a failure is taken back.
-    async fn subscribe(self: &Arc<Self>, uris: &[String]) -> Result<Subscribed, CallError> {
-        let mut subscribed = Subscribed { live: Arc::downgrade(self), uris: Vec::new() };
+    async fn subscribe(self: &Arc<Self>, uris: &[String]) -> Result<ResourceSubscriptions, CallError> {
+        let mut subscribed = ResourceSubscriptions { live: Arc::downgrade(self), uris: Vec::new() };
         for uri in uris {
             // Counted, because the server keeps one subscription for a resource, however many listen.
-            if !self.subscribed.lock().contains_key(uri) {
+            if !self.subscription_counts.lock().contains_key(uri) {
                 let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
-                self.call(Call::new("resources/subscribe", params.as_str()).within(self.limits().read))
+                self.call(ClientCall::new("resources/subscribe", params.as_str()).within(self.limits().read))
                     .await?;
             }
-            *self.subscribed.lock().entry(uri.clone()).or_default() += 1;
+            *self.subscription_counts.lock().entry(uri.clone()).or_default() += 1;
             subscribed.uris.push(uri.clone());
         }
         Ok(subscribed)
     }
 
     /// Opens a listen stream, and hears it in a task of its own.
-    async fn open_stream(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
-        let (exchange, accepted) = self.listen_once(&filter).await?;
-        self.listened(&accepted, Tally::Up);
+    async fn open_subscription(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
+        let (exchange, accepted) = self.open_listen_stream(&filter).await?;
+        self.count_listener(&accepted, CountChange::Up);
         // Made before the task, so that the count goes down even if the task never runs.
-        let heard = Heard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
-        let (sender, lane) = broadcast::channel(LANE);
-        let task = spawn(Box::pin(hear_stream(heard, exchange, sender)));
-        Ok(Subscription { changes: ChangeStream { lane }, accepted, hold: Hold::Exchange(task) })
+        let guard = StreamGuard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
+        let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
+        let task = spawn(Box::pin(run_stream(guard, exchange, sender)));
+        Ok(Subscription {
+            changes: ChangeStream { receiver },
+            accepted,
+            guard: SubscriptionGuard::Exchange(task),
+        })
     }
 
     /// Opens a listen stream and waits for its acknowledgement.
-    async fn listen_once(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
+    async fn open_listen_stream(&self, filter: &ListenFilter) -> Result<(Exchange, ListenFilter), CallError> {
         let body = Raw::encode(&ListenParams::new(filter.clone()))?;
         let mut params = body.as_str().to_owned();
-        self.dialect.dress(&mut params, &Extras::default());
+        self.dialect.add_meta(&mut params, &Extras::default());
         let mirror = self.mirror(None, None);
         let ask = Ask {
             id: self.next_id(),
@@ -80,17 +85,17 @@ impl Live {
             life: Life::Listen,
         };
         let mut exchange = self.link.open(ask);
-        let within: Duration = self.limits().read;
+        let timeout: Duration = self.limits().read;
         let acknowledged =
-            tokio::time::timeout(within, acknowledged(&mut exchange)).await.map_err(|_| {
-                CallError::TimedOut { phase: TimeoutKind::Idle, after: within, hint: self.link.hint() }
-            })??;
+            tokio::time::timeout(timeout, wait_for_acknowledgement(&mut exchange)).await.map_err(
+                |_| CallError::TimedOut { phase: TimeoutKind::Idle, after: timeout, hint: self.link.hint() },
+            )??;
         Ok((exchange, acknowledged.notifications))
     }
 
     /// One listener less; true when it was the last for this resource.
-    fn unsubscribed(&self, uri: &str) -> bool {
-        let mut subscribed = self.subscribed.lock();
+    fn release_subscription(&self, uri: &str) -> bool {
+        let mut subscribed = self.subscription_counts.lock();
         let Some(count) = subscribed.get_mut(uri) else { return false };
         *count -= 1;
         let was_last = *count == 0;
@@ -100,33 +105,33 @@ impl Live {
         was_last
     }
 
-    fn listened(&self, accepted: &ListenFilter, tally: Tally) {
+    fn count_listener(&self, accepted: &ListenFilter, change: CountChange) {
         // What may have changed before anybody listened is not known, nor what will when nobody does any more.
-        self.forget_lists();
-        let mut heard = self.heard_lists.lock();
-        heard.tools = tally.count(heard.tools, accepted.tools_list_changed);
-        heard.prompts = tally.count(heard.prompts, accepted.prompts_list_changed);
-        heard.resources = tally.count(heard.resources, accepted.resources_list_changed);
+        self.invalidate_lists();
+        let mut counts = self.listener_counts.lock();
+        counts.tools = change.count(counts.tools, accepted.tools_list_changed);
+        counts.prompts = change.count(counts.prompts, accepted.prompts_list_changed);
+        counts.resources = change.count(counts.resources, accepted.resources_list_changed);
     }
 }
 
 /// How many streams tell of each list.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct HeardLists {
+pub(crate) struct ListenerCounts {
     pub(crate) tools: usize,
     pub(crate) prompts: usize,
     pub(crate) resources: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tally {
+enum CountChange {
     Up,
     Down,
 }
 
-impl Tally {
-    fn count(self, count: usize, applies: bool) -> usize {
-        match (applies, self) {
+impl CountChange {
+    fn count(self, count: usize, is_counted: bool) -> usize {
+        match (is_counted, self) {
             (false, _) => count,
             (true, Self::Up) => count + 1,
             (true, Self::Down) => count.saturating_sub(1),
@@ -134,7 +139,7 @@ impl Tally {
     }
 }
 
-async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
+async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledged, CallError> {
     loop {
         match exchange.event().await? {
             Event::Note(Note { method, params })
@@ -151,87 +156,91 @@ async fn acknowledged(exchange: &mut Exchange) -> Result<Acknowledged, CallError
 }
 
 /// Takes the count of a stream back when its task ends, however it ends.
-struct Heard {
-    live: Weak<Live>,
+struct StreamGuard {
+    live: Weak<LiveSession>,
     wanted: ListenFilter,
     accepted: ListenFilter,
 }
 
-impl Drop for Heard {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         if let Some(live) = self.live.upgrade() {
-            live.listened(&self.accepted, Tally::Down);
+            live.count_listener(&self.accepted, CountChange::Down);
         }
     }
 }
 
 /// How a stream ended.
-enum End {
+enum StreamEnd {
     /// The server is done with it; it may have said so in one of two ways, and the other may follow.
-    Told,
+    Announced,
     /// The server is done with it.
     Done,
     /// It broke off.
     Broken,
     /// The session is gone.
-    Gone,
+    SessionGone,
 }
 
 /// Hears a stream out; one that breaks while its connection lives is opened anew.
-async fn hear_stream(heard: Heard, mut exchange: Exchange, own: broadcast::Sender<Change>) {
+async fn run_stream(guard: StreamGuard, mut exchange: Exchange, sender: broadcast::Sender<Change>) {
     loop {
-        match hear_once(&heard, &mut exchange, &own).await {
-            End::Gone => return,
-            End::Done => break,
-            End::Told => {
-                let within = heard.live.upgrade().map(|live| live.limits().read).unwrap_or_default();
-                drop(heard);
-                let _ = own.send(Change::Ended);
-                drop(own);
+        match read_stream(&guard, &mut exchange, &sender).await {
+            StreamEnd::SessionGone => return,
+            StreamEnd::Done => break,
+            StreamEnd::Announced => {
+                let timeout = guard.live.upgrade().map(|live| live.limits().read).unwrap_or_default();
+                drop(guard);
+                let _ = sender.send(Change::Ended);
+                drop(sender);
                 // Leaving before the other word comes would cancel what is over already.
-                let _ = tokio::time::timeout(within, exchange.done()).await;
+                let _ = tokio::time::timeout(timeout, exchange.done()).await;
                 return;
             }
-            End::Broken => match reopen(&heard).await {
-                Some(again) => exchange = again,
+            StreamEnd::Broken => match reopen(&guard).await {
+                Some(reopened) => exchange = reopened,
                 None => break,
             },
         }
-        heard.missed(&own);
+        guard.announce_missed(&sender);
     }
-    let _ = own.send(Change::Ended);
+    let _ = sender.send(Change::Ended);
 }
 
-async fn hear_once(heard: &Heard, exchange: &mut Exchange, own: &broadcast::Sender<Change>) -> End {
+async fn read_stream(
+    guard: &StreamGuard,
+    exchange: &mut Exchange,
+    sender: &broadcast::Sender<Change>,
+) -> StreamEnd {
     while let Ok(event) = exchange.event().await {
-        let Some(live) = heard.live.upgrade() else { return End::Gone };
+        let Some(live) = guard.live.upgrade() else { return StreamEnd::SessionGone };
         match event {
-            Event::Note(note) if &*note.method == "notifications/cancelled" => return End::Told,
-            Event::Done(_) => return End::Done,
+            Event::Note(note) if &*note.method == "notifications/cancelled" => return StreamEnd::Announced,
+            Event::Done(_) => return StreamEnd::Done,
             Event::Note(note) => {
-                if let Some(change) = live.heard(note) {
+                if let Some(change) = live.apply_note(note) {
                     // Whoever listens may be gone already.
-                    let _ = own.send(change);
+                    let _ = sender.send(change);
                 }
             }
             Event::Upcall(upcall) => live.refuse_upcall(&upcall),
         }
     }
-    End::Broken
+    StreamEnd::Broken
 }
 
 /// How often a broken stream is opened anew in a row, and how long is waited before the first time.
-const REOPENS: u32 = 5;
-const REOPEN_AFTER: Duration = Duration::from_millis(500);
+const MAX_REOPENS: u32 = 5;
+const REOPEN_BACKOFF: Duration = Duration::from_millis(500);
 
-async fn reopen(heard: &Heard) -> Option<Exchange> {
-    for attempt in 0..REOPENS {
-        if heard.live.upgrade()?.link.ended().is_some() {
+async fn reopen(guard: &StreamGuard) -> Option<Exchange> {
+    for attempt in 0..MAX_REOPENS {
+        if guard.live.upgrade()?.link.ended().is_some() {
             return None;
         }
-        tokio::time::sleep(jittered(REOPEN_AFTER * 2u32.saturating_pow(attempt))).await;
-        let live = heard.live.upgrade()?;
-        match live.listen_once(&heard.wanted).await {
+        tokio::time::sleep(jittered(REOPEN_BACKOFF * 2u32.saturating_pow(attempt))).await;
+        let live = guard.live.upgrade()?;
+        match live.open_listen_stream(&guard.wanted).await {
             Ok((exchange, _)) => return Some(exchange),
             Err(CallError::Remote(_) | CallError::Closed) => return None,
             Err(error) => tracing::debug!(%error, "a subscription could not be opened anew"),
@@ -247,11 +256,11 @@ fn jittered(wait: Duration) -> Duration {
     wait + wait.mul_f64(f64::from(byte[0]) / 1024.0)
 }
 
-impl Heard {
+impl StreamGuard {
     /// What changed while nobody heard is not known, so all of it may have.
-    fn missed(&self, own: &broadcast::Sender<Change>) {
+    fn announce_missed(&self, sender: &broadcast::Sender<Change>) {
         let Some(live) = self.live.upgrade() else { return };
-        live.forget_lists();
+        live.invalidate_lists();
         let lists = [
             (self.accepted.tools_list_changed, Change::Tools),
             (self.accepted.prompts_list_changed, Change::Prompts),
@@ -259,23 +268,23 @@ impl Heard {
         ];
         let resources = self.accepted.resource_subscriptions.iter();
         let resources = resources.map(|uri| (true, Change::Resource { uri: uri.clone() }));
-        for (_, change) in lists.into_iter().chain(resources).filter(|(heard, _)| *heard) {
-            live.changes.tell(change.clone());
-            let _ = own.send(change);
+        for (_, change) in lists.into_iter().chain(resources).filter(|(guard, _)| *guard) {
+            live.changes.publish(change.clone());
+            let _ = sender.send(change);
         }
     }
 }
 
-impl Drop for Subscribed {
+impl Drop for ResourceSubscriptions {
     fn drop(&mut self) {
         let Some(live) = self.live.upgrade() else { return };
         for uri in self.uris.drain(..) {
-            if !live.unsubscribed(&uri) {
+            if !live.release_subscription(&uri) {
                 continue;
             }
             let Ok(body) = Raw::encode(&SubscribeParams::new(uri)) else { continue };
             let mut params = body.as_str().to_owned();
-            live.dialect.dress(&mut params, &Extras::default());
+            live.dialect.add_meta(&mut params, &Extras::default());
             let ask = Ask {
                 id: live.next_id(),
                 method: "resources/unsubscribe",

@@ -12,41 +12,41 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The alarms of one session that nobody uses at the moment.
 #[derive(Debug, Default)]
-pub(crate) struct Alarms {
+pub(crate) struct TimerPool {
     // Held for a push or a pop, never across an await.
     idle: Mutex<Vec<(Id, Pin<Box<Sleep>>)>>,
 }
 
 /// As many as this are kept.
-const MOST: usize = 64;
+const MAX_IDLE: usize = 64;
 
-impl Alarms {
+impl TimerPool {
     /// An alarm that rings at this time, or before.
-    pub(crate) fn set(&self, at: Instant) -> Alarm<'_> {
+    pub(crate) fn acquire(&self, at: Instant) -> PooledTimer<'_> {
         // A timer belongs to its runtime, and ends with it.
         let runtime = Handle::current().id();
         let idle = self.idle.lock().pop().filter(|(of, _)| *of == runtime);
-        let mut alarm = match idle {
-            Some((_, sleep)) => Alarm { alarms: self, runtime, sleep: Some(sleep) },
-            None => Alarm { alarms: self, runtime, sleep: Some(Box::pin(sleep_until(at))) },
+        let mut timer = match idle {
+            Some((_, sleep)) => PooledTimer { pool: self, runtime, sleep: Some(sleep) },
+            None => PooledTimer { pool: self, runtime, sleep: Some(Box::pin(sleep_until(at))) },
         };
-        if alarm.sleep.as_ref().is_some_and(|sleep| sleep.deadline() > at) {
-            alarm.reset(at);
+        if timer.sleep.as_ref().is_some_and(|sleep| sleep.deadline() > at) {
+            timer.reset(at);
         }
-        alarm
+        timer
     }
 }
 
 /// One alarm that is set.
 #[derive(Debug)]
-pub(crate) struct Alarm<'a> {
-    alarms: &'a Alarms,
+pub(crate) struct PooledTimer<'a> {
+    pool: &'a TimerPool,
     runtime: Id,
     /// `None` only while it is dropped.
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl Alarm<'_> {
+impl PooledTimer<'_> {
     /// Sets it to another time, exactly.
     pub(crate) fn reset(&mut self, at: Instant) {
         if let Some(sleep) = &mut self.sleep {
@@ -63,11 +63,11 @@ impl Alarm<'_> {
     }
 }
 
-impl Drop for Alarm<'_> {
+impl Drop for PooledTimer<'_> {
     fn drop(&mut self) {
-        let mut idle = self.alarms.idle.lock();
+        let mut idle = self.pool.idle.lock();
         if let Some(sleep) = self.sleep.take()
-            && idle.len() < MOST
+            && idle.len() < MAX_IDLE
         {
             idle.push((self.runtime, sleep));
         }
@@ -84,29 +84,29 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn an_alarm_used_again_is_never_late() {
-        let alarms = Alarms::default();
+    async fn a_reused_timer_never_fires_late() {
+        let pool = TimerPool::default();
         let start = Instant::now();
-        drop(alarms.set(start + 5 * SECOND));
-        for (wanted, rings) in [(2, 2), (3, 2), (1, 1)] {
-            let mut alarm = alarms.set(start + wanted * SECOND);
-            poll_fn(|cx| alarm.poll(cx)).await;
-            assert!(Instant::now() >= start + rings * SECOND, "{wanted}");
-            alarm.reset(start + wanted * SECOND);
-            poll_fn(|cx| alarm.poll(cx)).await;
+        drop(pool.acquire(start + 5 * SECOND));
+        for (wanted, fires) in [(2, 2), (3, 2), (1, 1)] {
+            let mut timer = pool.acquire(start + wanted * SECOND);
+            poll_fn(|cx| timer.poll(cx)).await;
+            assert!(Instant::now() >= start + fires * SECOND, "{wanted}");
+            timer.reset(start + wanted * SECOND);
+            poll_fn(|cx| timer.poll(cx)).await;
             assert!(Instant::now() >= start + wanted * SECOND, "{wanted}");
         }
-        assert_eq!(alarms.idle.lock().len(), 1);
+        assert_eq!(pool.idle.lock().len(), 1);
     }
 
     #[test]
-    fn an_alarm_of_a_runtime_that_is_gone_is_not_used() {
-        let alarms = Alarms::default();
+    fn a_timer_of_an_ended_runtime_is_not_reused() {
+        let pool = TimerPool::default();
         for _ in 0..2 {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
             runtime.block_on(async {
-                let mut alarm = alarms.set(Instant::now() + Duration::from_millis(1));
-                poll_fn(|cx| alarm.poll(cx)).await;
+                let mut timer = pool.acquire(Instant::now() + Duration::from_millis(1));
+                poll_fn(|cx| timer.poll(cx)).await;
             });
         }
     }
