@@ -1,4 +1,4 @@
-//! What a client brings to its sessions, and how one is opened.
+//! The client: the settings of its sessions, and how a session is opened.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,16 +16,17 @@ use crate::request::{CallError, Limits};
 /// The id of the extension for tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// A client: who it is, what it can be asked, which revisions it speaks, how long it waits.
+/// A client: its name, its handler, the revisions it speaks, its limits.
 ///
-/// Open as many sessions with it as there are servers.
+/// One client can open any number of sessions.
 #[derive(Clone)]
 pub struct Client {
     settings: Box<ClientSettings>,
-    /// What all its sessions open with, made for the first of them.
+    /// The configuration of all sessions, built for the first one.
     config: OnceLock<Arc<SessionConfig>>,
 }
 
+/// The settings of a client, as set by its builder methods.
 #[derive(Clone)]
 struct ClientSettings {
     implementation: Implementation,
@@ -39,7 +40,7 @@ struct ClientSettings {
 }
 
 impl Client {
-    /// A client that speaks every revision and answers nothing.
+    /// Creates a client that speaks every revision and has no handler.
     pub fn new() -> Self {
         let settings = ClientSettings {
             implementation: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
@@ -54,63 +55,62 @@ impl Client {
         Self { settings: Box::new(settings), config: OnceLock::new() }
     }
 
-    /// To change what it brings: sessions opened from now on open with that.
+    /// Returns the settings for a change, and discards the configuration built from them.
     fn settings_mut(&mut self) -> &mut ClientSettings {
         self.config = OnceLock::new();
         &mut self.settings
     }
 
-    /// Who this is, for servers to show.
+    /// Sets the name and version that servers are told.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.settings_mut().implementation = Implementation::new(name, version);
         self
     }
 
-    /// Who this is, in full.
+    /// Sets the implementation info that servers are told.
     #[must_use]
     pub fn with_implementation(mut self, implementation: Implementation) -> Self {
         self.settings_mut().implementation = implementation;
         self
     }
 
-    /// Which revisions are spoken: all of them unless set.
+    /// Sets the revisions that the client speaks; all of them by default.
     #[must_use]
     pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
         self.settings_mut().offer = offer;
         self
     }
 
-    /// What is known of the server from an earlier session, so that no probe is needed.
+    /// Sets the era of the server as found by an earlier session, so that no probe is needed.
     #[must_use]
     pub fn with_era_hint(mut self, era_hint: EraHint) -> Self {
         self.settings_mut().era_hint = Some(era_hint);
         self
     }
 
-    /// Who answers what servers ask. What it can answer is declared to them.
+    /// Sets the handler of requests from servers. Its capabilities are declared to them.
     #[must_use]
     pub fn with_answers(mut self, answers: impl ClientHandler) -> Self {
         self.settings_mut().handler = Arc::new(answers);
         self
     }
 
-    /// The roots that sessions answer for, in either era; each session can
-    /// [change its own](ClientSession::set_roots).
+    /// Sets the roots of all sessions, in either era; each session can [change its own](ClientSession::set_roots).
     #[must_use]
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
         self.settings_mut().roots = Some(roots.into());
         self
     }
 
-    /// Declares exactly these capabilities instead of those that follow from the answers.
+    /// Declares exactly these capabilities instead of those of the handler.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.settings_mut().capabilities = Some(capabilities);
         self
     }
 
-    /// Lets servers of the modern era turn a long call into a task, which is then followed to its result.
+    /// Lets servers of the modern era turn a long call into a task, which is then polled until its result.
     #[must_use]
     pub fn with_tasks(mut self) -> Self {
         self.settings_mut().extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
@@ -124,7 +124,7 @@ impl Client {
         self
     }
 
-    /// How long to wait and how much to take.
+    /// Sets timeouts and size limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.settings_mut().limits = limits;
@@ -137,7 +137,7 @@ impl Client {
     /// When the server does not start, does not answer, or shares no revision.
     ///
     /// # Cancellation
-    /// Dropping the future ends the server that was started for it.
+    /// Dropping the future stops the server that was started for it.
     ///
     /// The future borrows nothing, so that it can be spawned:
     ///
@@ -151,7 +151,7 @@ impl Client {
         &self,
         dial: D,
     ) -> impl Future<Output = Result<ClientSession, CallError>> + Send + use<D> {
-        // Not an async fn: the future would have room for what it dials, twice.
+        // Not an async fn: the future would hold `dial` twice.
         let session = self.session(dial);
         async move {
             session.initialize().await?;
@@ -159,7 +159,7 @@ impl Client {
         }
     }
 
-    /// A session that is not open yet: [`ClientSession::initialize`] opens it.
+    /// Creates a session that is not open yet: [`ClientSession::initialize`] opens it.
     pub fn session(&self, dial: impl Dial) -> ClientSession {
         let config = self.config.get_or_init(|| Arc::new(self.settings.config()));
         ClientSession::new(Arc::new(dial), Arc::clone(config), Arc::clone(&self.settings.handler))
@@ -187,8 +187,8 @@ impl ClientSettings {
         let base = self.capabilities.clone().unwrap_or_else(derived);
         let mut legacy_capabilities = base.clone();
         if self.capabilities.is_none() {
-            // Every session answers for its roots. In the modern era the feature is on its way out, and so is declared
-            // only where there are some.
+            // Every session answers `roots/list`. In the modern era the feature is deprecated, and declared only where there
+            // are roots.
             legacy_capabilities.roots = Some(RootsCapability::new().with_list_changed(true));
         }
         let mut modern_capabilities = base;
@@ -197,7 +197,7 @@ impl ClientSettings {
         }
         for (id, settings) in self.extensions.iter() {
             modern_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
-            // What has no place there is left out when the session opens.
+            // `lower` removes the ones that the negotiated revision does not have.
             legacy_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
         }
         SessionConfig {

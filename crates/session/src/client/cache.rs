@@ -1,7 +1,7 @@
-//! Answers the server said may be kept, until they are stale.
+//! A cache of results that the server declared cacheable, until they are stale.
 //!
 //! Keyed by method and parameters; one session has one authorization context, so nothing private is ever shared.
-//! Answers that took a round of input are never kept.
+//! Results that took a round of input are never cached.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::request::Limits;
 
-/// The answers kept.
+/// The cache of results of one session.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     state: Mutex<CacheState>,
@@ -22,7 +22,7 @@ pub(crate) struct Cache {
 struct CacheState {
     entries: HashMap<CacheKey, CacheEntry>,
     bytes: usize,
-    /// Goes up with everything that makes answers stale, so that one under way then is not kept.
+    /// Incremented by every invalidation, so that a result requested before it is not cached.
     epoch: u64,
 }
 
@@ -39,7 +39,7 @@ struct CacheEntry {
 }
 
 impl Cache {
-    /// A fresh answer, if there is one.
+    /// Returns a fresh result, if there is one.
     pub(crate) fn get(&self, method: &'static str, params: &str) -> Option<Raw> {
         let mut state = self.state.lock();
         let key = CacheKey { method, params: params.to_owned() };
@@ -57,7 +57,7 @@ impl Cache {
         self.state.lock().epoch
     }
 
-    /// Keeps an answer as long as its hints say, unless something made it stale since `epoch`.
+    /// Caches a result for the lifetime in its hints, unless the cache was invalidated since `epoch`.
     pub(crate) fn insert(
         &self,
         method: &'static str,
@@ -78,13 +78,13 @@ impl Cache {
         }
         let key = CacheKey { method, params: params.to_owned() };
         state.remove(&key);
-        // Copied, because a slice would keep the whole read buffer it came in.
+        // Copied, because a slice would keep its whole read buffer alive.
         let Ok(answer) = Raw::parse(answer.as_str().to_owned()) else { return };
         state.bytes += answer.len();
         state.entries.insert(key, CacheEntry { answer, expires_at: now + ttl });
     }
 
-    /// Forgets the answers of these methods.
+    /// Removes the results of these methods.
     pub(crate) fn invalidate(&self, methods: &[&'static str]) {
         let mut state = self.state.lock();
         state.epoch += 1;
@@ -101,7 +101,7 @@ impl CacheState {
         }
     }
 
-    /// Drops what is stale, then what would be stale soonest.
+    /// Removes the stale entries, then those that expire first.
     fn make_room(&mut self, bytes: usize, limits: &Limits, now: Instant) {
         let bytes_held = &mut self.bytes;
         self.entries.retain(|_, entry| {
@@ -117,7 +117,7 @@ impl CacheState {
     }
 }
 
-/// How long the server says an answer may be kept, within our bound; `None` when it does not say.
+/// Returns the lifetime that the server grants a result, capped by our limit; `None` when it names none.
 pub(crate) fn lifetime(hints: CacheHints, limits: &Limits) -> Option<Duration> {
     Some(Duration::from_millis(hints.ttl_ms?).min(limits.cache_ttl))
 }

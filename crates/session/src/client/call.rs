@@ -1,4 +1,4 @@
-//! One call, from its parameters to its result: rounds of input, tasks, progress and time included.
+//! One call, from its parameters to its result: rounds of input, tasks, progress and timeouts included.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -19,31 +19,31 @@ use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
 use crate::request::CallError;
 
-/// Is told of progress.
+/// The callback for progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
-/// Is told what an extension says about a call.
+/// The callback for notifications of an extension that belong to a call.
 pub(crate) type OnNote = Box<dyn FnMut(&str, Raw) + Send>;
 
-/// What is called, and how.
+/// One call: its method, parameters and options.
 pub(crate) struct ClientCall<'a> {
     pub(crate) method: &'a str,
     /// The text of an object without `_meta`.
     pub(crate) body: String,
     pub(crate) meta: Option<&'a Meta>,
-    /// What the request is about.
+    /// The name or URI that the request is about.
     pub(crate) name: Option<&'a str>,
     /// The input schema of the tool that is called, and the arguments.
     pub(crate) marked: Option<(&'a Raw, &'a Raw)>,
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Option<Duration>,
-    /// Whether progress is asked for.
+    /// Whether the call requests progress.
     pub(crate) tracked: bool,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) on_note: Option<OnNote>,
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
-    /// Who answers what the server asks within this call; without one, whoever answers for the session.
+    /// Handles the server's requests for input within this call, instead of the handler of the session.
     pub(crate) handler: Option<Arc<dyn ClientHandler>>,
 }
 
@@ -83,14 +83,14 @@ impl fmt::Debug for ClientCall<'_> {
     }
 }
 
-/// How a call ended.
+/// The result of a call.
 pub(crate) struct CallOutcome {
     pub(crate) result: Raw,
-    /// Whether it took input from the user: then the result is for this call alone.
+    /// Whether it took input from the user: then the result must not be cached.
     pub(crate) took_input: bool,
 }
 
-/// What a result may ask for before there is another.
+/// What has to be done after a response that is not the final result.
 enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),
@@ -99,11 +99,11 @@ enum FollowUp<'a> {
 impl LiveSession {
     /// Makes a call and waits for its result.
     pub(crate) async fn call(&self, mut call: ClientCall<'_>) -> Result<Raw, CallError> {
-        // By reference: what is handed to a future stands in it twice.
+        // By reference: a future holds its arguments twice.
         self.run_call(&mut call).await.map(|finished| finished.result)
     }
 
-    /// As [`Self::call`], where nothing is gained by having it in line: the code of a call is there once.
+    /// As [`Self::call`], boxed, so that the code of a call is generated only once.
     pub(crate) fn call_boxed<'a>(&'a self, call: ClientCall<'a>) -> BoxFuture<'a, Result<Raw, CallError>> {
         Box::pin(self.call(call))
     }
@@ -123,7 +123,7 @@ impl LiveSession {
             let outcome = self.wait_for_response(&mut exchange, &mut deadline, &mut observer).await?;
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
-            // Boxed, and nothing of it held beside the box: what happens seldom must not make every call larger.
+            // Boxed: a rare follow-up must not enlarge the future of every call.
             let follow_up: FollowUp<'_> =
                 match self.dialect.classify_result(call.method, result, call.as_task)? {
                     ResultKind::Done(result) => {
@@ -170,17 +170,17 @@ impl LiveSession {
         Mirror { revision: self.dialect.revision_per_request(), name, marked }
     }
 
-    /// Waits for the answer of one exchange. The exchange cancels itself when it is dropped by an early return.
+    /// Waits for the response of one exchange. The exchange cancels itself when it is dropped by an early return.
     pub(crate) async fn wait_for_response(
         &self,
         exchange: &mut Exchange,
         deadline: &mut CallDeadline<'_>,
         observer: &mut CallObserver,
     ) -> Result<Result<Raw, RpcError>, CallError> {
-        // It was started, or there was a word, just now.
+        // The call was started, or had activity, just now: no need to read the clock again.
         let mut timer = self.timers.acquire(self.wakeup_at(deadline.at_last_activity(), observer)?);
         loop {
-            // The answer first: a call that is answered in time has been answered, however late anybody looks.
+            // The response first: one that has arrived counts, however late this task is polled.
             let wakeup = poll_fn(|cx| match exchange.poll_event(cx) {
                 Poll::Ready(event) => Poll::Ready(Some(event)),
                 Poll::Pending => timer.poll(cx).map(|()| None),
@@ -194,7 +194,7 @@ impl LiveSession {
                     Event::Note(note) if &*note.method == "notifications/progress" => {
                         deadline.record_activity();
                         observer.push_progress(&note);
-                        // Looked at with every word: a flood of them must not outrun the total.
+                        // Checked with every notification: a flood of them must not outrun the total timeout.
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
                     Event::Note(note) if observer.on_note.is_some() && is_extension_note(&note.method) => {
@@ -213,7 +213,10 @@ impl LiveSession {
         }
     }
 
-    /// When to look at the watch again, or that the time is up.
+    /// Returns when to check the deadline again.
+    ///
+    /// # Errors
+    /// When the call has timed out.
     fn next_wakeup(
         &self,
         deadline: &CallDeadline<'_>,
@@ -231,7 +234,8 @@ impl LiveSession {
         }
     }
 
-    /// Gets the answers to all that was asked, and what to send back with them. Boxed here, so that it is made once.
+    /// Gets the responses to all input requests, and the state to send back with them. Boxed, so that its code is generated
+    /// once.
     fn answer_round<'a>(
         &'a self,
         asked: InputRequired,
@@ -242,7 +246,7 @@ impl LiveSession {
             let responses = match asked.input_requests {
                 Some(requests) => Some(self.answer_inputs(requests, handler).await?),
                 None => {
-                    // Only a state to hand back: the server sheds load. Back off before trying again.
+                    // Only a state to send back: the server sheds load. Back off before the retry.
                     let doubled = 50u64.saturating_mul(1 << rounds.min(10));
                     tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
                     None
@@ -252,7 +256,7 @@ impl LiveSession {
         })
     }
 
-    /// Answers every question, all at the same time.
+    /// Answers all input requests concurrently.
     pub(crate) async fn answer_inputs(
         &self,
         requests: OrderedMap<InputRequest>,
@@ -263,7 +267,7 @@ impl LiveSession {
             .map(|(key, request)| (key, InputState::Pending(self.answer_input(request, None, handler))))
             .collect();
         poll_fn(|cx| poll_all(&mut inputs, cx)).await?;
-        // In the order they were asked.
+        // In the order of the requests.
         let answered = inputs.into_iter().filter_map(|(key, input)| match input {
             InputState::Pending(_) => None,
             InputState::Answered(answer) => Some((key, answer)),
@@ -272,13 +276,13 @@ impl LiveSession {
     }
 }
 
-/// The answer to one question of several.
+/// One input request of several: being answered, or answered.
 enum InputState<'a> {
     Pending(BoxFuture<'a, Result<Raw, CallError>>),
     Answered(Raw),
 }
 
-/// Polled together: a question answered late does not keep the others waiting.
+/// Polls all input requests, so that a slow one does not delay the others.
 fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
     let mut all = Poll::Ready(Ok(()));
     for (_, input) in inputs {
@@ -292,13 +296,13 @@ fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Po
     all
 }
 
-/// Tells a caller of progress and of what extensions say, where one wants to be told.
+/// Passes progress and notifications of extensions to the callbacks of a call.
 pub(crate) struct CallObserver {
     throttle: Option<Box<ProgressThrottle>>,
     on_note: Option<OnNote>,
 }
 
-/// In order, never backwards, not too often, the latest before the result.
+/// Limits the rate of progress callbacks: in order, never backwards, the latest value before the result.
 struct ProgressThrottle {
     callback: OnProgress,
     min_interval: Duration,
@@ -322,7 +326,7 @@ impl CallObserver {
         Self { throttle, on_note: None }
     }
 
-    /// Hears of progress.
+    /// Takes a progress notification.
     fn push_progress(&mut self, note: &Note) {
         let Some(throttle) = &mut self.throttle else { return };
         let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
@@ -334,14 +338,14 @@ impl CallObserver {
         self.flush_if_due();
     }
 
-    /// Hears what an extension says.
+    /// Passes on a notification of an extension.
     fn forward_note(&mut self, note: Note) {
         if let Some(callback) = &mut self.on_note {
             callback(&note.method, note.params.unwrap_or_else(Raw::empty_object));
         }
     }
 
-    /// When what is held back may be told.
+    /// Returns when the pending progress may be reported.
     fn next_due(&self) -> Option<Instant> {
         let throttle = self.throttle.as_ref().filter(|throttle| throttle.pending.is_some())?;
         Some(throttle.sent_at.map_or_else(Instant::now, |at| at + throttle.min_interval))
@@ -353,7 +357,7 @@ impl CallObserver {
         }
     }
 
-    /// Tells what is held back, now.
+    /// Reports the pending progress now.
     fn flush(&mut self) {
         if let Some(throttle) = &mut self.throttle
             && let Some(progress) = throttle.pending.take()

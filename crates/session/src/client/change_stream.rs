@@ -1,6 +1,6 @@
 //! Streams of a server's changes: changed lists, updated resources, log messages.
 //!
-//! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
+//! Each receiver is ordered and bounded: one that falls behind misses the oldest changes and gets their number.
 
 use parking_lot::Mutex;
 use switchboard_protocol::{FromRaw, ListenFilter, LogMessage, Raw};
@@ -10,43 +10,43 @@ use tokio::task::AbortHandle;
 use crate::client::subscriptions::ResourceSubscriptions;
 use crate::link::Note;
 
-/// How many changes may wait for one listener.
+/// Changes that may wait for one receiver.
 pub(crate) const CHANNEL_CAPACITY: usize = 1024;
 
-/// One thing a server told.
+/// One change that a server announced.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
-    /// The list of tools is another; what was kept of it is forgotten.
+    /// The list of tools has changed; the cached list is invalid.
     Tools,
-    /// The list of prompts is another.
+    /// The list of prompts has changed.
     Prompts,
-    /// The list of resources or templates is another.
+    /// The list of resources or templates has changed.
     Resources,
     /// A resource that was subscribed to has changed.
     Resource {
-        /// Which; may be a part of the one subscribed to.
+        /// Its URI; may be a sub-resource of the one subscribed to.
         uri: String,
     },
     /// A log message.
     Log(LogMessage),
-    /// The state of a task, as the server tells it.
+    /// The state of a task, as the server sent it.
     Task(Raw),
-    /// A step the user took elsewhere is done (2025-11-25).
+    /// The user has completed a URL elicitation (2025-11-25).
     ElicitationDone {
-        /// Which.
+        /// The id of the elicitation.
         id: String,
     },
     /// The server ended the subscription.
     Ended,
-    /// Anything else.
+    /// Any other notification.
     Other {
         /// The method.
         method: String,
         /// The parameters.
         params: Option<Raw>,
     },
-    /// This many were missed, because they came faster than they were taken.
+    /// This many changes were dropped, because they arrived faster than they were received.
     Missed(u64),
 }
 
@@ -71,18 +71,19 @@ impl Change {
     }
 }
 
-/// Where changes are told: to everybody who takes them, until the session is over.
+/// Broadcasts the changes of a session to all receivers, until the session ends.
 #[derive(Debug)]
 pub(crate) struct Hub {
     state: Mutex<HubState>,
 }
 
+/// The broadcast channel of a [`Hub`].
 #[derive(Debug)]
 enum HubState {
-    /// Nobody has ever listened: the lane is large, and made for the first who does.
+    /// There was no receiver yet: the channel is large, and created for the first one.
     Unused,
     Open(broadcast::Sender<Change>),
-    /// Nothing more will come.
+    /// The session has ended.
     Closed,
 }
 
@@ -107,12 +108,12 @@ impl Hub {
 
     pub(crate) fn publish(&self, change: Change) {
         if let HubState::Open(sender) = &*self.state.lock() {
-            // Nobody may be listening, and that is fine.
+            // There may be no receiver.
             let _ = sender.send(change);
         }
     }
 
-    /// Says that nothing more will come.
+    /// Ends the stream of every receiver.
     pub(crate) fn close(&self) {
         *self.state.lock() = HubState::Closed;
     }
@@ -125,7 +126,7 @@ pub struct ChangeStream {
 }
 
 impl ChangeStream {
-    /// The next change, or `None` when the session is over.
+    /// Returns the next change, or `None` when the session has ended.
     pub async fn next(&mut self) -> Option<Change> {
         match self.receiver.recv().await {
             Ok(change) => Some(change),
@@ -143,13 +144,13 @@ pub struct Subscription {
     pub(crate) guard: SubscriptionGuard,
 }
 
-/// What ends a subscription when it is dropped, and whose changes it sees.
+/// Ends a subscription when it is dropped.
 #[derive(Debug)]
 pub(crate) enum SubscriptionGuard {
-    /// The task that holds the exchange: a stream of its own.
+    /// The task that reads the exchange of a listen stream.
     Exchange(AbortHandle),
-    /// Subscriptions to take back; the changes are those of the whole session.
-    Resources(#[expect(dead_code, reason = "held for what its drop does")] ResourceSubscriptions),
+    /// Resource subscriptions to end; the stream carries the changes of the whole session.
+    Resources(#[expect(dead_code, reason = "held for its drop")] ResourceSubscriptions),
 }
 
 impl Drop for SubscriptionGuard {
@@ -161,7 +162,7 @@ impl Drop for SubscriptionGuard {
 }
 
 impl Subscription {
-    /// The next change that was asked for, or `None` when the subscription or the session is over.
+    /// Returns the next change that matches the filter, or `None` when the subscription or the session has ended.
     pub async fn next(&mut self) -> Option<Change> {
         loop {
             let change = self.changes.next().await?;
@@ -171,7 +172,7 @@ impl Subscription {
         }
     }
 
-    /// What the server agreed to tell.
+    /// Returns the part of the filter that the server accepted.
     pub fn accepted(&self) -> &ListenFilter {
         &self.accepted
     }
@@ -181,7 +182,7 @@ impl Subscription {
             Change::Tools => self.accepted.tools_list_changed,
             Change::Prompts => self.accepted.prompts_list_changed,
             Change::Resources => self.accepted.resources_list_changed,
-            // It may be a part of the one subscribed to.
+            // It may be a sub-resource of the one subscribed to.
             Change::Resource { uri } => {
                 self.accepted.resource_subscriptions.iter().any(|asked| uri.starts_with(asked.as_str()))
             }

@@ -1,4 +1,4 @@
-//! How long a call may take: without a word, and in all. Both clocks stop while the user is being asked.
+//! The idle and the total timeout of a call. Both pause while the user is asked for input.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::request::TimeoutKind;
 
-/// The clock of one session. It stops while anybody is being asked anything for this session.
+/// The clock of one session. It is paused while the handler answers a request of the server.
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     state: Mutex<ClockState>,
@@ -21,7 +21,7 @@ struct ClockState {
 }
 
 impl Clock {
-    /// Stops the clock until the guard is dropped.
+    /// Pauses the clock until the guard is dropped.
     pub(crate) fn pause(&self) -> PauseGuard<'_> {
         let mut state = self.state.lock();
         state.pauses += 1;
@@ -29,7 +29,7 @@ impl Clock {
         PauseGuard(self)
     }
 
-    /// How long the clock has stood still so far, and whether it does now.
+    /// Returns how long the clock has been paused in total, and whether it is paused now.
     fn paused_time(&self, now: Instant) -> (Duration, bool) {
         let state = self.state.lock();
         match state.paused_at {
@@ -39,7 +39,7 @@ impl Clock {
     }
 }
 
-/// Keeps a clock stopped.
+/// Keeps a clock paused.
 #[derive(Debug)]
 pub(crate) struct PauseGuard<'a>(&'a Clock);
 
@@ -55,17 +55,17 @@ impl Drop for PauseGuard<'_> {
     }
 }
 
-/// How far ahead a look at the watch is ever planned.
+/// The longest time until the next check of a deadline.
 const MAX_WAIT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The bounds of one call.
+/// The timeouts of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallTimeouts {
     pub(crate) idle: Duration,
     pub(crate) total: Duration,
 }
 
-/// One call being timed.
+/// The deadlines of one call in flight.
 #[derive(Debug)]
 pub(crate) struct CallDeadline<'a> {
     clock: &'a Clock,
@@ -74,7 +74,7 @@ pub(crate) struct CallDeadline<'a> {
     last_activity: ClockReading,
 }
 
-/// A moment, and how long the clock had stood still by then.
+/// A moment, and how long the clock had been paused by then.
 #[derive(Debug, Clone, Copy)]
 struct ClockReading {
     at: Instant,
@@ -82,12 +82,12 @@ struct ClockReading {
     is_paused: bool,
 }
 
-/// What a look at the watch says.
+/// The result of checking a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DeadlineState {
-    /// Look again then.
+    /// Not expired; check again at this time.
     Until(Instant),
-    /// The time is up.
+    /// Expired: which timeout, and how long it was.
     Expired(TimeoutKind, Duration),
 }
 
@@ -97,12 +97,12 @@ impl<'a> CallDeadline<'a> {
         Self { clock, timeouts, started: now, last_activity: now }
     }
 
-    /// There was a word on the call: the idle time begins anew.
+    /// Restarts the idle timeout.
     pub(crate) fn record_activity(&mut self) {
         self.last_activity = read_clock(self.clock);
     }
 
-    /// How long the call may still take in all.
+    /// Returns how much of the total timeout is left.
     pub(crate) fn remaining(&self) -> Duration {
         let now = read_clock(self.clock);
         let elapsed = now.at.saturating_duration_since(self.started.at);
@@ -113,7 +113,7 @@ impl<'a> CallDeadline<'a> {
         self.check_at(read_clock(self.clock))
     }
 
-    /// What the watch said at the last word, without looking at the time again.
+    /// Checks the deadline as of the last activity, without reading the clock.
     pub(crate) fn at_last_activity(&self) -> DeadlineState {
         self.check_at(self.last_activity)
     }
@@ -129,13 +129,13 @@ impl<'a> CallDeadline<'a> {
         if idle >= self.timeouts.idle {
             return DeadlineState::Expired(TimeoutKind::Idle, self.timeouts.idle);
         }
-        // While the clock stands still it is looked at now and then; it cannot run out.
+        // While the clock is paused the deadline cannot expire; it is checked periodically.
         let left = if now.is_paused {
             Duration::from_millis(200)
         } else {
             (self.timeouts.idle - idle).min(self.timeouts.total - total)
         };
-        // No bound is a time nobody lives to see; adding it would overflow.
+        // Adding an unbounded timeout to the time would overflow.
         DeadlineState::Until(now.at + left.min(MAX_WAIT))
     }
 }

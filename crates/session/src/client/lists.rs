@@ -1,6 +1,6 @@
-//! The lists of a server: fetched page by page within bounds, kept while they are good.
+//! The lists of a server: fetched page by page within limits, cached while they are fresh.
 //!
-//! A bad entry is left out with its reason, never its siblings. A list that was cut short says so.
+//! An invalid entry is left out, with the reason; its siblings stay. A truncated list says why.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -21,12 +21,12 @@ use crate::client::paging::{PageSink, fetch_list};
 use crate::link::Link;
 use crate::request::CallError;
 
-/// What stands in a list: it has a name that is unique in it.
+/// An entry of a list, with a name that is unique in it.
 pub trait Entry: FromRaw + Send + Sync + 'static {
-    /// What tells it apart from its siblings.
+    /// Returns its unique name (for resources: its URI).
     fn key(&self) -> &str;
 
-    /// Whether it can be used over this link; a reason when not.
+    /// Checks whether it can be used over this link.
     ///
     /// # Errors
     /// Says what the link cannot carry.
@@ -58,31 +58,31 @@ impl Entry for Tool {
 
 entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 
-/// A whole list. Reads like a slice.
+/// A list of a server. Derefs to a slice.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct List<T> {
     entries: Vec<T>,
-    /// Where the entries stand, by the hash of their names: a call looks its tool up, however many there are.
+    /// The positions of the entries by the hash of their names, so that a call finds its tool in constant time.
     index_by_hash: HashMap<u64, IndexEntry, foldhash::fast::FixedState>,
     hasher: foldhash::fast::RandomState,
-    /// Entries that could not be read, with the reason.
+    /// Entries that could not be decoded, with the reason.
     pub rejected: Vec<Rejected>,
-    /// Names that stood in the list more than once; the first was kept.
+    /// Names that were in the list more than once; the first entry was kept.
     pub duplicates: Vec<String>,
-    /// Why the list may not be whole.
+    /// Why the list may be incomplete.
     pub cut: Option<Cut>,
 }
 
-/// Where the entries with one hash stand.
+/// The position of the entries with one hash.
 #[derive(Debug, Clone, Copy)]
 enum IndexEntry {
     Unique(u32),
-    /// Too rare to keep account of: they are searched for.
+    /// A collision: the list is searched linearly.
     Ambiguous,
 }
 
-/// Why a list was cut short.
+/// Why a list was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
@@ -118,7 +118,7 @@ impl<T> Deref for List<T> {
 }
 
 impl<T: Entry> List<T> {
-    /// The entry of this name (for resources: of this URI).
+    /// Returns the entry of this name (for resources: of this URI).
     pub fn by_name(&self, name: &str) -> Option<&T> {
         match self.index_by_hash.get(&self.hasher.hash_one(name)) {
             None => None,
@@ -129,7 +129,7 @@ impl<T: Entry> List<T> {
         }
     }
 
-    /// Adds an entry, unless there is one of its name.
+    /// Adds an entry, unless there is one with its name.
     fn add(&mut self, entry: T) {
         if self.by_name(entry.key()).is_some() {
             self.duplicates.push(entry.key().to_owned());
@@ -162,57 +162,57 @@ impl<'a, T> IntoIterator for &'a List<T> {
     }
 }
 
-/// One list of a server, kept while it is good.
+/// The cache of one list of a server.
 #[derive(Debug)]
 pub(crate) struct ListCache<T> {
     state: Mutex<ListCacheState<T>>,
-    /// Held while the list is fetched, so that many callers cost one fetch.
+    /// Held while the list is fetched, so that concurrent callers share one fetch.
     fetch_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct ListCacheState<T> {
-    /// The last list there was, good or not: what is known of an entry when it is used.
+    /// The last list, fresh or stale: the best information about an entry when it is used.
     last: Option<FetchedList<T>>,
-    /// How long the last list is good.
+    /// How long the last list is fresh.
     validity: Validity,
-    /// Goes up when the server says the list has changed, so that one under way then is not kept.
+    /// Incremented when the list has changed, so that a list requested before is not cached as fresh.
     epoch: u64,
 }
 
 #[derive(Debug)]
 struct FetchedList<T> {
     list: Arc<List<T>>,
-    /// When its fetch began.
+    /// When its fetch started.
     started_at: Instant,
 }
 
-/// How long a list is good.
+/// How long a list is fresh.
 #[derive(Debug, Clone, Copy)]
 enum Validity {
-    /// Not at all.
+    /// The list is stale.
     Stale,
-    /// Until then.
+    /// Fresh until this time.
     Until(Instant),
-    /// Until the server says it has changed.
+    /// Fresh until the server announces a change.
     UntilChanged,
 }
 
-/// Whether a kept list may be used.
+/// Whether a cached list may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
-    /// A kept list is fine while it is good.
+    /// A fresh cached list may be used.
     Kept,
-    /// Ask the server.
+    /// The server is asked.
     Refreshed,
 }
 
-/// How a list without a lifetime is kept.
+/// How long a list without a lifetime is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListRetention {
-    /// The server tells of changes: until it does.
+    /// Until the server announces a change.
     UntilChanged,
-    /// Nobody would tell: not at all.
+    /// Not at all: no change would be announced.
     None,
 }
 
@@ -224,19 +224,19 @@ impl<T> Default for ListCache<T> {
 }
 
 impl<T: Entry> ListCache<T> {
-    /// What is kept is no longer good.
+    /// Marks the cached list as stale.
     pub(crate) fn invalidate(&self) {
         let mut state = self.state.lock();
         state.epoch += 1;
         state.validity = Validity::Stale;
     }
 
-    /// The last list there was.
+    /// Returns the last list, fresh or stale.
     pub(crate) fn last(&self) -> Option<Arc<List<T>>> {
         self.state.lock().last.as_ref().map(|fetched| Arc::clone(&fetched.list))
     }
 
-    /// The list, if it is good, or if its fetch began after `asked`.
+    /// Returns the list if it is fresh, or if its fetch started after `requested_at`.
     fn get_fresh(&self, freshness: Freshness, requested_at: Instant) -> Option<Arc<List<T>>> {
         let state = self.state.lock();
         let fetched = state.last.as_ref()?;
@@ -249,7 +249,7 @@ impl<T: Entry> ListCache<T> {
         (is_valid || fetched.started_at > requested_at).then(|| Arc::clone(&fetched.list))
     }
 
-    /// The list: as it is kept, or from the server.
+    /// Returns the list, from the cache or from the server.
     pub(crate) async fn get(
         &self,
         live: &LiveSession,
@@ -271,7 +271,7 @@ impl<T: Entry> ListCache<T> {
             done: None,
         };
         fetch_list(live, what, &self.fetch_lock, &mut fetch).await?;
-        Ok(fetch.done.expect("what was gathered was finished, or found fresh"))
+        Ok(fetch.done.expect("a fetched list was finished, or found fresh"))
     }
 }
 
@@ -281,9 +281,9 @@ struct ListFetch<'a, T> {
     live: &'a LiveSession,
     field: &'static str,
     freshness: Freshness,
-    /// When it was asked for, and once it is our turn, when it began.
+    /// When the list was requested; once the fetch lock is held, when the fetch started.
     started_at: Instant,
-    /// The epoch of the list when the fetch began.
+    /// The epoch of the list when the fetch started.
     epoch: u64,
     partial: List<T>,
     done: Option<Arc<List<T>>>,
@@ -310,7 +310,7 @@ impl<T: Entry> PageSink for ListFetch<'_, T> {
         let list = &mut self.partial;
         list.rejected.append(&mut page.rejected);
         if list.entries.is_empty() {
-            // Most lists have one page, and are kept as long as the session.
+            // Most lists have one page and live as long as the session.
             list.entries.reserve_exact(read.len());
         }
         for (index, entry) in read.into_iter().enumerate() {
@@ -345,11 +345,11 @@ impl<T: Entry> PageSink for ListFetch<'_, T> {
 }
 
 fn reject_unusable(index: usize, name: &str, reason: String) -> Rejected {
-    tracing::warn!(name, reason, "an entry cannot be used over this connection");
+    tracing::warn!(name, reason, "skipping an entry that cannot be used over this connection");
     Rejected::new(index, name, reason)
 }
 
-/// One of the four lists.
+/// The method and the result field of one of the four lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListMethod {
     pub(crate) method: &'static str,
@@ -357,7 +357,7 @@ pub(crate) struct ListMethod {
     pub(crate) kind: ListKind,
 }
 
-/// What a list holds, for what the server says of it.
+/// The kind of a list, by the capability that covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,

@@ -1,4 +1,4 @@
-//! An open session: the link, the terms, and what is kept of what the server said.
+//! An open session: its link, the negotiated info, and its caches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) struct LiveSession {
     pub(crate) templates: ListCache<ResourceTemplate>,
     pub(crate) cache: Cache,
     pub(crate) changes: Hub,
-    /// How many listen to each resource that is subscribed to.
+    /// Listeners per subscribed resource.
     pub(crate) subscription_counts: Mutex<HashMap<String, usize>>,
     pub(crate) listener_counts: Mutex<ListenerCounts>,
     pub(super) state: Arc<StateCell>,
@@ -51,7 +51,7 @@ impl LiveSession {
         &self.config.limits
     }
 
-    /// A list, if the server offers what is in it.
+    /// Returns a list; an empty one when the server does not declare its capability.
     pub(super) async fn list<T: Entry>(
         &self,
         cache: &ListCache<T>,
@@ -81,7 +81,7 @@ impl LiveSession {
         self.info.capabilities.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
     }
 
-    /// How a list without a lifetime is kept: as long as somebody would tell of a change.
+    /// Returns how long a list without a lifetime is cached: as long as changes are announced.
     pub(crate) fn retention(&self, what: &ListMethod) -> ListRetention {
         let counts = *self.listener_counts.lock();
         let streams = match what.kind {
@@ -104,7 +104,7 @@ impl LiveSession {
         self.cache.invalidate(&["resources/read"]);
     }
 
-    /// Reads a resource, from the cache while the server says it is good.
+    /// Reads a resource, from the cache while it is fresh.
     pub(super) async fn read(&self, uri: &str, params: &Raw) -> Result<Raw, CallError> {
         const METHOD: &str = "resources/read";
         self.offers(self.info.capabilities.resources.is_some(), "resources")?;
@@ -126,7 +126,7 @@ impl LiveSession {
         }
     }
 
-    /// The link is gone: the session has failed, unless it was closed.
+    /// Marks the session as failed when its link has ended, unless it was closed.
     pub(crate) fn link_ended(&self) {
         self.changes.close();
         let Some(error) = self.link.ended() else { return };

@@ -1,4 +1,4 @@
-//! The client's side of a session: typed requests, the handler of what the server asks, and the server's changes.
+//! The client side of a session: typed requests, the handler of the server's requests, and the stream of its changes.
 
 mod builder;
 mod cache;

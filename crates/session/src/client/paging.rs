@@ -1,7 +1,7 @@
-//! Fetching a list page by page, whatever it holds.
+//! Fetches a list page by page, for any type of entry.
 //!
-//! What waits is here, once. What depends on the kind of entry is behind [`Filling`] and never waits: else each of the
-//! four lists would be a copy of everything that a call takes.
+//! The async code is here, once, and not generic. The code that depends on the type of entry is behind [`PageSink`] and not
+//! async; otherwise the code of a call would be generated for each of the four lists.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -14,26 +14,27 @@ use crate::client::lists::{Cut, ListMethod, ListRetention};
 use crate::client::live_session::LiveSession;
 use crate::request::{CallError, TimeoutKind};
 
-/// A list that is being filled.
+/// Receives the pages of a list.
 pub(super) trait PageSink: Send {
-    /// Whether somebody else has fetched the list meanwhile, which is then taken. If not, the fetch begins now.
+    /// Takes the list that another caller has fetched meanwhile, and returns whether there was one. If not, the fetch starts
+    /// now.
     fn reuse_fresh(&mut self) -> bool;
 
-    /// Starts from an empty list.
+    /// Resets to an empty list.
     fn start(&mut self);
 
-    /// Adds the entries of a page, and gives what else it says.
+    /// Adds the entries of a page, and returns its cursor and cache hints.
     fn add(&mut self, page: &Raw) -> Result<Page<()>, DecodeError>;
 
-    /// The list is not whole.
+    /// Records why the list is incomplete.
     fn set_cut(&mut self, cut: Cut);
 
-    /// The list is done, and good for so long.
+    /// Completes the list, which is fresh for `lifetime`.
     fn finish(&mut self, lifetime: Option<Duration>, retention: ListRetention);
 }
 
-/// Fills a list. `turn` is held meanwhile, so that many callers cost one fetch; waiting for it counts as waiting for the
-/// list.
+/// Fetches a list into `sink`. Holds `fetch_lock` meanwhile, so that concurrent callers share one fetch; waiting for the
+/// lock counts towards the timeout.
 pub(super) async fn fetch_list(
     live: &LiveSession,
     list: &ListMethod,
@@ -50,7 +51,7 @@ pub(super) async fn fetch_list(
     fetched.await.map_err(timed_out)?
 }
 
-/// Fetches all pages; starts over once when a cursor is no longer good.
+/// Fetches all pages; starts over once when the server rejects a cursor as stale.
 async fn fetch_with_restart(
     live: &LiveSession,
     list: &ListMethod,
@@ -70,12 +71,13 @@ async fn fetch_with_restart(
     Err(CallError::Remote(RpcError::invalid_params("the server refuses its own cursors")))
 }
 
+/// Why a page could not be fetched.
 enum PageError {
     StaleCursor,
     Failed(CallError),
 }
 
-/// How long the list is good, once all its pages are in.
+/// Fetches all pages and returns the lifetime of the list.
 async fn fetch_pages(
     live: &LiveSession,
     list: &ListMethod,
@@ -89,7 +91,7 @@ async fn fetch_pages(
         let raw = fetch_page(live, list, cursor.as_deref()).await?;
         let page_info =
             sink.add(&raw).map_err(|error| PageError::Failed(CallError::protocol(list.method, error)))?;
-        // The list is good for as long as its shortest-lived page; one without a word is no shorter.
+        // The list lives as long as its shortest-lived page; a page without a lifetime does not count.
         lifetime = [lifetime, cache::lifetime(page_info.hints, limits)].into_iter().flatten().min();
         if page_info.is_cut {
             sink.set_cut(Cut::Entries(limits.entries));

@@ -1,4 +1,4 @@
-//! One session with one server: the typed verbs of the protocol, with no era in sight.
+//! One session with one server: the typed requests of the protocol, independent of the era.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
@@ -53,7 +53,7 @@ struct Inner {
 /// Why a session did not open.
 enum OpenError {
     Failed(CallError),
-    /// It was closed while it was being opened; the link is still to be left.
+    /// It was closed while it was being opened; its link still has to be closed.
     Closed(Arc<dyn Link>),
 }
 
@@ -75,7 +75,7 @@ impl ClientSession {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Opens the session: starts the server, finds its era, agrees on a revision. Does nothing when it is open.
+    /// Opens the session: starts the server, detects its era, negotiates a revision. Does nothing when it is open.
     ///
     /// # Errors
     /// When the server does not start, does not answer, or shares no revision. The session is then failed for good.
@@ -104,7 +104,7 @@ impl ClientSession {
         self.inner.live.get().ok_or(CallError::NotInitialized)
     }
 
-    /// What was agreed on when the session opened.
+    /// Returns what was negotiated when the session opened.
     ///
     /// # Errors
     /// When it is not open.
@@ -112,7 +112,7 @@ impl ClientSession {
         Ok(&self.live()?.info)
     }
 
-    /// What this session found out about the server, for the next one to open faster with.
+    /// Returns the era of the server, so that the next session opens without a probe.
     ///
     /// # Errors
     /// When the session is not open.
@@ -120,30 +120,30 @@ impl ClientSession {
         Ok(self.live()?.dialect.era_hint())
     }
 
-    /// How the session is.
+    /// Returns the state of the session.
     pub fn state(&self) -> State {
         self.inner.state.get()
     }
 
-    /// Whether it is open.
+    /// Returns whether the session is open.
     pub fn is_ready(&self) -> bool {
         self.inner.state.is_ready()
     }
 
-    /// A view of the state that tells when it changes.
+    /// Returns a receiver of state changes.
     pub fn watch_state(&self) -> watch::Receiver<State> {
         self.inner.state.watch()
     }
 
-    /// What went by on the connection that nobody asked for.
+    /// Returns the counters of unexpected, damaged and dropped messages.
     pub fn counts(&self) -> Counts {
         let counters = self.inner.live.get().and_then(|live| live.link.counters());
         counters.map(|counters| counters.snapshot()).unwrap_or_default()
     }
 
-    /// The tools of the server. Kept until the server says they have changed, or its lifetime for them is over.
+    /// Returns the tools of the server. Cached until the server announces a change or their lifetime ends.
     ///
-    /// A server that offers no tools has none; it is not asked.
+    /// Empty, without a request, when the server does not declare tools.
     ///
     /// # Errors
     /// When the server or the connection fails.
@@ -151,7 +151,7 @@ impl ClientSession {
         self.tools(Freshness::Kept).await
     }
 
-    /// The tools, asked for again whatever is kept.
+    /// Fetches the tools, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -159,7 +159,7 @@ impl ClientSession {
         self.tools(Freshness::Refreshed).await
     }
 
-    /// The resources of the server.
+    /// Returns the resources of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -167,7 +167,7 @@ impl ClientSession {
         self.resources(Freshness::Kept).await
     }
 
-    /// The resources, asked for again whatever is kept.
+    /// Fetches the resources, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -175,7 +175,7 @@ impl ClientSession {
         self.resources(Freshness::Refreshed).await
     }
 
-    /// The resource templates of the server.
+    /// Returns the resource templates of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -183,7 +183,7 @@ impl ClientSession {
         self.resource_templates(Freshness::Kept).await
     }
 
-    /// The resource templates, asked for again whatever is kept.
+    /// Fetches the resource templates, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -191,7 +191,7 @@ impl ClientSession {
         self.resource_templates(Freshness::Refreshed).await
     }
 
-    /// The prompts of the server.
+    /// Returns the prompts of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -199,7 +199,7 @@ impl ClientSession {
         self.prompts(Freshness::Kept).await
     }
 
-    /// The prompts, asked for again whatever is kept.
+    /// Fetches the prompts, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -207,12 +207,12 @@ impl ClientSession {
         self.prompts(Freshness::Refreshed).await
     }
 
-    /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
+    /// Calls a tool. Await it directly, or set a timeout, request progress, or make it a task first.
     pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool {
         CallTool::new(self.clone(), name.into().into(), Raw::encode(&arguments))
     }
 
-    /// As [`Self::call_tool`], with arguments that are JSON text already, and a name that is shared: neither is written
+    /// As [`Self::call_tool`], with arguments that are JSON text already and a shared name: neither is copied or encoded
     /// again.
     pub fn call_tool_raw(&self, name: impl Into<ByteString>, arguments: Raw) -> CallTool {
         CallTool::new(self.clone(), name.into(), Ok(arguments))
@@ -249,7 +249,7 @@ impl ClientSession {
         decode("prompts/get", &live.call(call).await?)
     }
 
-    /// Asks for values that would complete an argument.
+    /// Requests values that complete an argument.
     ///
     /// # Errors
     /// When the server does not offer completion, or the connection fails.
@@ -265,16 +265,16 @@ impl ClientSession {
         decode("completion/complete", &live.call(call).await?)
     }
 
-    /// Makes any request of the protocol and decodes its result into the type that belongs to it.
+    /// Sends any request of the protocol and decodes its result into the type of the method.
     ///
     /// # Errors
-    /// When the server or the connection fails, or the result is of another shape.
+    /// When the server or the connection fails, or the result cannot be decoded.
     pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Result, CallError> {
         let result = self.request_raw(M::NAME, Raw::encode(params)?).await?;
         result.decode().map_err(|error| CallError::protocol(M::NAME, error))
     }
 
-    /// Makes any request, and gives its result as text. The parameters are an object; its `_meta` is sent along.
+    /// Sends any request, and returns its result as text. The parameters are an object, `_meta` included.
     ///
     /// # Errors
     /// When the server or the connection fails.
@@ -282,12 +282,12 @@ impl ClientSession {
         self.raw_call(method, params).await
     }
 
-    /// As [`Self::request_raw`], to be set up before it is awaited.
+    /// As [`Self::request_raw`], with options that can be set before it is awaited.
     pub fn raw_call(&self, method: impl Into<String>, params: Raw) -> RawCall {
         RawCall::new(self.clone(), method.into(), params)
     }
 
-    /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.
+    /// Sends any notification unchanged: for extensions, and for methods without a typed function.
     ///
     /// # Errors
     /// When the session is not open or the connection is gone.
@@ -295,10 +295,10 @@ impl ClientSession {
         Ok(self.live()?.link.post(Post::Note { method, params: params.map(Raw::as_str) })?)
     }
 
-    /// Asks whether the server is alive.
+    /// Checks whether the server responds.
     ///
     /// # Errors
-    /// When it is not.
+    /// When it does not.
     pub async fn ping(&self) -> Result<(), CallError> {
         let live = self.live()?;
         live.call(ClientCall::new(live.dialect.ping_method(), "{}").within(live.limits().read))
@@ -306,7 +306,7 @@ impl ClientSession {
             .map(drop)
     }
 
-    /// Sets the least level of log messages the server should send.
+    /// Sets the minimum level of log messages that the server sends.
     ///
     /// # Errors
     /// When the server does not offer logging, or the connection fails.
@@ -318,7 +318,7 @@ impl ClientSession {
         live.call(ClientCall::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
     }
 
-    /// Sets the roots that this session answers for, and tells the server where it wants to know.
+    /// Sets the roots of this session, and notifies the server where the revision has a notification for that.
     ///
     /// # Errors
     /// When the session is not open or the connection is gone.
@@ -331,8 +331,8 @@ impl ClientSession {
         Ok(())
     }
 
-    /// What the server tells without being asked, from now on. In the modern era it only tells who
-    /// [listens](Self::listen).
+    /// Returns the stream of changes that the server announces, from now on. In the modern era it announces only those that
+    /// a [subscription](Self::listen) requests.
     ///
     /// # Errors
     /// When the session is not open.
@@ -340,7 +340,7 @@ impl ClientSession {
         Ok(ChangeStream { receiver: self.live()?.changes.subscribe() })
     }
 
-    /// Listens for changes of lists and resources. Drop what it returns to stop.
+    /// Subscribes to changes of lists and resources. Drop the subscription to end it.
     ///
     /// # Errors
     /// When the server does not offer it, or the connection fails.
@@ -348,7 +348,7 @@ impl ClientSession {
         self.live()?.listen(filter).await
     }
 
-    /// Listens for updates of one resource. Drop what it returns to stop.
+    /// Subscribes to updates of one resource. Drop the subscription to end it.
     ///
     /// # Errors
     /// As [`Self::listen`].
@@ -358,12 +358,12 @@ impl ClientSession {
         self.listen(filter).await
     }
 
-    /// Ends the session in order, and says how the server ended. Calls under way end as closed.
+    /// Closes the session gracefully, and returns how the server ended. Calls in flight fail with [`CallError::Closed`].
     pub async fn close(&self) -> CloseOutcome {
         self.close_within(self.inner.config.limits.close).await
     }
 
-    /// Ends the session within this time.
+    /// Closes the session within this time.
     pub async fn close_within(&self, within: Duration) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
@@ -374,8 +374,8 @@ impl ClientSession {
         ended
     }
 
-    /// As [`Self::close`], for a program that is about to end: the supervisor of a server process stops it in order and is
-    /// not waited for. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
+    /// As [`Self::close`], for a program that is about to exit: the supervisor of a server process stops it gracefully, and
+    /// this does not wait for that. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
     pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
@@ -388,7 +388,7 @@ impl ClientSession {
 }
 
 impl Inner {
-    /// What became of the opening, if there was one.
+    /// Returns the result of opening the session, if that was attempted.
     fn open_result(&self) -> Option<Result<(), CallError>> {
         match self.state.get() {
             State::Closed => Some(Err(CallError::Closed)),
@@ -448,7 +448,7 @@ impl Inner {
         if is_ready { Ok(()) } else { Err(OpenError::Closed(link)) }
     }
 
-    /// Stops hearing and answering the server.
+    /// Stops handling the server's messages.
     fn stop(&self) {
         if let Some(inbound_task) = self.inbound_task.lock().take() {
             inbound_task.abort();
@@ -466,8 +466,8 @@ impl Drop for Inner {
     }
 }
 
-/// Boxed, once: else everything a list takes would be made again wherever one is asked for. Only tools are asked for by
-/// almost every client; the code of the others is made in the crates that want them.
+/// Boxed, so that the code of a list fetch is generated once and not at every call site. Almost every client lists tools;
+/// the code of the other lists is generated in the crates that use them.
 macro_rules! list_methods {
     ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {

@@ -1,4 +1,4 @@
-//! How a session is, for whoever watches.
+//! The state of a session, and its watchers.
 
 use std::sync::OnceLock;
 
@@ -7,26 +7,26 @@ use tokio::sync::watch;
 
 use crate::request::CallError;
 
-/// How a session is.
+/// The state of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum State {
-    /// Made, and not opened yet.
+    /// Created, and not opened yet.
     Created,
     /// Open.
     Ready,
-    /// It did not open, or its connection was lost; this is why.
+    /// Opening failed or the connection was lost, for this reason.
     Failed(CallError),
-    /// Closed from this side.
+    /// Closed by this side.
     Closed,
 }
 
-/// The state of one session, and whoever watches it.
+/// Holds the state of one session and notifies its watchers.
 #[derive(Debug)]
 pub(crate) struct StateCell {
-    // Held for a look or a change, never across an await nor while those who watch are told.
+    // Held for a read or a change, never across an await nor while the watchers are notified.
     state: Mutex<State>,
-    /// Made for the first who watches: few do, and it is larger than most of what a session holds.
+    /// Created for the first watcher: most sessions have none, and it is large.
     sender: OnceLock<watch::Sender<State>>,
 }
 
@@ -47,7 +47,7 @@ impl StateCell {
         matches!(*self.state.lock(), State::Closed)
     }
 
-    /// Changes it, where `from` says so of what it is.
+    /// Changes the state to `to` if `from` accepts the current one; returns whether it did.
     pub(crate) fn change(&self, from: impl FnOnce(&State) -> bool, to: State) -> bool {
         let mut state = self.state.lock();
         if !from(&state) {
@@ -57,14 +57,14 @@ impl StateCell {
         let sender = self.sender.get();
         drop(state);
         if let Some(sender) = sender {
-            // Looked at anew: of two changes at once the last counts, whichever is told first.
+            // Read again: of two concurrent changes the last counts, whichever is sent first.
             sender.send_modify(|seen| *seen = self.get());
         }
         true
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<State> {
-        // Under the lock, so that no change goes by between the look and the making.
+        // Under the lock, so that no change is missed between the read and the creation.
         let state = self.state.lock();
         self.sender.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
     }

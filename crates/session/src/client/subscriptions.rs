@@ -1,4 +1,4 @@
-//! Listening to a server, in the way of its era.
+//! Subscriptions to the changes of a server: per resource in the legacy era, listen streams in the modern era.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::era::{ChangeDelivery, Extras};
 use crate::link::{Ask, Event, Exchange, Life, Note};
 use crate::request::{CallError, TimeoutKind};
 
-/// Subscriptions that are taken back when this is dropped.
+/// Resource subscriptions of the legacy era, which end when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ResourceSubscriptions {
     live: Weak<LiveSession>,
@@ -23,14 +23,14 @@ pub(crate) struct ResourceSubscriptions {
 }
 
 impl LiveSession {
-    /// Begins to listen.
+    /// Starts a subscription.
     pub(crate) async fn listen(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         if !filter.resource_subscriptions.is_empty() && !self.offers_subscriptions() {
             return Err(CallError::Unsupported { what: "resource subscriptions" });
         }
         match self.dialect.change_delivery() {
             ChangeDelivery::Unsolicited => {
-                // Taken before anything is subscribed to, so that no change is missed.
+                // Created before the requests are sent, so that no change is missed.
                 let changes = ChangeStream { receiver: self.changes.subscribe() };
                 let guard =
                     SubscriptionGuard::Resources(self.subscribe(&filter.resource_subscriptions).await?);
@@ -40,11 +40,11 @@ impl LiveSession {
         }
     }
 
-    /// Subscribes to each resource. What was subscribed to before a failure is taken back.
+    /// Subscribes to each resource. A failure ends the subscriptions made before it.
     async fn subscribe(self: &Arc<Self>, uris: &[String]) -> Result<ResourceSubscriptions, CallError> {
         let mut subscribed = ResourceSubscriptions { live: Arc::downgrade(self), uris: Vec::new() };
         for uri in uris {
-            // Counted, because the server keeps one subscription for a resource, however many listen.
+            // Counted, because the server has one subscription per resource, however many listeners there are.
             if !self.subscription_counts.lock().contains_key(uri) {
                 let params = Raw::encode(&SubscribeParams::new(uri.as_str()))?;
                 self.call(ClientCall::new("resources/subscribe", params.as_str()).within(self.limits().read))
@@ -56,11 +56,11 @@ impl LiveSession {
         Ok(subscribed)
     }
 
-    /// Opens a listen stream, and hears it in a task of its own.
+    /// Opens a listen stream, and reads it in a task of its own.
     async fn open_subscription(self: &Arc<Self>, filter: ListenFilter) -> Result<Subscription, CallError> {
         let (exchange, accepted) = self.open_listen_stream(&filter).await?;
         self.count_listener(&accepted, CountChange::Up);
-        // Made before the task, so that the count goes down even if the task never runs.
+        // Created before the task, so that the count is decremented even if the task never runs.
         let guard = StreamGuard { live: Arc::downgrade(self), wanted: filter, accepted: accepted.clone() };
         let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
         let task = spawn(Box::pin(run_stream(guard, exchange, sender)));
@@ -93,7 +93,7 @@ impl LiveSession {
         Ok((exchange, acknowledged.notifications))
     }
 
-    /// One listener less; true when it was the last for this resource.
+    /// Removes one listener of a resource; returns whether it was the last.
     fn release_subscription(&self, uri: &str) -> bool {
         let mut subscribed = self.subscription_counts.lock();
         let Some(count) = subscribed.get_mut(uri) else { return false };
@@ -106,7 +106,7 @@ impl LiveSession {
     }
 
     fn count_listener(&self, accepted: &ListenFilter, change: CountChange) {
-        // What may have changed before anybody listened is not known, nor what will when nobody does any more.
+        // Changes before the first listener and after the last one are not announced.
         self.invalidate_lists();
         let mut counts = self.listener_counts.lock();
         counts.tools = change.count(counts.tools, accepted.tools_list_changed);
@@ -115,7 +115,7 @@ impl LiveSession {
     }
 }
 
-/// How many streams tell of each list.
+/// Listen streams per list.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct ListenerCounts {
     pub(crate) tools: usize,
@@ -155,7 +155,7 @@ async fn wait_for_acknowledgement(exchange: &mut Exchange) -> Result<Acknowledge
     }
 }
 
-/// Takes the count of a stream back when its task ends, however it ends.
+/// Decrements the listener counts of a stream when its task ends.
 struct StreamGuard {
     live: Weak<LiveSession>,
     wanted: ListenFilter,
@@ -172,17 +172,17 @@ impl Drop for StreamGuard {
 
 /// How a stream ended.
 enum StreamEnd {
-    /// The server is done with it; it may have said so in one of two ways, and the other may follow.
+    /// The server announced the end with a notification; the response may follow.
     Announced,
-    /// The server is done with it.
+    /// The server sent the response.
     Done,
-    /// It broke off.
+    /// The exchange failed.
     Broken,
-    /// The session is gone.
+    /// The session was dropped.
     SessionGone,
 }
 
-/// Hears a stream out; one that breaks while its connection lives is opened anew.
+/// Reads a listen stream until it ends; reopens one that fails while its connection lives.
 async fn run_stream(guard: StreamGuard, mut exchange: Exchange, sender: broadcast::Sender<Change>) {
     loop {
         match read_stream(&guard, &mut exchange, &sender).await {
@@ -193,7 +193,7 @@ async fn run_stream(guard: StreamGuard, mut exchange: Exchange, sender: broadcas
                 drop(guard);
                 let _ = sender.send(Change::Ended);
                 drop(sender);
-                // Leaving before the other word comes would cancel what is over already.
+                // Dropping the exchange before its response would cancel a request that has ended.
                 let _ = tokio::time::timeout(timeout, exchange.done()).await;
                 return;
             }
@@ -219,7 +219,7 @@ async fn read_stream(
             Event::Done(_) => return StreamEnd::Done,
             Event::Note(note) => {
                 if let Some(change) = live.apply_note(note) {
-                    // Whoever listens may be gone already.
+                    // The receiver may be gone.
                     let _ = sender.send(change);
                 }
             }
@@ -229,7 +229,7 @@ async fn read_stream(
     StreamEnd::Broken
 }
 
-/// How often a broken stream is opened anew in a row, and how long is waited before the first time.
+/// Consecutive attempts to reopen a stream, and the backoff before the first.
 const MAX_REOPENS: u32 = 5;
 const REOPEN_BACKOFF: Duration = Duration::from_millis(500);
 
@@ -243,13 +243,13 @@ async fn reopen(guard: &StreamGuard) -> Option<Exchange> {
         match live.open_listen_stream(&guard.wanted).await {
             Ok((exchange, _)) => return Some(exchange),
             Err(CallError::Remote(_) | CallError::Closed) => return None,
-            Err(error) => tracing::debug!(%error, "a subscription could not be opened anew"),
+            Err(error) => tracing::debug!(%error, "could not reopen a listen stream"),
         }
     }
     None
 }
 
-/// A little longer, so that many who lost the same server do not all come back at once.
+/// Adds up to 25 % jitter, so that clients that lost the same server do not reconnect at once.
 fn jittered(wait: Duration) -> Duration {
     let mut byte = [0];
     let _ = getrandom::fill(&mut byte);
@@ -257,7 +257,7 @@ fn jittered(wait: Duration) -> Duration {
 }
 
 impl StreamGuard {
-    /// What changed while nobody heard is not known, so all of it may have.
+    /// Announces a change of everything subscribed to: changes during the interruption were missed.
     fn announce_missed(&self, sender: &broadcast::Sender<Change>) {
         let Some(live) = self.live.upgrade() else { return };
         live.invalidate_lists();

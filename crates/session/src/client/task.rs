@@ -1,4 +1,4 @@
-//! Following a task to its result, in the way of its era. Dropping the call cancels the task.
+//! Polls a task until its result, by the protocol of its era. Dropping the call cancels the task.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use crate::era::{Extras, TaskProtocol, TaskTicket};
 use crate::link::{Ask, BoxFuture, Life, LinkError};
 use crate::request::CallError;
 
-/// How often a task is asked after when the server does not say.
+/// The polling interval when the server names none.
 const POLL: Duration = Duration::from_secs(1);
-/// The bounds of what a server may say.
+/// The bounds of the server's polling interval.
 const POLL_MIN: Duration = Duration::from_millis(20);
 const POLL_MAX: Duration = Duration::from_secs(60);
 
-/// Cancels the task unless it was followed to its end.
+/// Cancels the task when dropped before the task has ended.
 struct TaskGuard<'a> {
     live: &'a LiveSession,
     id: String,
@@ -37,7 +37,7 @@ impl Drop for TaskGuard<'_> {
         let Ok(body) = Raw::encode(&TaskIdParams::new(self.id.as_str())) else { return };
         let mut params = body.as_str().to_owned();
         self.live.dialect.add_meta(&mut params, &Extras::default());
-        // Nobody waits for the answer; a task is never cancelled by notification.
+        // Nobody waits for the response; a task is never cancelled by notification.
         let id = self.live.next_id();
         let mirror = self.live.mirror(Some(&self.id), None);
         drop(self.live.link.open(Ask {
@@ -51,7 +51,7 @@ impl Drop for TaskGuard<'_> {
 }
 
 impl LiveSession {
-    /// Waits for the result of a task. Boxed here, so that it is made once.
+    /// Waits for the result of a task. Boxed, so that its code is generated once.
     pub(crate) fn follow_task<'a>(
         &'a self,
         ticket: TaskTicket,
@@ -70,7 +70,8 @@ impl LiveSession {
             TaskProtocol::Core => self.follow_core(&ticket, deadline).await,
             TaskProtocol::Extension => self.follow_extension(&ticket, deadline).await,
         };
-        // Only a word of the server ends a task, or its end; anything else leaves it running, to be cancelled.
+        // A task ends with a response of the server or with the connection; after any other error it still runs and is
+        // cancelled.
         guard.is_finished = match &outcome {
             Ok(_) | Err(CallError::Remote(_) | CallError::Cancelled | CallError::Closed) => true,
             Err(CallError::Link(error)) => error.ends_connection(),
@@ -79,7 +80,7 @@ impl LiveSession {
         outcome.map_err(Self::as_started)
     }
 
-    /// 2025-11-25: ask after the task until it is over or wants input, then ask for its result.
+    /// 2025-11-25: polls the task until it has ended or requires input, then requests its result.
     async fn follow_core(
         &self,
         ticket: &TaskTicket,
@@ -93,7 +94,7 @@ impl LiveSession {
             let raw: Raw = self.request_task("tasks/get", &ticket.id, &id).await?;
             let state =
                 LegacyTaskState::from_raw(&raw).map_err(|error| CallError::protocol("tasks/get", error))?;
-            // A server need not notify of a new message, so what polling finds is told like a notification.
+            // A server need not notify of a new message, so one found by polling is published like a notification.
             if state.task.status_message.is_some() && state.task.status_message != last_message {
                 last_message.clone_from(&state.task.status_message);
                 self.changes.publish(Change::Task(raw));
@@ -103,14 +104,14 @@ impl LiveSession {
                 break;
             }
         }
-        // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
+        // Blocks until the task has ended; input requests of the server arrive meanwhile as upcalls.
         self.call_boxed(
             ClientCall::new("tasks/result", id.as_str()).about(&ticket.id).within(deadline.remaining()),
         )
         .await
     }
 
-    /// The extension: the state carries the result, and questions are answered with an update.
+    /// The tasks extension: the state carries the result, and input requests are answered with `tasks/update`.
     async fn follow_extension(
         &self,
         ticket: &TaskTicket,
@@ -124,10 +125,8 @@ impl LiveSession {
             let detailed: DetailedTask = self.request_task("tasks/get", &ticket.id, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
             let missing = |what| {
-                let error = switchboard_protocol::DecodeError::mismatch(
-                    what,
-                    "missing although the task is over",
-                );
+                let error =
+                    switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
                 CallError::protocol("tasks/get", error)
             };
             match detailed.task.status {
@@ -152,9 +151,9 @@ impl LiveSession {
     }
 
     async fn send_inputs(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let responses_text = self.answer_inputs(asked, &*self.handler).await?;
-        let responses = InputResponses::from_raw(&responses_text)
-            .map_err(|error| CallError::protocol("tasks/update", error))?;
+        let encoded = self.answer_inputs(asked, &*self.handler).await?;
+        let responses =
+            InputResponses::from_raw(&encoded).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
         self.call_boxed(
             ClientCall::new("tasks/update", params.as_str()).about(id).within(self.limits().read),
@@ -163,7 +162,7 @@ impl LiveSession {
         Ok(())
     }
 
-    /// An error of a later step: the call itself has begun, so it is not one to simply repeat.
+    /// Makes an error of a later step non-retryable: the call itself was already started.
     fn as_started(error: CallError) -> CallError {
         match error {
             CallError::Link(LinkError::Overloaded { what }) => CallError::Link(LinkError::lost(what)),
@@ -184,7 +183,7 @@ impl LiveSession {
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 
-    /// Waits until it is time to ask again.
+    /// Waits for the next poll.
     async fn wait_for_poll(
         &self,
         interval_ms: Option<u64>,
@@ -192,7 +191,7 @@ impl LiveSession {
     ) -> Result<(), CallError> {
         let wait = interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_MIN, POLL_MAX);
         tokio::time::sleep(wait.min(deadline.remaining())).await;
-        // What is bounded here is the whole; each question has a bound of its own.
+        // Only the total timeout applies here; each poll has a timeout of its own.
         deadline.record_activity();
         match deadline.check() {
             DeadlineState::Until(_) => Ok(()),

@@ -1,7 +1,7 @@
-//! Timers for calls, used again and again: setting one up for every call would cost more than the call's own table.
+//! A pool of timers for calls: creating a timer for every call would cost more than the call's entry in the table.
 //!
-//! An alarm may ring too early, never too late: one that was set for an earlier call is left as it is, and whoever it
-//! wakes looks at the watch and sets it anew.
+//! A timer may fire early, never late: a reused timer keeps its earlier deadline, and the caller that it wakes checks its
+//! own deadline and resets the timer.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -10,20 +10,20 @@ use parking_lot::Mutex;
 use tokio::runtime::{Handle, Id};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The alarms of one session that nobody uses at the moment.
+/// The idle timers of one session.
 #[derive(Debug, Default)]
 pub(crate) struct TimerPool {
     // Held for a push or a pop, never across an await.
     idle: Mutex<Vec<(Id, Pin<Box<Sleep>>)>>,
 }
 
-/// As many as this are kept.
+/// Idle timers kept.
 const MAX_IDLE: usize = 64;
 
 impl TimerPool {
-    /// An alarm that rings at this time, or before.
+    /// Returns a timer that fires at this time or earlier.
     pub(crate) fn acquire(&self, at: Instant) -> PooledTimer<'_> {
-        // A timer belongs to its runtime, and ends with it.
+        // A timer belongs to its runtime and is useless after it.
         let runtime = Handle::current().id();
         let idle = self.idle.lock().pop().filter(|(of, _)| *of == runtime);
         let mut timer = match idle {
@@ -37,24 +37,24 @@ impl TimerPool {
     }
 }
 
-/// One alarm that is set.
+/// A running timer, which returns to its pool when dropped.
 #[derive(Debug)]
 pub(crate) struct PooledTimer<'a> {
     pool: &'a TimerPool,
     runtime: Id,
-    /// `None` only while it is dropped.
+    /// `None` only during `drop`.
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
 impl PooledTimer<'_> {
-    /// Sets it to another time, exactly.
+    /// Resets the timer to exactly this time.
     pub(crate) fn reset(&mut self, at: Instant) {
         if let Some(sleep) = &mut self.sleep {
             sleep.as_mut().reset(at);
         }
     }
 
-    /// Ready when it rings.
+    /// Ready when the timer has fired.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match &mut self.sleep {
             Some(sleep) => sleep.as_mut().poll(cx),

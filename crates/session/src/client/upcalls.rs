@@ -1,4 +1,4 @@
-//! What a server starts by itself: its questions are answered, its news is passed on.
+//! Handles the messages that a server sends on its own initiative: answers its requests, applies its notifications.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -18,13 +18,13 @@ use crate::era::EarlyMessages;
 use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
 use crate::request::CallError;
 
-/// Questions of the server that are being answered, so that it can take them back.
+/// The tasks that answer requests of the server, so that it can cancel them.
 #[derive(Debug, Default)]
 pub(crate) struct UpcallTasks {
     tasks: Mutex<HashMap<RequestId, AbortHandle>>,
 }
 
-/// Hears the server out until the link ends or the session is gone.
+/// Handles inbound messages until the link ends or the session is dropped.
 pub(crate) async fn handle_inbound(live: Weak<LiveSession>, mut inbound: Inbound, early: EarlyMessages) {
     for inward in early.0 {
         let Some(live) = live.upgrade() else { return };
@@ -44,9 +44,9 @@ fn handle_message(live: &Arc<LiveSession>, inward: Inward) {
     match inward {
         Inward::Note(note) => _ = live.apply_note(note),
         Inward::Upcall(upcall) if !live.dialect.accepts_server_requests() => {
-            // The revision forbids the server to ask, and forbids us to answer.
+            // In this revision a server must not send requests, and we must not answer them.
             live.count(|counters| counters.forbidden_upcalls());
-            tracing::debug!(method = %upcall.method, "a request of the server was ignored: its revision has none");
+            tracing::debug!(method = %upcall.method, "ignored a request of the server, which its revision forbids");
         }
         Inward::Upcall(upcall) => start_answer(live, upcall),
     }
@@ -91,14 +91,14 @@ async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcEr
     })
 }
 
-/// Where the server wants to hear of progress, if it does.
+/// Returns the progress token of a request.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
     let meta = upcall.param("_meta")?;
     let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
     RequestId::from_json(token)
 }
 
-/// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
+/// Returns the error code: invalid parameters for an undeclared mode of elicitation, method not found otherwise.
 fn unsupported_code(method: &str) -> ErrorCode {
     match method {
         "elicitation/create" => ErrorCode::INVALID_PARAMS,
@@ -107,8 +107,8 @@ fn unsupported_code(method: &str) -> ErrorCode {
 }
 
 impl LiveSession {
-    /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    /// Boxed here, so that it is made once.
+    /// Answers one input request of the server, in either era. Pauses the timeouts of the session meanwhile. Boxed, so that
+    /// its code is generated once.
     pub(crate) fn answer_input<'a>(
         &'a self,
         request: InputRequest,
@@ -124,7 +124,7 @@ impl LiveSession {
         token: Option<RequestId>,
         handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
-        // What was declared is what may be asked, whoever answers.
+        // The declared capabilities count, also when a handler of the call answers.
         let capabilities = self.handler.abilities();
         let report = |token| ProgressReporter {
             token,
@@ -132,7 +132,7 @@ impl LiveSession {
             revision: self.info.revision,
         };
         let asker = RequestingServer {
-            // Of the session's answers: they belong to one server, those of a call need not.
+            // From the session's handler: it belongs to one server, the handler of a call may not.
             name: self.handler.server_name().map(str::to_owned),
             server: self.info.server.clone(),
             report: token.map(report),
@@ -174,13 +174,13 @@ impl LiveSession {
         }
     }
 
-    /// A request on a stream of ours that has no such direction.
+    /// Rejects a request that arrived on an exchange of ours.
     pub(crate) fn refuse_upcall(&self, upcall: &Upcall) {
         let error = RpcError::method_not_found(&upcall.method);
         let _ = self.link.post(Post::Answer { id: &upcall.id, outcome: Err(&error) });
     }
 
-    /// Takes in news: forgets what it makes stale, then passes it on.
+    /// Applies a notification: invalidates the caches it affects, then publishes it.
     pub(crate) fn apply_note(&self, note: Note) -> Option<Change> {
         if &*note.method == "notifications/cancelled" {
             self.cancel_upcall(&note);
@@ -202,7 +202,7 @@ impl LiveSession {
         Some(change)
     }
 
-    /// The server no longer wants an answer.
+    /// Aborts the answer to a request that the server has cancelled.
     fn cancel_upcall(&self, note: &Note) {
         let id = note.param("requestId").and_then(|id| RequestId::from_json(id.as_str()));
         match id.and_then(|id| self.upcall_tasks.tasks.lock().remove(&id)) {
@@ -213,7 +213,7 @@ impl LiveSession {
 }
 
 impl UpcallTasks {
-    /// Stops answering: nobody is there to hear it. Each task holds the session, so this is what lets it go.
+    /// Aborts all answers. Each task holds the session, so this also releases the session.
     pub(crate) fn abort_all(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
     }

@@ -93,9 +93,8 @@ fn accept(
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
     let requested = wanted.resource_subscriptions.len().max(wanted.task_ids.len());
     if requested > MAX_LISTENED {
-        let reason = format!(
-            "one stream listens for at most {MAX_LISTENED} resources and tasks, not {requested}"
-        );
+        let reason =
+            format!("one stream listens for at most {MAX_LISTENED} resources and tasks, not {requested}");
         return Err(RpcError::invalid_params(reason));
     }
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
