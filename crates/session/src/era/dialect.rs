@@ -1,47 +1,47 @@
-//! The client's dialect: what differs between the eras once a session is open, one match for each verb.
+//! The client's dialect: the operations that differ between the eras once a session is open, one match for each.
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
 use crate::era::{EraHint, TaskProtocol, legacy, modern};
 use crate::request::CallError;
 
-/// How this session speaks.
+/// The era of an open client session, with its state.
 #[derive(Debug)]
 pub(crate) enum ClientDialect {
     Legacy(legacy::LegacyClient),
     Modern(modern::ModernClient),
 }
 
-/// What rides along with the parameters of one request.
+/// Members added to the parameters of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
     /// The progress token; the id of the request.
     pub(crate) progress: Option<&'a RequestId>,
-    /// What the caller put into `_meta`.
+    /// The caller's members of `_meta`.
     pub(crate) meta: Option<&'a Meta>,
-    /// The answers of a round of input, and the state to hand back.
+    /// The responses of a round of input, and the state to send back.
     pub(crate) round: Option<&'a Round>,
 }
 
-/// What a retry carries after a round of input.
+/// The members of a retry after a round of input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round {
     pub(crate) responses: Option<Raw>,
     pub(crate) state: Option<String>,
 }
 
-/// What a result turned out to be.
+/// The kind of a result.
 #[derive(Debug)]
 pub(crate) enum ResultKind {
-    /// The result.
+    /// The final result.
     Done(Raw),
-    /// The server wants input first.
+    /// The server requires input first.
     Ask(switchboard_protocol::InputRequired),
-    /// The server works on it and is to be asked again.
+    /// The server created a task, which has to be polled.
     Task(TaskTicket),
 }
 
-/// A task to follow to its result.
+/// A task to poll until its result.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskTicket {
     pub(crate) id: String,
@@ -49,7 +49,8 @@ pub(crate) struct TaskTicket {
 }
 
 impl ClientDialect {
-    /// Completes the parameters of a request where they stand. `params` is the text of an object without `_meta`.
+    /// Adds `_meta` and the members of a retry to the parameters, in place. `params` is the text of an object without
+    /// `_meta`.
     pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
         match self {
             Self::Legacy(_) => legacy::add_meta(params, extras),
@@ -57,7 +58,7 @@ impl ClientDialect {
         }
     }
 
-    /// The revision that every request says for itself, where it does.
+    /// Returns the revision that every request names, in the modern era.
     pub(crate) fn revision_per_request(&self) -> Option<&'static str> {
         match self {
             Self::Legacy(_) => None,
@@ -65,7 +66,7 @@ impl ClientDialect {
         }
     }
 
-    /// Says what a result is. `method` is what was asked.
+    /// Classifies the result of a request with this method.
     pub(crate) fn classify_result(
         &self,
         method: &str,
@@ -78,7 +79,7 @@ impl ClientDialect {
         }
     }
 
-    /// Whether a request of the server is in order at all.
+    /// Returns whether the server may send requests.
     pub(crate) fn accepts_server_requests(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
@@ -86,7 +87,7 @@ impl ClientDialect {
         }
     }
 
-    /// Sets the least level of log messages wanted; gives back the request this takes, where it takes one.
+    /// Sets the minimum level of log messages; returns the method of the request to send for it, where there is one.
     pub(crate) fn set_log_level(&self, level: Level) -> Option<&'static str> {
         match self {
             Self::Legacy(_) => Some("logging/setLevel"),
@@ -97,7 +98,7 @@ impl ClientDialect {
         }
     }
 
-    /// What this session says about its server.
+    /// Returns the era of the server, as a hint for the next session.
     pub(crate) fn era_hint(&self) -> EraHint {
         match self {
             Self::Legacy(_) => EraHint::Legacy,
@@ -105,7 +106,7 @@ impl ClientDialect {
         }
     }
 
-    /// How this session hears of changes.
+    /// Returns how the server announces changes.
     pub(crate) fn change_delivery(&self) -> ChangeDelivery {
         match self {
             Self::Legacy(_) => ChangeDelivery::Unsolicited,
@@ -113,7 +114,7 @@ impl ClientDialect {
         }
     }
 
-    /// The method that asks whether the server is alive.
+    /// Returns the method that checks whether the server responds.
     pub(crate) fn ping_method(&self) -> &'static str {
         match self {
             Self::Legacy(_) => "ping",
@@ -121,7 +122,7 @@ impl ClientDialect {
         }
     }
 
-    /// Whether the server is told when the roots change.
+    /// Returns whether the server is notified when the roots change.
     pub(crate) fn announces_roots(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
@@ -129,7 +130,7 @@ impl ClientDialect {
         }
     }
 
-    /// How tasks are followed here.
+    /// Returns the protocol of tasks.
     pub(crate) fn task_protocol(&self) -> TaskProtocol {
         match self {
             Self::Legacy(_) => TaskProtocol::Core,
@@ -137,7 +138,7 @@ impl ClientDialect {
         }
     }
 
-    /// Whether the capability that guards this method exists in the revision spoken.
+    /// Returns whether the revision has a capability for completions.
     pub(crate) fn has_completions_capability(&self) -> bool {
         match self {
             Self::Legacy(legacy) => legacy.revision > Revision::V2024_11_05,
@@ -146,21 +147,21 @@ impl ClientDialect {
     }
 }
 
-/// How a session hears of changes.
+/// How a server announces changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangeDelivery {
-    /// The server tells without being asked, and is asked for each resource.
+    /// Unsolicited for lists; for resources after a subscription to each.
     Unsolicited,
-    /// The server tells who listens.
+    /// On listen streams only.
     OnRequest,
 }
 
-/// Where the parameters ended before they were completed.
+/// The length of the parameters before members were added.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SplicePoint(usize);
 
 impl SplicePoint {
-    /// Makes them what they were, to be completed anew.
+    /// Removes the added members.
     pub(crate) fn undo(self, params: &mut String) {
         params.truncate(self.0);
         params.push('}');
@@ -199,7 +200,7 @@ pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>)
     bare
 }
 
-/// The members of `_meta`: what every request says, the progress token, then what the caller put there.
+/// Appends the members of `_meta`: the stamp of every request, the progress token, then the caller's members.
 fn push_meta(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) {
     let mut comma = stamp.is_some();
     out.push_str(stamp.unwrap_or_default());
@@ -212,7 +213,7 @@ fn push_meta(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) {
         }
     }
     for (key, value) in extras.meta.into_iter().flat_map(Meta::iter) {
-        // The keys of the hop are ours to set.
+        // The caller cannot override the keys that describe this connection.
         if key != Meta::PROGRESS_TOKEN && !(stamp.is_some() && Meta::PER_REQUEST.contains(&key)) {
             separate(out, &mut comma);
             push_string(out, key);
@@ -243,7 +244,7 @@ mod tests {
             let splice_point = splice(&mut text, stamp, extras);
             let whole = text.clone();
             splice_point.undo(&mut text);
-            assert_eq!(text, body, "and out of it again");
+            assert_eq!(text, body, "and removed again");
             whole
         };
         let id = RequestId::Number(7);

@@ -1,7 +1,7 @@
-//! Opening a session: climb from the modern era down to the legacy one, once, and remember the answer.
+//! The era ladder: opens a session, first in the modern era, then by falling back to the legacy one.
 //!
-//! The rules are those of spec 2026-07-28, basic/versioning. Falling back is keyed to no one error code; a server
-//! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
+//! The rules are those of spec 2026-07-28, basic/versioning. The fallback does not depend on one error code; a server
+//! that exits on the probe is restarted and opened with a handshake; a server known to be modern is never demoted.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -19,23 +19,23 @@ use crate::era::{ClientDialect, EraHint, RevisionPolicy, SessionInfo};
 use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
 use crate::request::{CallError, Limits, TimeoutKind};
 
-/// What a client brings to the opening.
+/// The configuration of a client session.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionConfig {
     pub(crate) offer: RevisionPolicy,
     pub(crate) era_hint: Option<EraHint>,
     pub(crate) implementation: Implementation,
-    /// What is declared to a server of the legacy era.
+    /// The capabilities declared to a server of the legacy era.
     pub(crate) legacy_capabilities: ClientCapabilities,
-    /// What is declared with every request of the modern era.
+    /// The capabilities declared with every request of the modern era.
     pub(crate) modern_capabilities: ClientCapabilities,
-    /// How long to wait and how much to take.
+    /// Timeouts and size limits.
     pub(crate) limits: Limits,
-    /// The roots a session begins with.
+    /// The initial roots of a session.
     pub(crate) roots: Vec<switchboard_protocol::Root>,
 }
 
-/// An open session.
+/// The result of opening a session.
 pub(crate) struct NegotiatedSession {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
@@ -44,15 +44,16 @@ pub(crate) struct NegotiatedSession {
     pub(crate) early: EarlyMessages,
 }
 
-/// What the server started while the session was being opened. Bounded: the oldest gives way, and is counted.
+/// The messages that the server sent while the session was being opened. Bounded: when full, the oldest is dropped and
+/// counted.
 #[derive(Debug, Default)]
 pub(crate) struct EarlyMessages(pub(crate) VecDeque<Inward>);
 
-/// What is kept for an open session.
+/// Messages kept.
 const MAX_EARLY: usize = 1024;
 
 impl EarlyMessages {
-    /// Waits for `answer`, keeping what arrives meanwhile. Pings are answered at once: servers may check on us.
+    /// Waits for `answer` and collects the messages that arrive meanwhile. Pings are answered at once.
     pub(crate) async fn collect_while<T>(
         &mut self,
         link: &dyn Link,
@@ -64,7 +65,7 @@ impl EarlyMessages {
         let mut ended = false;
         poll_fn(|cx| {
             loop {
-                // The answer first: what it settles is not held up by how much else is said.
+                // The answer first: a flood of other messages must not delay it.
                 if let Poll::Ready(outcome) = answer.as_mut().poll(cx) {
                     return Poll::Ready(outcome);
                 }
@@ -98,7 +99,7 @@ impl EarlyMessages {
     }
 }
 
-/// A link on the way to a session.
+/// A link on which opening is attempted.
 struct Attempt {
     link: Arc<dyn Link>,
     inbound: Option<Inbound>,
@@ -111,16 +112,16 @@ impl Attempt {
             None => (None, None),
         };
         let link = dial.dial(rung, before.clone()).await?;
-        // The same link again: what it says is already being heard.
+        // For the same link the inbound stream was already taken.
         let same = before.is_some_and(|before| Arc::ptr_eq(&before, &link));
         let inbound = if same { inbound } else { link.inbound() };
         Ok(Self { link, inbound })
     }
 }
 
-/// Opens a session with whatever `dial` reaches.
+/// Opens a session over a link from `dial`.
 ///
-/// Boxed: it is made once and not in every crate that connects, and its room is free again before the session needs any.
+/// Boxed: its code is generated once and not in every crate that connects, and its memory is freed when the session is open.
 ///
 /// # Errors
 /// When nothing can be reached, or no revision is shared.
@@ -147,7 +148,7 @@ async fn open_with_timeout(
     })
 }
 
-/// The link being tried, for what it knows of a server that does not answer.
+/// The link of the current attempt, for its hint about a server that does not respond.
 #[derive(Default)]
 struct CurrentLink(Mutex<Option<Arc<dyn Link>>>);
 
@@ -161,24 +162,25 @@ async fn open_in_any_era(ladder: &Ladder<'_>) -> Result<NegotiatedSession, CallE
     ladder.modern(modern[0]).await
 }
 
-/// What a probe has left for the handshake after it.
+/// What remains of a probe for the handshake after it.
 #[derive(Default)]
 struct ProbeLeftovers {
-    /// The probe itself, which may still be answered.
+    /// The probe itself, which may still get a response.
     probe: Option<Exchange>,
-    /// The revisions the server named; the newest that both speak is asked for first.
+    /// The revisions that the server named; the newest common one is requested first.
     named: Vec<String>,
-    /// What the server started meanwhile.
+    /// The messages that the server sent meanwhile.
     early: EarlyMessages,
 }
 
-/// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
+/// Whether a server that turns out to be modern during the handshake may be probed again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SwitchBack {
     Allowed,
     Done,
 }
 
+/// The inputs of opening one session.
 struct Ladder<'a> {
     dial: &'a dyn Dial,
     config: &'a SessionConfig,
@@ -197,7 +199,7 @@ impl Ladder<'_> {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The error when no revision is shared, with what the server said itself.
+    /// Creates the error for no common revision, with the server's own error.
     fn no_common_revision(&self, theirs: Vec<String>, refusal: Option<RpcError>) -> CallError {
         CallError::NoCommonRevision { ours: self.config.offer.all(), theirs, refusal: refusal.map(Box::new) }
     }
@@ -206,7 +208,7 @@ impl Ladder<'_> {
         let mut attempt = self.dial(Rung::Modern, None).await?;
         let mut early = EarlyMessages::default();
         let mut revision = revision;
-        // One more try when the server names another revision, or the same one again.
+        // One retry when the server names another revision, or the same one again.
         for _ in 0..2 {
             let mut probe = self.send_probe(&attempt, revision)?;
             let asked = early.collect_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
@@ -216,15 +218,15 @@ impl Ladder<'_> {
                     let rejection = outcome.as_ref().err().cloned();
                     (modern::interpret_probe(outcome, &self.config.offer.modern()), rejection)
                 }
-                // An answer nobody can read is no answer of the modern era.
+                // A malformed response is a sign of the legacy era.
                 Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
                     (ProbeOutcome::Legacy(Vec::new()), None)
                 }
                 Ok(Err(error)) => return Box::pin(self.recover_from_lost_probe(Some(attempt), error)).await,
                 Err(_) if self.may_fall_back() && self.dial.probe_may_kill_server() => {
-                    // It may still answer: listen for both, and take whichever comes first.
+                    // The probe may still get a response: wait for it and for the handshake, and take the first.
                     let leftovers = ProbeLeftovers { probe: Some(probe), early, ..ProbeLeftovers::default() };
-                    // Slow to start, it may die of the probe that was waiting for it.
+                    // A server that is slow to start may exit on the probe.
                     return self.handshake_or_redial(attempt, leftovers).await;
                 }
                 Err(_) => {
@@ -238,7 +240,7 @@ impl Ladder<'_> {
                 ProbeOutcome::Foreign(theirs) => return Err(self.no_common_revision(theirs, rejection)),
                 ProbeOutcome::Refused(error) => return Err(CallError::Remote(error)),
                 ProbeOutcome::Legacy(theirs) if !self.may_fall_back() => {
-                    // One that is known to be modern and only says no is out of order, not of another era.
+                    // A server known to be modern that only returns an error has failed; it has not changed its era.
                     let known = self.config.era_hint == Some(EraHint::Modern) && theirs.is_empty();
                     return Err(match rejection {
                         Some(error) if known => CallError::Remote(error),
@@ -248,11 +250,11 @@ impl Ladder<'_> {
                 ProbeOutcome::Legacy(named) => {
                     let before = Arc::clone(&attempt.link);
                     let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
-                    // What was started on another link is not answered on this one.
+                    // Requests from another link cannot be answered on this one.
                     let early =
                         if Arc::ptr_eq(&before, &attempt.link) { early } else { EarlyMessages::default() };
                     let leftovers = ProbeLeftovers { named, early, ..ProbeLeftovers::default() };
-                    // It said what it made of the probe, and may die of it all the same.
+                    // It has responded to the probe, and may still exit on it.
                     return self.handshake_or_redial(attempt, leftovers).await;
                 }
             }
@@ -260,9 +262,9 @@ impl Ladder<'_> {
         Err(self.no_common_revision(vec![revision.to_string()], None))
     }
 
-    /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
+    /// Performs the handshake after a probe, and once more on a new link when the server exits on the probe.
     ///
-    /// Boxed, as every step that not all servers take: many connects at once should not hold room for all of them.
+    /// Boxed, as every step that not all servers take: many concurrent connects should not allocate memory for all of them.
     async fn handshake_or_redial(
         &self,
         attempt: Attempt,
@@ -278,22 +280,22 @@ impl Ladder<'_> {
         self.config.era_hint != Some(EraHint::Modern) && !self.config.offer.legacy().is_empty()
     }
 
-    /// The link broke under the probe: a legacy server may have died of it.
+    /// Handles a link that failed during the probe: a legacy server may have exited on it.
     async fn recover_from_lost_probe(
         &self,
         attempt: Option<Attempt>,
         error: LinkError,
     ) -> Result<NegotiatedSession, CallError> {
-        // A refusal without words of the protocol is how an old server answers what it does not know.
+        // An old server rejects an unknown request on the transport level.
         let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
             && self.dial.probe_may_kill_server();
         if !(died || error.is_refused()) || !self.may_fall_back() {
             return Err(error.into());
         }
-        tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
+        tracing::debug!(%error, "the probe failed; retrying with a handshake");
         match self.dial(Rung::Legacy, attempt).await {
             Ok(again) => self.legacy(again, ProbeLeftovers::default(), SwitchBack::Done).await,
-            // There is no second link to be had: what broke the first is the reason.
+            // There is no second link: report why the first one failed.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
         }
@@ -321,7 +323,7 @@ impl Ladder<'_> {
         Ok(NegotiatedSession { link, dialect, info, inbound, early })
     }
 
-    /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
+    /// Performs the handshake, over the dialled binding or, when the server rejects it there, over the oldest one.
     async fn legacy(
         &self,
         attempt: Attempt,
@@ -330,9 +332,9 @@ impl Ladder<'_> {
     ) -> Result<NegotiatedSession, CallError> {
         match self.handshake(attempt, leftovers, switch_back).await {
             Err(CallError::Link(rejection)) if rejection.is_refused() && self.dial.has_oldest() => {
-                tracing::debug!(%rejection, "the server refuses the handshake; trying its oldest binding");
+                tracing::debug!(%rejection, "the server rejected the handshake; trying the oldest binding");
                 let attempt = match self.dial(Rung::Oldest, None).await {
-                    // There is no older binding either: what was said first is the reason.
+                    // There is no older binding either: report the first rejection.
                     Err(CallError::Link(older)) if older.is_refused() => return Err(rejection.into()),
                     other => other?,
                 };
@@ -355,7 +357,7 @@ impl Ladder<'_> {
             return Err(self.no_common_revision(Vec::new(), None));
         };
         let mut revision = first;
-        // One more try when the server names a revision it would take.
+        // One retry when the server names a revision that it accepts.
         for _ in 0..2 {
             let answered = {
                 let handshake = std::pin::pin!(legacy::handshake(
@@ -414,20 +416,20 @@ enum FirstResponse {
     Handshake(HandshakeOutcome),
 }
 
-/// Which of the two was sooner.
+/// The first response of a race between a late probe and a handshake.
 enum ProbeRace {
     Probe(Result<Result<Raw, RpcError>, LinkError>),
     Handshake(Result<HandshakeOutcome, CallError>),
 }
 
-/// The handshake, or the late answer to the probe when that is a modern one and comes first.
+/// Waits for the handshake, or for the late response to the probe if that comes first and is modern.
 async fn race_with_probe(
     mut handshake: Pin<&mut impl Future<Output = Result<HandshakeOutcome, CallError>>>,
     probe: Option<&mut Exchange>,
     offer: &[Revision],
 ) -> Result<FirstResponse, CallError> {
     let Some(probe) = probe else { return handshake.await.map(FirstResponse::Handshake) };
-    // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
+    // The probe first: a server that was slow to start responds to both at once, and its response to the probe counts.
     let mut late = std::pin::pin!(probe.done());
     let winner = poll_fn(|cx| match late.as_mut().poll(cx) {
         Poll::Ready(late) => Poll::Ready(ProbeRace::Probe(late)),

@@ -1,7 +1,7 @@
 //! The seam between the eras: every decision about protocol versions in the workspace.
 //!
-//! Outside this folder no code compares a revision or asks for the era. What differs in *shape* between revisions is
-//! in the protocol crate's `lower`; what differs in *behaviour* is here.
+//! Outside this folder no code compares revisions or matches on the era. Differences in the *shape* of messages are in the
+//! protocol crate's `lower`; differences in *behavior* are here.
 
 #[cfg(feature = "server")]
 mod classify;

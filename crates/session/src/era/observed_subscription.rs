@@ -1,17 +1,17 @@
-//! One subscription to one resource, which an observer is told of as long as it lasts.
+//! One subscription to one resource, whose start and end are reported to an observer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Is told when subscriptions begin and end.
+/// Observes the start and the end of subscriptions.
 pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
-    /// Somebody subscribed to this resource.
+    /// A subscription to this resource has started.
     fn subscribed(&self, uri: &str);
-    /// A subscription to this resource is over.
+    /// A subscription to this resource has ended.
     fn unsubscribed(&self, uri: &str);
 }
 
-/// A subscription. The observer is told when it begins and, when this is dropped, that it is over.
+/// A subscription. Reports its start to the observer when created, and its end when dropped.
 pub(crate) struct ObservedSubscription {
     observer: Arc<dyn SubscriptionObserver>,
     uri: String,
@@ -30,7 +30,7 @@ impl Drop for ObservedSubscription {
     }
 }
 
-/// A panic of the author's code ends nothing but itself.
+/// Runs a callback of the handler and logs a panic.
 fn catch_panic(callback: impl FnOnce()) {
     if catch_unwind(AssertUnwindSafe(callback)).is_err() {
         tracing::error!("the handler panicked on a subscription");

@@ -1,4 +1,4 @@
-//! The server's dialect: the era of a request, and what that changes, one match for each operation.
+//! The server's dialect: the era of a request, and the operations that differ by era, one match for each.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,35 +17,35 @@ use crate::era::{ClassifiedRequest, MessageEra, ServerChange, ServerProfile, is_
 use crate::link::BoxFuture;
 use crate::request::{AskError, Caller, Reply, ReplyChannel};
 
-/// The era of a request, with what it brings.
+/// The era of an admitted request, with its data.
 #[derive(Debug, Clone)]
 pub(crate) enum RequestEra {
-    /// In the session of its pipe.
+    /// Part of the session of its pipe.
     Legacy(Arc<Session>),
-    /// Alone.
+    /// Self-contained.
     Modern(ModernRequest),
 }
 
-/// A request that stands alone.
+/// A self-contained request of the modern era.
 #[derive(Debug, Clone)]
 pub(crate) struct ModernRequest {
     revision: Revision,
     client_meta: Arc<ClientMeta>,
 }
 
-/// What admitting a request gives.
+/// The outcome of admitting a request.
 pub(crate) enum Admission {
-    /// Go on.
+    /// Admitted, with its progress token.
     Admitted(RequestEra, Option<RequestId>),
-    /// The answer is here already.
+    /// Answered by the protocol layer.
     Answered(Result<ServerResult, RpcError>, RequestEra),
 }
 
 pub use crate::era::TaskProtocol;
-/// What a session of the legacy era remembers. Opaque outside the seam.
+/// The state of a session of the legacy era. Opaque outside this module.
 pub use crate::era::legacy::Session as ServerSession;
 
-/// Admits a request: by its session, or by what it says of itself.
+/// Admits a request: by its session, or by its `_meta`.
 pub(crate) fn admit(
     server: &ServerProfile,
     session: &Arc<Session>,
@@ -83,7 +83,7 @@ fn admit_legacy(
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), era))
         }
         _ if session.handshake().is_some() => Ok(Admission::Admitted(era, progress)),
-        // A server of the modern era alone misses what every request must say of itself.
+        // A modern-only server requires the version in every request.
         _ if server.revisions.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
@@ -102,12 +102,12 @@ impl RequestEra {
         }
     }
 
-    /// Whether structured content may be any JSON; before, it is an object.
+    /// Returns whether structured content may be any JSON value; in older revisions it is an object.
     pub(crate) fn any_structured(&self) -> bool {
         self.revision() >= Revision::V2026_07_28
     }
 
-    /// Whether tools declare the schema of their output, and results hold structured content.
+    /// Returns whether tools have output schemas and results structured content.
     pub(crate) fn has_output_schemas(&self) -> bool {
         self.revision() >= Revision::V2025_06_18
     }
@@ -119,7 +119,7 @@ impl RequestEra {
         }
     }
 
-    /// What the client declared; nothing before the handshake.
+    /// Returns the client's capabilities; none before the handshake.
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
         static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
         match self {
@@ -128,22 +128,22 @@ impl RequestEra {
         }
     }
 
-    /// Whether the client wants log messages of this level.
+    /// Returns whether the client wants log messages of this level.
     pub(crate) fn wants_log(&self, level: Level) -> bool {
         match self {
-            // Until the client says, it is told what most would want.
+            // The default until the client sets a level.
             Self::Legacy(session) => level >= session.log_level().unwrap_or(Level::Info),
             // Without a level in the request, nothing may be sent.
             Self::Modern(request) => request.client_meta.log_level.is_some_and(|least| level >= least),
         }
     }
 
-    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    /// Returns whether invalid tool arguments are reported in a failed result, which the model reads (SEP-1303).
     pub(crate) fn tells_misfits_in_results(&self) -> bool {
         self.revision() >= Revision::V2025_11_25
     }
 
-    /// Asks the client, and gives its answer as text.
+    /// Sends an input request to the client, and returns its answer as text.
     pub(crate) async fn ask(
         &self,
         channel: &dyn ReplyChannel,
@@ -165,7 +165,7 @@ impl RequestEra {
         }
     }
 
-    /// A question as this client can be asked it, whenever it is.
+    /// Checks that this client can be asked a question, and lowers it to the revision.
     pub(crate) fn check_question(&self, mut request: InputRequest) -> Result<InputRequest, AskError> {
         if let Some((what, _)) = undeclared_capability(self.capabilities(), &request) {
             return Err(AskError::Undeclared(what));
@@ -174,7 +174,7 @@ impl RequestEra {
         Ok(request)
     }
 
-    /// Whether work that outlives its request may still speak of it.
+    /// Returns whether detached work may send notifications after the response.
     pub(crate) fn allows_notes_after_answer(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
@@ -182,7 +182,7 @@ impl RequestEra {
         }
     }
 
-    /// The session of the request, as a text that no other has.
+    /// Returns a unique key of the request's session.
     pub(crate) fn session_key(&self) -> Option<String> {
         match self {
             Self::Legacy(session) => {
@@ -192,7 +192,7 @@ impl RequestEra {
         }
     }
 
-    /// Waits until the session of the request is over.
+    /// Waits until the session of the request has ended.
     pub(crate) async fn session_ended(&self) {
         match self {
             Self::Legacy(session) => session.ended().await,
@@ -200,7 +200,7 @@ impl RequestEra {
         }
     }
 
-    /// How work that outlives its request is followed.
+    /// Returns the protocol of tasks, where the revision has tasks.
     pub(crate) fn task_protocol(&self) -> Option<TaskProtocol> {
         match self {
             Self::Legacy(_) => (self.revision() >= Revision::V2025_11_25).then_some(TaskProtocol::Core),
@@ -208,7 +208,7 @@ impl RequestEra {
         }
     }
 
-    /// Makes a request of the client by its name.
+    /// Sends a request with any method to the client.
     pub(crate) async fn request(
         &self,
         channel: &dyn ReplyChannel,
@@ -232,21 +232,21 @@ impl RequestEra {
         exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
     }
 
-    /// Whether the revision has a message of this name from server to client. What no revision knows is an
-    /// extension's, and that is between the two sides; where its name says which extensions it is of, as in
-    /// `notifications/com.example/event`, the client must have declared one of them.
+    /// Returns whether a message with this method may be sent to the client. A method that no revision defines belongs to
+    /// an extension and is allowed; if its name has the prefix of an extension, as in `notifications/com.example/event`,
+    /// the client must have declared an extension with that prefix.
     pub(crate) fn allows_message(&self, method: &str) -> bool {
         if !is_extension_note(method) {
             return surface::exists(method, self.revision(), Direction::ServerToClient);
         }
         let extension = method.strip_prefix("notifications/").and_then(|name| name.split_once('/'));
-        // Prefixes of extensions are names of domains.
+        // Prefixes of extensions are domain names.
         let Some((prefix, _)) = extension.filter(|(prefix, _)| prefix.contains('.')) else { return true };
         let has_prefix = |id: &str| id.split_once('/').is_some_and(|(own, _)| own == prefix);
         self.capabilities().extensions.as_ref().is_some_and(|declared| declared.keys().any(has_prefix))
     }
 
-    /// Whether the request may use an extension: in the modern era it must have declared it itself.
+    /// Checks that the client declared an extension; in the modern era in the request itself.
     pub(crate) fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
         if self.capabilities().has_extension(id) {
             return Ok(());
@@ -265,16 +265,16 @@ impl RequestEra {
 
     pub(crate) fn remember(&self, questions: &Questions, key: &str, result: Raw) {
         match self {
-            // The handler runs once: there is nothing to remember for.
+            // The handler runs only once.
             Self::Legacy(_) => {}
             Self::Modern(_) => questions.get().remember(key, result),
         }
     }
 
-    /// The questions of a request, with the answers a retry brings.
+    /// Creates the questions of a request, with the answers of a retry.
     ///
     /// # Errors
-    /// When the state it hands back was changed, is for something else, is too old, or was used before.
+    /// When the state was changed, is bound to something else, has expired, or was used before.
     pub(crate) fn resume_questions(
         &self,
         server: &ServerProfile,
@@ -295,7 +295,7 @@ impl RequestEra {
         Ok(Questions::with_answers(Replay::new(carried, responses.cloned().unwrap_or_default())))
     }
 
-    /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
+    /// Runs a handler that may ask for input. In the modern era a question ends the run and becomes the reply.
     pub(crate) fn run(
         &self,
         server: &Arc<ServerProfile>,
@@ -317,7 +317,7 @@ impl RequestEra {
         }
     }
 
-    /// Completes a reply for the wire: lowered for old revisions, decorated for new ones.
+    /// Encodes a reply: lowered to the revision, with the additional members of the modern era.
     pub(crate) fn encode_reply(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
         let revision = self.revision();
         let mut result = reply.map_err(|mut error| {
@@ -339,7 +339,7 @@ impl RequestEra {
     }
 }
 
-/// What a retry brings.
+/// The answers and the state of a retry.
 pub(crate) struct RetryParams<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Raw,
@@ -348,7 +348,7 @@ pub(crate) struct RetryParams<'a> {
     pub(crate) caller: Option<&'a Caller>,
 }
 
-/// Lists and resources say how long they may be kept.
+/// Adds the default cache hints to lists and resources.
 fn apply_cache_hints(result: &mut ServerResult, hints: CacheHints) {
     let (ttl, scope) = match result {
         ServerResult::Discover(result) => (&mut result.ttl_ms, &mut result.cache_scope),
@@ -363,7 +363,7 @@ fn apply_cache_hints(result: &mut ServerResult, hints: CacheHints) {
     *scope = scope.or(hints.cache_scope);
 }
 
-/// What the client would have to declare to be asked this, where it did not.
+/// Returns the capability that the client has not declared and would need for this question.
 fn undeclared_capability(
     has: &ClientCapabilities,
     request: &InputRequest,
@@ -401,7 +401,7 @@ fn undeclared_capability(
     }
 }
 
-/// Asks the client with a request of our own.
+/// Sends a question to the client as a request.
 async fn send_question(channel: &dyn ReplyChannel, request: &InputRequest) -> Result<Raw, AskError> {
     #[derive(serde::Deserialize)]
     struct EncodedQuestion {
@@ -415,7 +415,7 @@ async fn send_question(channel: &dyn ReplyChannel, request: &InputRequest) -> Re
     exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
 }
 
-/// The notification that tells of news, and whether this session wants it.
+/// Returns whether a change is announced to this session.
 pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &ServerChange) -> bool {
     let offered = &server.capabilities;
     let changes = |list: Option<bool>| list == Some(true);
@@ -429,12 +429,12 @@ pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &S
                 changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
             }
             ServerChange::Resource(uri) => session.is_subscribed(uri),
-            // Legacy tasks belong to the connection that made them: their handler tells it.
+            // Legacy tasks belong to their connection: their handler sends the notification.
             ServerChange::Task(_) => false,
         }
 }
 
-/// What a server that speaks modern revisions says of itself.
+/// Creates the result of `server/discover`.
 pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
     let versions: Vec<String> = server.revisions.all().iter().map(|revision| revision.to_string()).collect();
     let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
@@ -444,7 +444,7 @@ pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::Discover
     result
 }
 
-/// The error for a version that is not served: it names those that are, and the one that was asked for.
+/// Creates the error for an unsupported version, with the supported ones and the requested one.
 pub(crate) fn unsupported_version(server: &ServerProfile, requested: &str) -> RpcError {
     let supported: Vec<_> = server.revisions.all().iter().map(|revision| revision.as_str()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });

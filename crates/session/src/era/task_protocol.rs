@@ -1,6 +1,6 @@
-//! The two protocols of tasks.
+//! The two protocols for tasks.
 
-/// How tasks are followed.
+/// The protocol for tasks of a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskProtocol {
     /// 2025-11-25: the caller asks for a task; poll `tasks/get`, then `tasks/result`.

@@ -1,4 +1,4 @@
-//! The client's side of the legacy era: `initialize`, `notifications/initialized`, and results as they are.
+//! The client side of the legacy era: `initialize`, `notifications/initialized`, plain results.
 
 use switchboard_protocol::{
     ClientCapabilities, ErrorCode, FromRaw, Implementation, InitializeParams, InitializeResult,
@@ -10,28 +10,28 @@ use crate::era::{EarlyMessages, SessionInfo, has_batches, is_modern_name};
 use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
 use crate::request::CallError;
 
-/// A session of the legacy era.
+/// The state of a client session of the legacy era.
 #[derive(Debug)]
 pub(crate) struct LegacyClient {
     pub(crate) revision: Revision,
 }
 
-/// How a handshake ended.
+/// The outcome of a handshake.
 pub(crate) enum HandshakeOutcome {
     /// The session is open.
     Open(Box<SessionInfo>),
-    /// The server is of the modern era after all, in these revisions.
+    /// The server is modern after all, with these revisions.
     IsModern(Vec<String>, RpcError),
-    /// It names revisions that can be tried instead, perhaps in an error.
+    /// The server names other revisions, perhaps in an error.
     Offers(Vec<String>, Option<RpcError>),
-    /// It refused otherwise.
+    /// Any other error.
     Refused(RpcError),
 }
 
-/// Opens a session. What the server starts meanwhile is kept in the stash, but for pings, which are answered.
+/// Opens a session. Collects the messages that the server sends meanwhile, except pings, which are answered.
 ///
 /// # Errors
-/// When the link cannot carry it, or the answer is none.
+/// When the link fails, or the response cannot be decoded.
 pub(crate) async fn handshake(
     link: &dyn Link,
     id: RequestId,
@@ -44,7 +44,7 @@ pub(crate) async fn handshake(
     interpret_response(outcome)
 }
 
-/// Sends the request. Not part of what waits: many connects at once should not hold room for what is sent.
+/// Sends the request. Not async: many concurrent connects should not hold its parameters while they wait.
 fn initialize(
     link: &dyn Link,
     id: RequestId,
@@ -66,7 +66,7 @@ fn initialize(
     }))
 }
 
-/// What the answer means.
+/// Interprets the response to `initialize`.
 fn interpret_response(outcome: Result<Raw, RpcError>) -> Result<HandshakeOutcome, CallError> {
     match outcome {
         Ok(result) => {
@@ -88,14 +88,14 @@ fn interpret_response(outcome: Result<Raw, RpcError>) -> Result<HandshakeOutcome
     }
 }
 
-/// Says that the session is open.
+/// Sends `notifications/initialized`.
 pub(crate) fn send_initialized(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
     link.agreed(Agreement { batches: has_batches(revision), revision: revision.as_str() });
     link.post(Post::Note { method: "notifications/initialized", params: None })?;
     Ok(())
 }
 
-/// What an error to `initialize` means.
+/// Interprets an error response to `initialize`.
 fn interpret_error(error: RpcError) -> HandshakeOutcome {
     let supported = supported_revisions(&error);
     match error.code {
@@ -107,7 +107,7 @@ fn interpret_error(error: RpcError) -> HandshakeOutcome {
     }
 }
 
-/// The revisions an error names in `data.supported`.
+/// Returns the revisions that an error names in `data.supported`.
 pub(crate) fn supported_revisions(error: &RpcError) -> Vec<String> {
     let named = error.data.as_ref().and_then(|data| data.fields().find(|(name, _)| *name == "supported"));
     named.and_then(|(_, revisions)| revisions.decode().ok()).unwrap_or_default()
@@ -121,7 +121,7 @@ pub(crate) fn add_meta(params: &mut String, extras: &Extras<'_>) -> SplicePoint 
     splice(params, None, extras)
 }
 
-/// A result is the result, unless the request asked for a task and got one.
+/// Classifies a result: final, unless the request asked for a task and got one.
 pub(crate) fn classify_result(result: Raw, as_task: bool) -> ResultKind {
     let created = as_task.then(|| LegacyCreateTaskResult::from_raw(&result).ok()).flatten();
     match created {

@@ -1,4 +1,4 @@
-//! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides may ask.
+//! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides send requests.
 
 #[cfg(feature = "client")]
 mod client;

@@ -1,4 +1,4 @@
-//! The server's side of the legacy era: the handshake, and what a session remembers.
+//! The server side of the legacy era: the handshake, and the state of a session.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,32 +13,32 @@ use switchboard_protocol::{
 use crate::era::{ObservedSubscription, ServerProfile, SubscriptionObserver};
 use crate::request::{Caller, Cancel};
 
-/// What a session of the legacy era remembers. One for each pipe.
+/// The state of a session of the legacy era. One per pipe.
 #[derive(Default)]
 pub struct Session {
     handshake: OnceLock<HandshakeResult>,
-    /// The principal of whoever opened it; none where nobody was told apart.
+    /// The principal of the caller that opened it; none without authentication.
     owner: Option<String>,
-    /// The least level of log messages wanted, as a number; 0 is none set.
+    /// The minimum level of log messages, as a number; 0 when none is set.
     log_level: AtomicU8,
     subscriptions: Mutex<HashMap<String, Option<ObservedSubscription>>>,
-    /// Who is told of subscriptions; unknown until the session is served. Weak: work that outlives its request holds the
-    /// session, and must not hold the server.
+    /// The observer of subscriptions; unset until the session is served. Weak: detached work holds the session, and must not
+    /// hold the server.
     observer: OnceLock<Weak<dyn SubscriptionObserver>>,
     over: Cancel,
 }
 
-/// What the handshake settled.
+/// The result of the handshake.
 #[derive(Debug)]
 pub(crate) struct HandshakeResult {
     pub(crate) revision: Revision,
     pub(crate) client: Implementation,
     pub(crate) capabilities: ClientCapabilities,
-    /// Random: what belongs to the session is kept under it.
+    /// A random key, under which the session's data is stored.
     pub(crate) key: String,
 }
 
-/// What a session remembers, as it is written to a store.
+/// The state of a session, as serialized to a store.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct SessionSnapshot {
     revision: Revision,
@@ -58,12 +58,12 @@ struct SessionSnapshot {
 const MAX_SUBSCRIPTIONS: usize = 10_000;
 
 impl Session {
-    /// A session that this caller opens: nobody else may use it.
+    /// Creates a session that only this caller may use.
     pub fn owned_by(caller: Option<&Caller>) -> Self {
         Self { owner: caller.map(Caller::principal), ..Self::default() }
     }
 
-    /// Whether this caller opened it.
+    /// Returns whether this caller owns the session.
     pub fn is_of(&self, caller: Option<&Caller>) -> bool {
         match (&self.owner, caller) {
             (None, None) => true,
@@ -76,30 +76,30 @@ impl Session {
         self.handshake.get()
     }
 
-    /// It is over: whoever serves it has let it go.
+    /// Ends the session and its subscriptions.
     pub fn end(&self) {
         self.over.set();
-        // Out of the lock before they are dropped: whoever is told may take their time.
+        // Dropped outside the lock: the observer may be slow.
         let subscriptions = std::mem::take(&mut *self.subscriptions.lock());
         drop(subscriptions);
     }
 
-    /// Waits until it is over.
+    /// Waits until the session has ended.
     pub(crate) async fn ended(&self) {
         self.over.wait().await;
     }
 
-    /// Whether the handshake is done.
+    /// Returns whether the handshake is done.
     pub fn is_open(&self) -> bool {
         self.handshake().is_some()
     }
 
-    /// Whether streams begin with an event that says where they are.
+    /// Returns whether event streams begin with an event that carries their id.
     pub fn primes_streams(&self) -> bool {
         self.handshake().is_some_and(|handshake| handshake.revision >= Revision::V2025_11_25)
     }
 
-    /// What is remembered, as text; `None` before the handshake.
+    /// Serializes the state; `None` before the handshake.
     pub fn snapshot(&self) -> Option<Raw> {
         let handshake = self.handshake()?;
         let snapshot = SessionSnapshot {
@@ -114,7 +114,7 @@ impl Session {
         Raw::encode(&snapshot).ok()
     }
 
-    /// A session that remembers this; `None` when the text is none of ours.
+    /// Creates a session from a snapshot; `None` when the text is not one.
     pub fn restore(snapshot: &Raw) -> Option<Self> {
         let SessionSnapshot { revision, client, capabilities, key, owner, .. } = snapshot.decode().ok()?;
         let session = Self { owner, ..Self::default() };
@@ -124,7 +124,7 @@ impl Session {
         Some(session)
     }
 
-    /// Takes over what may have changed elsewhere.
+    /// Applies the log level and the subscriptions of a snapshot, which another instance may have changed.
     pub fn refresh(&self, snapshot: &Raw) {
         let Ok(SessionSnapshot { log_level, subscriptions, .. }) = snapshot.decode() else { return };
         if let Some(level) = log_level {
@@ -140,7 +140,7 @@ impl Session {
         *self.subscriptions.lock() = now;
     }
 
-    /// Says who is told of subscriptions, from now on and of those there are.
+    /// Sets the observer of subscriptions, and reports the existing ones to it.
     pub(crate) fn attach(&self, observer: &Arc<dyn SubscriptionObserver>) {
         if self.observer.set(Arc::downgrade(observer)).is_err() {
             return;
@@ -156,7 +156,7 @@ impl Session {
         self.observer.get()?.upgrade().map(|observer| ObservedSubscription::new(&observer, uri))
     }
 
-    /// Whether an array of messages is a message here.
+    /// Returns whether the revision has batches.
     pub fn has_batches(&self) -> bool {
         self.handshake().is_some_and(|handshake| crate::era::has_batches(handshake.revision))
     }
@@ -173,7 +173,7 @@ impl Session {
 
     pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
         let subscribed = self.start_subscription(&uri);
-        // Dropped outside the lock: its handler may take its time.
+        // Dropped outside the lock: the observer may be slow.
         let _before;
         let mut subscriptions = self.subscriptions.lock();
         if subscriptions.len() >= MAX_SUBSCRIPTIONS {
@@ -209,7 +209,7 @@ fn random_key() -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Answers `initialize`. The first one counts: a second is refused and changes nothing.
+/// Answers `initialize`. A second one is rejected and changes nothing.
 pub(crate) fn initialize(
     server: &ServerProfile,
     session: &Session,

@@ -1,4 +1,4 @@
-//! The client's side of the modern era: the probe, the stamp on every request, and the three kinds of result.
+//! The client side of the modern era: the probe, the `_meta` of every request, and the three kinds of result.
 
 use parking_lot::RwLock;
 use switchboard_protocol::{
@@ -12,7 +12,7 @@ use crate::era::{SessionInfo, is_modern_name, may_require_input};
 use crate::link::{Ask, Exchange, Life, Link, Mirror};
 use crate::request::CallError;
 
-/// A session of the modern era: nothing is held but what every request says.
+/// The state of a client session of the modern era: the `_meta` of every request.
 #[derive(Debug)]
 pub(crate) struct ModernClient {
     revision: Revision,
@@ -58,7 +58,7 @@ impl ModernClient {
             |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
         match ResultType::of(&result) {
             ResultType::Complete => Ok(ResultKind::Done(result)),
-            // Some servers answer a question about a task with the type of what it is about.
+            // Some servers answer `tasks/get` with the result type of a task.
             ResultType::Task if method == "tasks/get" => Ok(ResultKind::Done(result)),
             ResultType::InputRequired if may_require_input(method) => {
                 let input =
@@ -83,18 +83,18 @@ impl ModernClient {
     }
 }
 
-/// What the answer to a probe means.
+/// The outcome of a probe.
 #[derive(Debug)]
 pub(crate) enum ProbeOutcome {
-    /// Modern, with these terms.
+    /// A modern server, with this session info.
     Modern(Box<SessionInfo>),
-    /// Modern, but it wants the request in this revision.
+    /// A modern server that requires another revision: probe again with this one.
     Again(Revision),
-    /// It needs a handshake; the revisions it named, if any.
+    /// A legacy server, which needs a handshake; the revisions it named, if any.
     Legacy(Vec<String>),
-    /// Modern, but in revisions we do not speak.
+    /// A modern server without a common revision.
     Foreign(Vec<String>),
-    /// Modern, and it finds fault with the request.
+    /// A modern server that rejected the probe.
     Refused(RpcError),
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn discover(
     Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
 }
 
-/// Reads the answer to a probe.
+/// Interprets the response to a probe.
 pub(crate) fn interpret_probe(outcome: Result<Raw, RpcError>, ours: &[Revision]) -> ProbeOutcome {
     match outcome {
         Ok(result) => {
@@ -140,16 +140,17 @@ pub(crate) fn interpret_probe(outcome: Result<Raw, RpcError>, ours: &[Revision])
             }
         }
         Err(error) if is_modern_only(error.code) => ProbeOutcome::Refused(error),
-        // Falling back is keyed to no one code: legacy servers answer with whatever they have.
+        // The fallback does not depend on one code: legacy servers respond with various errors.
         Err(_) => ProbeOutcome::Legacy(Vec::new()),
     }
 }
 
-/// Codes that no legacy server has.
+/// Returns whether only modern servers use this code.
 fn is_modern_only(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::HEADER_MISMATCH | ErrorCode::MISSING_CLIENT_CAPABILITY)
 }
 
+/// How the versions of a server relate to ours.
 enum VersionMatch {
     Mutual(Revision),
     LegacyOnly,
@@ -159,7 +160,7 @@ enum VersionMatch {
 fn match_versions(named: &[String], ours: &[Revision]) -> VersionMatch {
     match ours.iter().find(|revision| named.iter().any(|name| name == revision.as_str())) {
         Some(revision) => VersionMatch::Mutual(*revision),
-        // What it speaks beside revisions we do not know may still be one we do.
+        // A server that names a legacy revision may be opened with a handshake.
         None if named.is_empty() || named.iter().any(|name| !is_modern_name(name)) => {
             VersionMatch::LegacyOnly
         }

@@ -1,4 +1,4 @@
-//! The modern era (from 2026-07-28): every request stands alone and describes itself; only the client asks.
+//! The modern era (from 2026-07-28): every request is self-contained; only the client sends requests.
 
 #[cfg(feature = "client")]
 mod client;

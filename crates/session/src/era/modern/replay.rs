@@ -1,8 +1,8 @@
-//! Asking from inside a handler when the protocol has no way to ask: park, drop, and run again with the answers.
+//! Input requests from inside a handler, by replay: the modern era has no requests from server to client.
 //!
-//! The handler asks and waits. The driver sees that it waits for an answer it does not have, drops it, and answers
-//! the request with the questions. The client's retry brings the answers, and the handler runs again from the top.
-//! Nothing travels through the author's error type, so nothing in their code can swallow it.
+//! The handler asks and awaits the answer. The driver sees that it waits for an answer that is missing, drops it, and
+//! responds with the input requests. The client retries with the answers, and the handler runs again from the top.
+//! Nothing is passed through the handler's error type, so its code cannot swallow it.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,12 +15,12 @@ use switchboard_protocol::{InputRequest, InputRequests, Raw, RpcError};
 use crate::era::modern::seal::{CarriedState, RecordedAnswer, digest};
 use crate::request::{AskError, Reply};
 
-/// Where a request keeps its questions. Made for the first who asks: most requests never do.
+/// The lazily created replay state of a request: most requests never ask for input.
 #[derive(Debug, Default)]
 pub(crate) struct Questions(OnceLock<Box<Replay>>);
 
 impl Questions {
-    /// With what a retry brings.
+    /// Creates the state of a retry.
     pub(crate) fn with_answers(asked: Replay) -> Self {
         Self(OnceLock::from(Box::new(asked)))
     }
@@ -30,7 +30,7 @@ impl Questions {
     }
 }
 
-/// The questions and answers of one call.
+/// The questions and answers of one request across its retries.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     state: Mutex<ReplayState>,
@@ -39,7 +39,7 @@ pub(crate) struct Replay {
 #[derive(Debug, Default)]
 struct ReplayState {
     carried: CarriedState,
-    /// Answers that came with this retry, not yet matched to their question.
+    /// Answers of this retry, not yet matched to their questions.
     fresh: switchboard_protocol::InputResponses,
     matching: AnswerMatching,
     asked: InputRequests,
@@ -49,31 +49,31 @@ struct ReplayState {
     waiting: Vec<Waker>,
 }
 
-/// How the answers of a retry find their questions.
+/// How the answers of a retry are matched to questions.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum AnswerMatching {
-    /// By what was asked under their key in the round before.
+    /// By the digest of the question asked under their key in the round before.
     #[default]
     Question,
-    /// By their key: without a state nothing is known of the round before, and a client that keeps none may still answer.
+    /// By their key: the retry of a client that sends no state back has no digests.
     Key,
 }
 
 impl Replay {
-    /// The answers of a retry, with what was carried through it; nothing was when it hands no state back.
+    /// Creates the replay of a retry, with the state that it sends back, if any.
     pub(crate) fn new(carried: Option<CarriedState>, fresh: switchboard_protocol::InputResponses) -> Self {
         let matching = if carried.is_some() { AnswerMatching::Question } else { AnswerMatching::Key };
         let carried = carried.unwrap_or_default();
         Self { state: Mutex::new(ReplayState { carried, fresh, matching, ..ReplayState::default() }) }
     }
 
-    /// The answer to a question, if it is there; else the call parks here and is dropped.
+    /// Returns the answer to a question if there is one; otherwise waits here until the handler is dropped.
     pub(crate) async fn ask(&self, key: &str, request: InputRequest) -> Result<Raw, AskError> {
         let text = Raw::encode(&request).map_err(|error| AskError::Invalid(error.to_string()))?;
         let question = digest(text.as_str());
         {
             let mut state = self.state.lock();
-            // An answer counts for the question it was given to: if the text has changed, it is asked again.
+            // An answer is valid for its question only: if the text has changed, it is asked again.
             if let Some(known) = state.carried.answers.get(key).filter(|known| known.question == question) {
                 return Ok(known.answer.clone());
             }
@@ -99,7 +99,7 @@ impl Replay {
         self.park().await
     }
 
-    /// Ends the call with this error, from wherever it waits.
+    /// Ends the request with this error.
     pub(crate) async fn reject(&self, error: RpcError) -> Result<Raw, AskError> {
         {
             let mut state = self.state.lock();
@@ -111,7 +111,7 @@ impl Replay {
         self.park().await
     }
 
-    /// Waits for what never comes: the handler is dropped here. Only a task that outlives it gets an error.
+    /// Waits forever: the handler is dropped here. Only a task that outlives the handler gets an error.
     async fn park(&self) -> Result<Raw, AskError> {
         poll_fn(|cx| {
             let mut state = self.state.lock();
@@ -124,12 +124,12 @@ impl Replay {
         .await
     }
 
-    /// The result of a step, if it was taken in an earlier round.
+    /// Returns the result of a step that was run in an earlier round.
     pub(crate) fn step(&self, key: &str) -> Option<Raw> {
         self.state.lock().carried.steps.get(key).cloned()
     }
 
-    /// Remembers the result of a step.
+    /// Stores the result of a step.
     pub(crate) fn remember(&self, key: &str, result: Raw) {
         self.state.lock().carried.steps.insert(key, result);
     }
@@ -143,24 +143,24 @@ impl Replay {
     }
 }
 
-/// How one run of a handler ended.
+/// The outcome of one run of a handler.
 pub(crate) enum RunOutcome {
-    /// With a reply.
+    /// The reply.
     Replied(Reply),
-    /// With questions, and what to carry to the next run.
+    /// Questions, and the state to carry to the next run.
     Questions(InputRequests, CarriedState),
-    /// It may not ask what it asked.
+    /// The handler asked a question that it may not ask.
     Refused(RpcError),
 }
 
-/// Runs a handler until it replies or waits for an answer it does not have.
+/// Runs a handler until it replies or waits for an answer that is missing.
 pub(crate) struct Driver<A: AsRef<Questions>> {
     handler: Pin<Box<dyn Future<Output = Reply> + Send>>,
     owner: A,
 }
 
 impl<A: AsRef<Questions>> Driver<A> {
-    /// `owner` holds the questions, and the handler knows it.
+    /// Creates a driver. `owner` holds the questions of the handler.
     pub(crate) fn new(handler: Pin<Box<dyn Future<Output = Reply> + Send>>, owner: A) -> Self {
         Self { handler, owner }
     }

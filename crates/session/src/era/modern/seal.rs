@@ -1,8 +1,8 @@
-//! Sealed request state: what a client hands back between rounds of input, so that it cannot be changed, used for
-//! another request, or used twice.
+//! Sealed request state: a client sends it back between rounds of input, and can neither change it, nor use it for another
+//! request, nor use it twice.
 //!
 //! It is bound to the server, the caller, the request and an expiry time, and carries the answers and the steps so far in
-//! at most 32 KiB. The client, who gave the answers, can read it; it is not a place for secrets.
+//! at most 32 KiB. It is signed, not encrypted: the client can read it, so it must not contain secrets.
 //!
 //! The request is bound by the SHA-256 of its method and of the canonical text of its parameters ([`Raw::canonical`])
 //! without `_meta`, `inputResponses` and `requestState`, which a retry may change. A request without a canonical text,
@@ -21,7 +21,7 @@ use crate::era::modern::used_states::{Nonce, UsedStates};
 
 /// The longest sealed state, in bytes of text.
 const MAX_BYTES: usize = 32 * 1024;
-/// The version of the payload: others are refused.
+/// The version of the payload; others are rejected.
 const VERSION: u8 = 2;
 /// The length of the tag in front of the payload.
 const TAG: usize = 32;
@@ -40,7 +40,7 @@ const CHANGED_BY_RETRY: &[&str] = &["_meta", "inputResponses", "requestState"];
 pub struct StateKeys(Vec<[u8; 32]>);
 
 impl StateKeys {
-    /// One random key.
+    /// Creates one random key.
     ///
     /// # Panics
     /// When the system has no randomness to give.
@@ -50,7 +50,7 @@ impl StateKeys {
         Self(vec![key])
     }
 
-    /// These keys: the first seals, any opens. `None` when there is none.
+    /// Creates a set of keys: the first seals, any opens. `None` when `keys` is empty.
     pub fn new(keys: impl IntoIterator<Item = [u8; 32]>) -> Option<Self> {
         let keys: Vec<_> = keys.into_iter().collect();
         (!keys.is_empty()).then_some(Self(keys))
@@ -69,7 +69,7 @@ impl std::fmt::Debug for StateKeys {
     }
 }
 
-/// What a state is bound to.
+/// The server, caller and request that a state is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StateBinding {
     pub(crate) server: String,
@@ -94,14 +94,14 @@ impl StateBinding {
     }
 }
 
-/// What is carried from round to round.
+/// The data carried from round to round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct CarriedState {
     /// Answers so far, each with the digest of its question.
     pub(crate) answers: OrderedMap<RecordedAnswer>,
     /// Questions asked in the last round: key and digest.
     pub(crate) asked: OrderedMap<String>,
-    /// Results of steps that must not be taken twice.
+    /// Results of steps that must not be run twice.
     pub(crate) steps: OrderedMap<Raw>,
 }
 
@@ -123,7 +123,7 @@ struct Payload {
     carried: CarriedState,
 }
 
-/// Seals what is carried, good for `ttl`.
+/// Seals a state, valid for `ttl`.
 ///
 /// # Errors
 /// When it is too large, or the system has no randomness to give.
@@ -155,10 +155,10 @@ pub(crate) fn seal(
     Ok(text)
 }
 
-/// Opens a state, which can then not be opened again. Every failure looks the same from outside.
+/// Opens a state and marks it as used. Every failure returns the same error.
 ///
 /// # Errors
-/// When it was changed, is for something else, is too old, or was used before.
+/// When it was changed, is bound to something else, has expired, or was used before.
 pub(crate) fn open(
     keys: &StateKeys,
     used: &UsedStates,
@@ -191,18 +191,18 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A digest of any text.
+/// Returns the SHA-256 of a text.
 pub(crate) fn digest(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// A digest of a request without what a retry may change.
+/// Returns the digest of a request without the members that a retry may change.
 ///
 /// # Errors
 /// When the parameters have no canonical text. There is no digest then, not even one of nothing.
 fn request_digest(method: &str, params: &Raw) -> Result<String, DecodeError> {
     let params = params.canonical_without(CHANGED_BY_RETRY)?;
-    // No method has a line break, so that the two cannot be divided elsewhere.
+    // No method contains a line break, so the separator is unambiguous.
     Ok(digest(&format!("{method}\n{params}")))
 }
 

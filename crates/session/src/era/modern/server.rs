@@ -1,4 +1,4 @@
-//! The server's side of the modern era: admit a request by what it says of itself, finish its result.
+//! The server side of the modern era: admits a request by its `_meta`, encodes its result.
 
 use std::time::Duration;
 
@@ -12,14 +12,17 @@ use crate::era::modern::replay::RunOutcome;
 use crate::era::modern::seal::{StateBinding, seal};
 use crate::era::serving::unsupported_version;
 
-/// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
+/// Returns the revision in which a request is served.
+///
+/// # Errors
+/// When the server does not support the version.
 pub(crate) fn admit(server: &ServerProfile, client_meta: &ClientMeta) -> Result<Revision, RpcError> {
     let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.revisions.has(*revision);
     let revision = client_meta.revision.filter(is_offered);
     revision.ok_or_else(|| unsupported_version(server, &client_meta.version))
 }
 
-/// The error for a request that needs what its client did not declare.
+/// Creates the error for a request that needs an undeclared client capability.
 pub(crate) fn missing_capability(required: &ClientCapabilities) -> RpcError {
     let data = serde_json::json!({ "requiredCapabilities": required });
     RpcError::new(
@@ -32,7 +35,7 @@ pub(crate) fn missing_capability(required: &ClientCapabilities) -> RpcError {
 /// How long a client may take for a round of input.
 const ROUND_TTL: Duration = Duration::from_secs(600);
 
-/// Turns a run of a handler into its reply: questions become a result that asks, with the state sealed.
+/// Converts the outcome of a run into a reply: questions become an `input_required` result with the sealed state.
 pub(crate) fn reply_of_run(
     server: &ServerProfile,
     binding: impl FnOnce() -> Result<StateBinding, RpcError>,
@@ -49,11 +52,11 @@ pub(crate) fn reply_of_run(
     }
 }
 
-/// The text of a result: `resultType` in front unless it is there, and who answered in `_meta`.
+/// Encodes a result: adds `resultType`, and the server info in `_meta`.
 pub(crate) fn encode_result(server: &ServerProfile, mut result: ServerResult) -> Result<Raw, RpcError> {
     let failed = |error: switchboard_protocol::EncodeError| RpcError::internal(error.to_string());
     if let ServerResult::InputRequired(_) | ServerResult::CreateTask(_) = result {
-        // They say their type themselves.
+        // They contain their `resultType`.
         let meta = result.meta_mut().map(Option::get_or_insert_default);
         if let Some(meta) = meta.filter(|meta| meta.get(Meta::SERVER_INFO).is_none()) {
             meta.insert(Meta::SERVER_INFO, server.info_text.clone());
@@ -61,7 +64,7 @@ pub(crate) fn encode_result(server: &ServerProfile, mut result: ServerResult) ->
         return Raw::encode(&result).map_err(failed);
     }
     let has_own_meta = match result.meta_mut() {
-        // Most results have no `_meta` of their own: then it is put behind the rest as text.
+        // Most results have no `_meta` of their own: then it is appended as text.
         Some(None) => false,
         Some(Some(meta)) => {
             if meta.get(Meta::SERVER_INFO).is_none() {

@@ -1,18 +1,18 @@
 //! Used request states: each is accepted once.
 //!
 //! Holds the nonces of states that were used and have not expired, at most [`MOST_USED`]. When there are more, the ones
-//! that would expire first are forgotten, and every state that expires no later is refused from then on, used or not: a
-//! flood makes questions expire sooner, and never lets a state be used twice.
+//! that expire first are removed, and every state that expires no later is rejected from then on, used or not: a flood
+//! makes states expire sooner, and never lets a state be used twice.
 
 use std::collections::BTreeSet;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-/// The most nonces that are held: about 8 MiB, and 400 answered rounds a second for as long as a state is good.
+/// The most nonces held: about 8 MiB, and 400 answered rounds per second for the lifetime of a state.
 const MAX_USED: usize = 262_144;
 
-/// What tells a state from every other.
+/// The unique number of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Nonce(u128);
 
@@ -26,7 +26,7 @@ impl Nonce {
     }
 }
 
-/// The states that were used.
+/// The nonces of used states.
 #[derive(Debug)]
 pub(crate) struct UsedStates {
     capacity: usize,
@@ -37,7 +37,7 @@ pub(crate) struct UsedStates {
 struct UsedNonces {
     /// Sorted by when they expire, in seconds since 1970.
     used: BTreeSet<(u64, Nonce)>,
-    /// States that expire then or earlier are refused.
+    /// States that expire at this time or earlier are rejected.
     horizon: u64,
 }
 
