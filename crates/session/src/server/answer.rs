@@ -1,4 +1,4 @@
-//! One request in, one response out. No peer, no table, no outlet.
+//! Answers one request: admission, built-in methods, the handler. Independent of connections.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
@@ -22,16 +22,16 @@ use crate::server::listen::listen;
 use crate::server::request_context::ContextOptions;
 use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
 
-/// What the client is told: a result as text, or an error.
+/// The response to a client: an encoded result, or an error.
 pub type Outcome = Result<Raw, RpcError>;
 
 /// How a request is answered.
 pub enum Answered {
-    /// Not at all: it is not in order, and nobody was asked.
+    /// Rejected before it reached the handler.
     Refused(RpcError),
     /// At once.
     Now(Outcome),
-    /// In a while. Dropping it cancels the request.
+    /// Asynchronously. Dropping it cancels the request.
     Later(Answering),
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Answered {
     }
 }
 
-/// Answers one request. `look` is what it says of itself.
+/// Answers one request, which was classified before.
 pub(crate) fn answer(
     server: &Arc<Server>,
     session: &Arc<ServerSession>,
@@ -54,7 +54,7 @@ pub(crate) fn answer(
     channel: Arc<dyn ReplyChannel>,
 ) -> Answered {
     let Request { id, method, params, .. } = &request;
-    // What is answered here never reaches the handler, which is told of it all the same.
+    // The handler is notified of requests that are answered without it.
     let observe = |era: Option<&RequestEra>, error: Option<&RpcError>| {
         let request = AnsweredRequest { method, caller: channel.caller(), era, error };
         server.handler().answered(&request);
@@ -110,12 +110,12 @@ impl<'a> AnsweredRequest<'a> {
         self.method
     }
 
-    /// On whose behalf the request was made, where the binding found that out.
+    /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&'a Caller> {
         self.caller
     }
 
-    /// Who the client says it is. For display only.
+    /// Returns the client's own name and version. For display only.
     pub fn client(&self) -> Option<Implementation> {
         self.era.and_then(RequestEra::client)
     }
@@ -134,12 +134,12 @@ impl fmt::Debug for AnsweredRequest<'_> {
     }
 }
 
-/// Whether the revision has the method and the server offers what it needs.
+/// Checks that the revision has the method and that the server declares the capability it needs.
 fn check_method(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcError> {
     let not_found = || RpcError::method_not_found(method);
     let mut rows = surface::find(method).peekable();
     if rows.peek().is_none() {
-        // No word of the specification: the handler may know it.
+        // Not a method of the specification: the handler may know it.
         return Ok(());
     }
     let revision = era.revision();
@@ -224,7 +224,7 @@ fn decode_params<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, Rp
         .map_err(|error| RpcError::invalid_params(format!("Invalid params for {method}: {error}")))
 }
 
-/// Hands a request to the handler.
+/// Decodes a request and calls the handler.
 fn call_handler(
     server: &Arc<Server>,
     era: RequestEra,
@@ -263,7 +263,7 @@ fn call_handler(
             cancel.finish();
             let outcome = era.encode_reply(server.profile(), reply);
             if cancel.has_progressed() {
-                // The binding leaves time between the two.
+                // The binding leaves time between progress and response.
                 let future = Box::pin(std::future::ready(outcome));
                 return Ok(Answered::Later(Answering { future, cancel: Some(cancel) }));
             }
@@ -296,7 +296,7 @@ fn call_handler(
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
 }
 
-/// The answers and the state that a retry brings.
+/// Returns the answers and the state of a retry.
 fn retry_input(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
     match request {
         ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
@@ -310,15 +310,15 @@ fn retry_input(request: &ServerRequest) -> (Option<&switchboard_protocol::InputR
     }
 }
 
-/// What the client is told of a panic: nothing of what it said, and a word to find it by in the log.
+/// Creates the error for a panic: an incident id to find it in the log, and nothing of the panic message.
 fn panic_error(method: &str) -> RpcError {
-    // Random without a generator: each of these has keys of its own.
+    // A random number without a generator: each `RandomState` has its own keys.
     let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
     tracing::error!(method, incident, "a handler panicked");
     RpcError::internal(format!("Internal error: the request could not be handled (incident {incident})"))
 }
 
-/// A handler whose panic ends its own request and nothing else.
+/// Catches a panic of a handler, so that it fails only its own request.
 struct CatchPanic {
     handler: BoxFuture<'static, Reply>,
     method: String,
@@ -343,7 +343,7 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// What tells its handler that it is cancelled, before its task is dropped.
+    /// Returns the cancellation flag, which the handler sees before its task is dropped.
     pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
         self.cancel.clone()
     }

@@ -1,4 +1,4 @@
-//! In one process: a call runs the handler in the caller's own task. No queue, no task, no bytes copied.
+//! An in-process link: a call runs the handler in the caller's own task, without a queue, a task or a copy.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -20,10 +20,10 @@ use crate::mux::{ConnectionLimits, MuxLink};
 use crate::request::{Caller, Extensions, ReplyChannel};
 use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
 
-/// Notes that may wait for whoever holds an exchange; the oldest gives way.
+/// Notifications that may wait in an exchange; when full, the oldest is dropped.
 const MAX_NOTES: usize = 1024;
 
-/// Reaches a server in this process.
+/// A [`Dial`] for a server in this process.
 ///
 /// A server that speaks a modern revision is called directly; one that does not is served over a pipe in memory.
 #[derive(Clone)]
@@ -40,12 +40,12 @@ impl PartialEq for InProcess {
 }
 
 impl InProcess {
-    /// Reaches this server.
+    /// Creates a dialer for this server.
     pub fn new(server: &Arc<Server>) -> Self {
         Self { server: Arc::clone(server), extensions: Extensions::new() }
     }
 
-    /// Calls on behalf of this caller.
+    /// Sets the caller of all requests.
     #[must_use]
     pub fn with_caller(self, caller: Caller) -> Self {
         self.with_extension(caller)
@@ -63,7 +63,7 @@ impl InProcess {
         &self.server
     }
 
-    /// A link over a pipe in memory, with the server at its other end.
+    /// Returns a link over an in-memory pipe, with the server at its other end.
     fn piped(&self) -> Arc<dyn Link> {
         let (near, far) = pair();
         let (server, extensions) = (Arc::clone(&self.server), self.extensions.clone());
@@ -105,11 +105,11 @@ struct DirectLink {
     server: Arc<Server>,
     session: Arc<ServerSession>,
     close_signal: Arc<CloseSignal>,
-    /// Shared with every request; none where there is nothing to share.
+    /// Shared with every request; `None` when empty.
     extensions: Option<Arc<Extensions>>,
 }
 
-/// Closed when the link is.
+/// Wakes the exchanges when the link is closed.
 #[derive(Debug, Default)]
 struct CloseSignal {
     state: Mutex<CloseSignalState>,
@@ -184,7 +184,7 @@ impl Link for DirectLink {
     }
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
-        // A modern client has nothing to say that is not a request: dropping an exchange cancels it.
+        // A modern client sends requests only: dropping an exchange cancels it.
         let _ = post;
         if self.close_signal.state.lock().closed { Err(LinkError::Closed) } else { Ok(()) }
     }
@@ -219,7 +219,7 @@ impl Drop for DirectLink {
     }
 }
 
-/// What a handler says while its request is under way.
+/// The notifications of a handler while its request is in flight.
 #[derive(Default)]
 struct NoteQueue {
     state: Mutex<NoteQueueState>,
@@ -262,7 +262,7 @@ struct DirectExchange {
     state: ExchangeState,
     notes: Arc<NoteQueue>,
     close_signal: Arc<CloseSignal>,
-    /// Its place among those who wait at the gate.
+    /// The key of its waker in the close signal.
     key: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A listen stream of the modern era: acknowledged first, then fed with what it asked for, tagged with its id.
+//! A listen stream of the modern era: an acknowledgement, then the changes that match its filter, tagged with its id.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(crate) fn listen(
             channel: Arc::clone(&channel),
             cancelled,
         });
-        // Nothing may come before the acknowledgement, and nothing after it may be missed.
+        // No change may be sent before the acknowledgement, and none after it may be missed.
         let _guard = server.publisher.register_after(stream, || {
             if let Ok(params) = Raw::encode(&acknowledged) {
                 channel.note("notifications/subscriptions/acknowledged", Some(&params));
@@ -56,9 +56,9 @@ pub(crate) fn listen(
         });
         let _subscriptions: Vec<ObservedSubscription> =
             subscribed.iter().map(|uri| ObservedSubscription::new(server.observer(), uri)).collect();
-        // Ends when the server says so; the client ends it by cancelling, which drops this.
+        // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
         let _ = ended.changed().await;
-        // The specification's pages name two ways to end; a client takes whichever it knows.
+        // The specification names two ways to end a stream; both are sent.
         let mut cancelled = CancelledParams::new(id);
         cancelled.meta = Some(meta.clone());
         if let Ok(params) = Raw::encode(&cancelled) {
@@ -71,10 +71,10 @@ pub(crate) fn listen(
     (future, cancel)
 }
 
-/// Resources, and tasks, that one stream may listen for.
+/// Resources, and tasks, per stream.
 const MAX_LISTENED: usize = 1_000;
 
-/// The part of a filter that this server can honour.
+/// Returns the part of a filter that this server accepts.
 fn accept(
     server: &Server,
     era: &RequestEra,
@@ -111,6 +111,7 @@ fn accept(
     Ok(accepted)
 }
 
+/// Sends the matching changes on a listen stream.
 struct ListenStream {
     filter: ListenFilter,
     meta: Meta,
@@ -127,7 +128,7 @@ impl ChangeListener for ListenStream {
             ServerChange::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
             ServerChange::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
         };
-        // After a cancellation nothing more may be said, even before the task of the stream is gone.
+        // After a cancellation nothing may be sent, even before the task of the stream has ended.
         if !wanted || self.cancelled.is_set() {
             return;
         }

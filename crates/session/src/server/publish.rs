@@ -1,4 +1,4 @@
-//! Announces changes to whoever listens, in the way each of them listens.
+//! Announces changes to all listeners of a server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,48 +19,48 @@ pub struct Publisher {
 struct Inner {
     listeners: Mutex<HashMap<u64, Arc<dyn ChangeListener>>>,
     next: AtomicU64,
-    /// Goes up whenever all subscriptions end.
+    /// Incremented whenever all subscriptions end.
     ended: watch::Sender<u64>,
 }
 
-/// One who listens.
+/// Receives the changes of a server.
 pub(crate) trait ChangeListener: Send + Sync {
     fn on_change(&self, change: &ServerChange);
 }
 
 impl Publisher {
-    /// The list of tools is another.
+    /// Announces that the list of tools has changed.
     pub fn tools_changed(&self) {
         self.publish(&ServerChange::Tools);
     }
 
-    /// The list of prompts is another.
+    /// Announces that the list of prompts has changed.
     pub fn prompts_changed(&self) {
         self.publish(&ServerChange::Prompts);
     }
 
-    /// The list of resources or templates is another.
+    /// Announces that the list of resources or templates has changed.
     pub fn resources_changed(&self) {
         self.publish(&ServerChange::Resources);
     }
 
-    /// A resource has changed.
+    /// Announces that a resource has changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
         self.publish(&ServerChange::Resource(uri.into()));
     }
 
-    /// A task has changed: told to those who listen for its id (the tasks extension).
+    /// Announces a task's new state to the listeners for its id (the tasks extension).
     pub fn task_changed(&self, task: DetailedTask) {
         self.publish(&ServerChange::Task(Box::new(task)));
     }
 
-    /// Ends every subscription in order: clients are told.
+    /// Ends every subscription and notifies the clients.
     pub fn end_subscriptions(&self) {
         self.inner.ended.send_modify(|times| *times += 1);
     }
 
     fn publish(&self, change: &ServerChange) {
-        // Out of the lock before anybody hears: hearing puts frames and may take its time.
+        // Outside the lock: a listener enqueues frames and may be slow.
         let listeners: Vec<_> = self.inner.listeners.lock().values().cloned().collect();
         listeners.iter().for_each(|listener| listener.on_change(change));
     }
@@ -70,14 +70,14 @@ impl Publisher {
         self.register_after(listener, || {})
     }
 
-    /// Registers a listener; `first` happens before anything is published to it, and nothing is missed after it.
+    /// Registers a listener; `first` runs before the first change is published to it, and no change after it is missed.
     pub(crate) fn register_after(
         &self,
         listener: Arc<dyn ChangeListener>,
         first: impl FnOnce(),
     ) -> ListenerGuard {
         let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        // Under the lock on purpose: a publication waits until the listener is there.
+        // Under the lock on purpose: a publication waits until the listener is registered.
         let mut listeners = self.inner.listeners.lock();
         first();
         listeners.insert(key, listener);
@@ -85,7 +85,7 @@ impl Publisher {
         ListenerGuard { inner: Arc::downgrade(&self.inner), key }
     }
 
-    /// Changes when the subscriptions of now are to end.
+    /// Returns a receiver that changes when the current subscriptions have to end.
     pub(crate) fn ended(&self) -> watch::Receiver<u64> {
         self.inner.ended.subscribe()
     }
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Publisher {
     }
 }
 
-/// A listener's place; dropping it gives it up.
+/// Unregisters a listener when dropped.
 pub(crate) struct ListenerGuard {
     inner: Weak<Inner>,
     key: u64,

@@ -46,17 +46,17 @@ struct ProgressState {
     is_own: bool,
 }
 
-/// Whether a request may ask, and how long the client may take to answer.
+/// The options of a request context.
 pub(crate) struct ContextOptions {
     pub(crate) may_ask: bool,
     pub(crate) ask_within: Duration,
-    /// Whether the server declares that it logs.
+    /// Whether the server declares logging.
     pub(crate) logs: bool,
-    /// Whether the request is one of an extension.
+    /// Whether the method belongs to an extension.
     pub(crate) of_extension: bool,
 }
 
-/// Progress is told at most this often, but for its end.
+/// The minimum interval between progress notifications, except for the last.
 const PROGRESS_GAP: Duration = Duration::from_millis(50);
 
 impl RequestContext {
@@ -95,12 +95,12 @@ impl RequestContext {
         &self.inner.detachment
     }
 
-    /// The revision this request is served in.
+    /// Returns the revision of this request.
     pub fn revision(&self) -> Revision {
         self.inner.era.revision()
     }
 
-    /// Whether structured content may be any JSON; where not, it is an object.
+    /// Returns whether structured content may be any JSON value; where not, it is an object.
     pub fn any_structured(&self) -> bool {
         self.inner.era.any_structured()
     }
@@ -115,28 +115,28 @@ impl RequestContext {
         &self.inner.id
     }
 
-    /// Who the client says it is. For display only.
+    /// Returns the client's own name and version. For display only.
     pub fn client(&self) -> Option<Implementation> {
         self.inner.era.client()
     }
 
-    /// On whose behalf the request is made, where the binding found that out.
+    /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&Caller> {
         self.inner.channel.caller()
     }
 
-    /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
-    /// then only who knows the name of a thing can have it.
+    /// Returns the owner of data that outlives the request: its caller, else its session. `None` when neither is known; such
+    /// data is accessible to everyone who knows its id.
     pub fn owner(&self) -> Option<String> {
         self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
     }
 
-    /// How work that outlives its request is followed in the revision of this one, where it can be.
+    /// Returns the protocol for tasks, where the revision has tasks.
     pub fn task_protocol(&self) -> Option<TaskProtocol> {
         self.inner.era.task_protocol()
     }
 
-    /// Whether the request may use an extension: it must have declared it.
+    /// Checks that the client declared an extension.
     ///
     /// # Errors
     /// What the client is told when not.
@@ -144,23 +144,23 @@ impl RequestContext {
         self.inner.era.requires_extension(id)
     }
 
-    /// Tells the work of this request that it is cancelled, after it has outlived it.
+    /// Cancels the detached work of this request.
     pub fn end(&self) {
         self.inner.cancel.set();
     }
 
-    /// What the binding knows of the request beside its message, by its type.
+    /// Returns a typed value that the binding attached to the request.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.inner.channel.extension(TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// What the client declared it can be asked.
+    /// Returns the client's capabilities.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.era.capabilities()
     }
 
-    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
-    /// have an error for it.
+    /// Returns whether invalid tool arguments are reported in a failed result, which the model reads; older revisions use an
+    /// error.
     pub fn tells_misfits_in_results(&self) -> bool {
         self.inner.era.tells_misfits_in_results()
     }
@@ -192,7 +192,7 @@ impl RequestContext {
         self.tell("notifications/progress", &params);
     }
 
-    /// Whether the client asked to be told of progress.
+    /// Returns whether the client requested progress.
     pub fn wants_progress(&self) -> bool {
         self.inner.progress_token.is_some()
     }
@@ -204,7 +204,7 @@ impl RequestContext {
         if count < 2 || self.inner.progress.lock().is_own {
             return;
         }
-        #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+        #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
         self.report(count as f64, None, Some(&format!("{count} items so far")));
     }
 
@@ -220,7 +220,7 @@ impl RequestContext {
     }
 
     fn tell<T: Serialize>(&self, method: &str, params: &T) {
-        // After the answer, or once it is cancelled, nothing more may be said about a request.
+        // After its response or cancellation, no notification may be sent for a request.
         if self.inner.cancel.is_over() && !self.is_detached() {
             return;
         }
@@ -230,14 +230,14 @@ impl RequestContext {
     }
 
     fn note(&self, method: &str, params: Option<&Raw>) {
-        // A handler may run on for a moment on another thread; nothing may be said for it any more.
+        // A cancelled handler may still run for a moment on another thread.
         let may = !self.is_detached() || self.inner.era.allows_notes_after_answer();
         if may && !self.is_cancelled() {
             self.inner.channel.note(method, params);
         }
     }
 
-    /// Whether the client can be asked for input in a form.
+    /// Returns whether the client accepts form elicitation.
     pub fn can_elicit(&self) -> bool {
         self.inner.may_ask
             && self.capabilities().elicitation.as_ref().is_some_and(|elicitation| elicitation.allows_form())
@@ -250,7 +250,7 @@ impl RequestContext {
     /// happen once.
     ///
     /// # Errors
-    /// When the client cannot be asked, or its answer is none.
+    /// When the client cannot be asked, or its answer is invalid.
     pub async fn elicit(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, AskError> {
         self.ask(key, InputRequest::from(request)).await
     }
@@ -292,7 +292,7 @@ impl RequestContext {
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
     }
 
-    /// Makes any request of the client that the revision allows, e.g. `ping`. In the modern era there is none.
+    /// Sends any request that the revision allows to the client, e.g. `ping`. In the modern era there is none.
     ///
     /// # Errors
     /// When the revision has no such request, the client did not declare it, or its answer is none.
@@ -324,10 +324,10 @@ impl RequestContext {
         (self.inner.of_extension && is_extension_note(method)) || self.inner.era.allows_message(method)
     }
 
-    /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
+    /// Runs a step once: when the handler runs again after a question, returns the result of the first run.
     ///
     /// # Errors
-    /// What the step itself gives, or that its result cannot be kept.
+    /// When the result cannot be encoded or decoded; the inner result is that of the step.
     pub async fn step<T, E, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<Result<T, E>, AskError>
     where
         T: Serialize + DeserializeOwned,
@@ -347,24 +347,23 @@ impl RequestContext {
         }
     }
 
-    /// Whether the client is so slow to read that what it is told should wait.
+    /// Returns whether the client reads so slowly that notifications should wait.
     pub fn is_behind(&self) -> bool {
         self.inner.channel.is_behind()
     }
 
-    /// Whether anybody still waits for the answer, or for what is told before it.
+    /// Returns whether the request was answered or cancelled.
     pub fn is_over(&self) -> bool {
         self.inner.cancel.is_over()
     }
 
-    /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that
-    /// takes long need not hold a connection.
+    /// Closes the stream and lets the client reconnect for the response after `retry`, where the binding supports that: long
+    /// work need not hold a connection.
     pub fn hang_up(&self, retry: Duration) {
         self.inner.channel.hang_up(retry);
     }
 
-    /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is
-    /// of no use to anybody then.
+    /// Waits until the session of the request has ended; forever where it belongs to none.
     pub async fn session_ended(&self) {
         self.inner.era.session_ended().await;
     }

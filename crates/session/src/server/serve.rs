@@ -1,6 +1,6 @@
-//! Serving a pipe: every request is answered where it was read, and only one that waits becomes a task.
+//! Serves a pipe: the reading task answers every request, and only a pending answer becomes a task.
 //!
-//! Both eras share the pipe: each message says which one it belongs to. The answers of one read leave in one write.
+//! Both eras share the pipe: each message names its own. The responses to one read are written together.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -29,10 +29,10 @@ use crate::server::{Server, ServerSession};
 const PROGRESS_PAUSE: Duration = Duration::from_millis(10);
 
 impl Server {
-    /// Serves one connection until it ends, and says how it did: [`LinkError::Closed`] is the ordinary end.
+    /// Serves one connection until it ends, and returns why it ended: [`LinkError::Closed`] is the ordinary end.
     ///
     /// # Cancellation
-    /// Dropping the future ends the connection and cancels what is under way.
+    /// Dropping the future closes the connection and cancels the requests in flight.
     pub async fn serve(self: &Arc<Self>, pipe: Pipe) -> LinkError {
         self.serve_with(pipe, Extensions::new()).await
     }
@@ -73,7 +73,7 @@ impl Server {
         let _cancel_all = CancelAll(Arc::clone(&connection));
         let mut handler = ServerFrameHandler { connection: Arc::clone(&connection) };
         let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut handler).await;
-        // Nobody will answer what was asked: handlers that wait for it may finish now.
+        // The client sends no more answers: fail the questions in flight, so that handlers can finish.
         inflight.end(&end);
         connection.drain(self.limits().drain).await;
         outbox.close();
@@ -108,33 +108,33 @@ struct Connection {
     channel: Arc<PipeReplyChannel>,
     /// Requests being answered.
     running: Mutex<HashMap<RequestId, RunningRequest, foldhash::fast::RandomState>>,
-    /// Told whenever a request is done.
+    /// Notified whenever a request is done.
     idle: tokio::sync::Notify,
 }
 
-/// How a connection is spoken on. It knows nothing of the server: work that outlives its request must not keep that.
+/// The reply channel of a pipe. Does not hold the server: detached work must not keep it alive.
 struct PipeReplyChannel {
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
     counters: Arc<Counters>,
-    /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
-    /// not read is not served.
+    /// While more bytes than this wait to be written, nothing is read and notifications are dropped: a client that does not
+    /// read is not served.
     max_waiting: u64,
     extensions: Extensions,
 }
 
 enum RunningRequest {
-    /// FramePart of a batch that is being looked at.
+    /// An element of a batch that is being started.
     InBatch,
-    /// A task of its own, with what tells its handler that it is over.
+    /// A task of its own, with its cancellation flag.
     Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
 impl RunningRequest {
     fn abort(self) {
         if let Self::Task(task, cancel) = self {
-            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            // The flag first, which takes effect at once; the runtime drops the task later.
             cancel.inspect(|cancel| cancel.set());
             task.abort();
         }
@@ -146,7 +146,7 @@ impl Connection {
         Arc::clone(&self.channel) as Arc<dyn ReplyChannel>
     }
 
-    /// Whether a request may be answered now: not when its id is taken or there are too many.
+    /// Checks that the id of a request is not in use and that there are not too many requests.
     fn check(&self, id: &RequestId) -> Result<(), RpcError> {
         let running = self.running.lock();
         if running.contains_key(id) {
@@ -160,25 +160,25 @@ impl Connection {
         Ok(())
     }
 
-    /// Enters a request that is not answered at once.
+    /// Registers a request that is not answered at once.
     fn register(&self, id: &RequestId) {
         self.running.lock().insert(id.clone(), RunningRequest::InBatch);
     }
 
-    /// Takes a request out; false when it was cancelled meanwhile.
+    /// Removes a request; returns false when it was cancelled meanwhile.
     fn unregister(&self, id: &RequestId) -> bool {
         let was_running = self.running.lock().remove(id).is_some();
         self.idle.notify_waiters();
         was_running
     }
 
-    /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
+    /// Enqueues a response from the reading task, which flushes all responses of one read together.
     fn respond(&self, id: Option<&RequestId>, outcome: &Outcome) {
-        // The client may be gone, and then nobody is left to tell.
+        // The client may be gone.
         let _ = put_answer(&self.channel.outbox, id, outcome.as_ref(), Flush::Promised);
     }
 
-    /// Lets the client read the progress of a request by itself before the answer is put.
+    /// Lets the client read the progress of a request separately, before the response is enqueued.
     ///
     /// Clients of the TypeScript SDK handle an answer before the progress that came in the same read, and then drop that
     /// progress (typescript-sdk issue 2580).
@@ -190,7 +190,7 @@ impl Connection {
         }
     }
 
-    /// Answers from a task of its own.
+    /// Enqueues a response from a task of its own.
     fn respond_from_task(&self, id: &RequestId, outcome: &Outcome) {
         let _ = put_answer(&self.channel.outbox, Some(id), outcome.as_ref(), Flush::Soon);
     }
@@ -203,7 +203,7 @@ impl Connection {
         }
     }
 
-    /// Lets what is under way finish, writes out what is there, and ends the rest.
+    /// Waits for the requests in flight and for their responses to be written, at most `within` each.
     async fn drain(&self, within: Duration) {
         let finished = async {
             loop {
@@ -249,7 +249,7 @@ impl ReplyChannel for PipeReplyChannel {
     }
 }
 
-/// What a server does with what its client starts.
+/// Handles the frames of a client.
 struct ServerFrameHandler {
     connection: Arc<Connection>,
 }
@@ -333,7 +333,7 @@ impl FrameHandler for ServerFrameHandler {
             Some(id) => {
                 self.connection.respond(Some(&id), &Err(RpcError::invalid_request(error.to_string())))
             }
-            // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
+            // A notification, a stray response or junk: there is no caller to notify.
             None => tracing::warn!(%error, "dropped a message without a readable id"),
         }
     }
@@ -347,8 +347,8 @@ impl FrameHandler for ServerFrameHandler {
     }
 }
 
-/// Whether this was meant as the client's answer to a question of ours. Its id is then ours, and must not go back
-/// in an error: the client would take it for one of its own.
+/// Returns whether a damaged message was a response of the client. Its id is then ours and must not be sent in an error
+/// response: the client would take it for one of its own.
 fn is_response(salvaged: &Salvaged) -> bool {
     salvaged.has_outcome && !salvaged.has_method
 }
@@ -359,7 +359,7 @@ fn malformed_error(malformed: &Malformed) -> RpcError {
 }
 
 impl ServerFrameHandler {
-    /// Polls an answer once where it was read; one that waits becomes a task.
+    /// Polls an answer once in the reading task; a pending one becomes a task.
     fn start(&self, id: RequestId, mut answering: Answering) {
         let connection = &self.connection;
         let cancel = answering.cancel();
@@ -372,7 +372,7 @@ impl ServerFrameHandler {
             outcome = Some(ready);
         }
         let (owner, key, request) = (Arc::clone(connection), id.clone(), cancel.clone());
-        // Held until the handle is in the table, so that the task cannot leave before it has entered.
+        // Held until the handle is in the table, so that the task cannot be removed before it was inserted.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
             let outcome = match outcome {
@@ -389,7 +389,7 @@ impl ServerFrameHandler {
         running.insert(id, RunningRequest::Task(task.abort_handle(), cancel));
     }
 
-    /// An answer of the client that cannot be read: whoever waits for it is told.
+    /// Fails the question whose response cannot be parsed.
     fn fail_question(&self, malformed: Malformed) {
         match malformed.salvaged.id.clone() {
             Some(id) => {
@@ -399,7 +399,7 @@ impl ServerFrameHandler {
         }
     }
 
-    /// Begins to answer one element of a batch.
+    /// Starts to answer one element of a batch.
     fn start_element(&self, request: Request) -> BatchElement {
         let connection = &self.connection;
         let id = request.id.clone();
@@ -435,17 +435,17 @@ impl ServerFrameHandler {
     }
 }
 
-/// One element of a batch on its way to an answer.
+/// One element of a batch being answered.
 enum BatchElement {
-    /// It was never entered.
+    /// Rejected, never registered.
     Refused(Option<RequestId>, RpcError),
-    /// It is entered, and answered.
+    /// Registered, and answered.
     Answered(RequestId, Outcome),
-    /// It is entered, and being answered.
+    /// Registered, and being answered.
     Running(RequestId, JoinHandle<Outcome>),
 }
 
-/// Answers a batch with one array, when all its elements are answered. One that was cancelled is left out.
+/// Answers a batch with one array, when all its elements are answered. Cancelled elements are left out.
 async fn answer_batch(connection: Arc<Connection>, elements: Vec<BatchElement>) {
     let mut answers = Vec::new();
     let mut registered = Vec::new();
@@ -471,7 +471,7 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<BatchElement>) 
             connection.channel.outbox.put(&parts, LimitCheck::Exempt, Flush::Soon)
         };
     }
-    // Only now: whoever waits for the last request to be done may then rely on its answer being put.
+    // Only now: after the last request is done, its response must be enqueued.
     for id in &registered {
         connection.unregister(id);
     }

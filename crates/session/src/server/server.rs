@@ -1,4 +1,4 @@
-//! A server: who it is, what it offers, who answers. One value serves any number of connections.
+//! A server: its info, its capabilities, its handler. One value serves any number of connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::server::{Handler, Publisher};
 pub struct Server {
     profile: Arc<ServerProfile>,
     handler: Arc<dyn Handler>,
-    /// Tells the handler of subscriptions.
+    /// Reports subscriptions to the handler.
     observer: Arc<dyn SubscriptionObserver>,
     limits: ServerLimits,
     pub(crate) client_metas: ClientMetaCache,
@@ -25,15 +25,15 @@ pub struct Server {
     pub(crate) publisher: Publisher,
 }
 
-/// How much one connection of a server may hold, and how long it is heard out.
+/// The limits of one connection of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Requests of one connection that are answered at the same time.
+    /// Requests of one connection answered concurrently.
     pub requests: usize,
-    /// How long requests under way may still finish once the client has gone.
+    /// How long requests in flight may still finish after the client has disconnected.
     pub drain: Duration,
-    /// How long a client may take to answer a question.
+    /// How long a client may take to answer a request of the server.
     pub ask: Duration,
     /// The limits of the connection itself.
     pub connection: ConnectionLimits,
@@ -51,7 +51,7 @@ impl Default for ServerLimits {
 }
 
 impl Server {
-    /// A server of this name that offers these capabilities.
+    /// Creates a builder for a server with this info and these capabilities.
     pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerBuilder {
         ServerBuilder {
             info,
@@ -66,27 +66,27 @@ impl Server {
         }
     }
 
-    /// Who it is.
+    /// Returns the name and version.
     pub fn info(&self) -> &Implementation {
         &self.profile.info
     }
 
-    /// What it offers.
+    /// Returns the capabilities.
     pub fn capabilities(&self) -> &ServerCapabilities {
         &self.profile.capabilities
     }
 
-    /// What it tells the model about itself.
+    /// Returns the instructions for the model.
     pub fn instructions(&self) -> Option<&str> {
         self.profile.instructions.as_deref()
     }
 
-    /// Tells clients that something has changed.
+    /// Returns the publisher of changes.
     pub fn publisher(&self) -> &Publisher {
         &self.publisher
     }
 
-    /// What the seam knows of it.
+    /// Returns the data for the era layer.
     pub(crate) fn profile(&self) -> &Arc<ServerProfile> {
         &self.profile
     }
@@ -99,17 +99,17 @@ impl Server {
         &self.handler
     }
 
-    /// What is told of subscriptions.
+    /// Returns the observer of subscriptions.
     pub(crate) fn observer(&self) -> &Arc<dyn SubscriptionObserver> {
         &self.observer
     }
 
-    /// Whether requests that need no session are served.
+    /// Returns whether the server accepts modern revisions.
     pub(crate) fn serves_modern(&self) -> bool {
         !self.profile.revisions.modern().is_empty()
     }
 
-    /// How many requests of one connection are answered at the same time.
+    /// Returns how many requests of one connection are answered concurrently.
     pub fn most_requests(&self) -> usize {
         self.limits.requests
     }
@@ -125,7 +125,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// A server being put together.
+/// Builds a [`Server`].
 #[derive(Debug)]
 pub struct ServerBuilder {
     info: Implementation,
@@ -140,56 +140,56 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// What it tells the model about itself.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// Which revisions are served: all unless set.
+    /// Sets the accepted revisions; all by default.
     #[must_use]
     pub fn revisions(mut self, revisions: RevisionPolicy) -> Self {
         self.revisions = revisions;
         self
     }
 
-    /// What is made of the first words of a session.
+    /// Sets the policy for opening a session.
     #[must_use]
     pub fn opening(mut self, policy: OpeningPolicy) -> Self {
         self.opening = policy;
         self
     }
 
-    /// How long clients may keep lists and resources that do not say so themselves.
+    /// Sets the default cache hints of lists and resources.
     #[must_use]
     pub fn cache_hints(mut self, hints: CacheHints) -> Self {
         self.hints = hints;
         self
     }
 
-    /// The keys that seal the state of questions; one random key unless set.
+    /// Sets the keys that seal request states; one random key by default.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.state_keys = Some(keys);
         self
     }
 
-    /// How much one connection may hold.
+    /// Sets the limits of a connection.
     #[must_use]
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What tells clients that something has changed; for a handler that needs it before there is a server.
+    /// Sets the publisher of changes; for a handler that needs it before the server is built.
     #[must_use]
     pub fn publisher(mut self, publisher: Publisher) -> Self {
         self.publisher = publisher;
         self
     }
 
-    /// The server, with who answers.
+    /// Builds the server with its handler.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
         let signature = format!(r#","_meta":{{"{}":{}}}}}"#, Meta::SERVER_INFO, info_text.as_str());
@@ -218,7 +218,7 @@ impl ServerBuilder {
     }
 }
 
-/// Tells a handler of subscriptions.
+/// Reports subscriptions to a handler.
 struct HandlerObserver(Arc<dyn Handler>);
 
 impl SubscriptionObserver for HandlerObserver {
