@@ -290,7 +290,7 @@ impl ServiceBuilder {
         let exact = options.version_policy == VersionPolicy::Exact;
         let publisher = Publisher::default();
         let adapter = Adapter::new(service, policy, options, publisher.clone())?;
-        let mut builder = Server::builder(info, adapter.capabilities()).offer(offer).publisher(publisher);
+        let mut builder = Server::builder(info, adapter.capabilities()).revisions(offer).publisher(publisher);
         if exact {
             builder = builder.opening(opening(offer));
         }

@@ -1,24 +1,23 @@
-//! One live conversation between two MCP peers, from the pipe up to typed verbs, in every protocol revision.
+//! A session between two MCP peers, from the pipe up to typed requests, in every protocol revision.
 //!
 //! Layers without cycles: each knows those to its left, and none to its right.
 //!
 //! ```text
-//!                                              ┌── client   ClientSession: typed verbs
+//!                                              ┌── client   ClientSession: typed requests
 //!   link ◀── mux ◀── request ◀── era ◀─────────┤
 //!     ▲                                        └── server   Server, Handler, RequestContext
 //!     └── Pipe { Outlet, Inlet }: yours to implement
 //! ```
 //!
-//! 1. [`link`]: what a transport offers. The unit is the exchange: one request, the notifications that belong to it, one
-//!    response. Knows no mux and no tools.
+//! 1. [`link`]: the interface of a transport. The unit is the exchange: one request, its notifications, one response. Knows no mux and no tools.
 //! 2. [`mux`]: turns a pipe into a link: request ids, the table of requests in flight, the reading task. Knows no MCP method:
 //!    the rules for notifications are passed in.
-//! 3. `request`: what one request has in either era: its caller, its way back to the client, cancellation, errors, limits.
-//! 4. `era`: how a session opens, and the operations that differ between the two eras of the protocol. Knows a server as data.
-//! 5. [`client`]: connect, list, call, read, subscribe, and answer what the server asks.
+//! 3. `request`: the parts of a request common to both eras: caller, reply channel, cancellation, errors, limits.
+//! 4. `era`: opening a session, and the operations that differ between the two eras. Knows a server as data.
+//! 5. [`client`]: connect, list, call, read, subscribe, and answer the server's requests.
 //! 6. [`server`]: a handler, its context, and serving any number of connections with it, also in the same process.
 //!
-//! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a bound, every queue a size. An entry
+//! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a timeout, every queue a limit. An entry
 //! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
 //! it. No lock is held across an await. A payload is scanned once and decoded once, into exactly the type that was
 //! asked for.
@@ -119,8 +118,8 @@ pub mod server;
 #[cfg(feature = "client")]
 pub use client::{Client, ClientSession};
 #[cfg(any(feature = "client", feature = "server"))]
-pub use era::TaskWays;
-pub use era::{EraHint, Listed, RevisionPolicy, SessionInfo};
+pub use era::TaskProtocol;
+pub use era::{EraHint, RevisionList, RevisionPolicy, SessionInfo};
 #[cfg(feature = "server")]
 pub use era::{OpeningPolicy, StateKeys, VersionPolicy};
 pub use mux::{ConnectionLimits, MuxLink};

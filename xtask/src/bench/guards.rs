@@ -35,8 +35,12 @@ const GUARDS: &[Guard] = &[
     guard("crates/protocol/src/jsonrpc/envelope.rs", "string", &["MAX_METHOD_BYTES"]),
     guard("crates/transport/src/stdio/line.rs", "take", &["self.limit"]),
     guard("crates/transport/src/stdio/line.rs", "discard", &[]),
-    guard("crates/session/src/link/outbox.rs", "put", &["Claim::Room", "let waiting", "self.room"]),
-    guard("crates/session/src/mux/inflight.rs", "enter", &["self.most"]),
+    guard(
+        "crates/session/src/link/outbox.rs",
+        "put",
+        &["LimitCheck::Enforced", "let waiting", "self.limits"],
+    ),
+    guard("crates/session/src/mux/inflight.rs", "insert", &["self.max_requests"]),
     guard("crates/session/src/mux/mux_link.rs", "open", &["> limit"]),
     guard("crates/session/src/server/serve.rs", "check", &[]),
 ];

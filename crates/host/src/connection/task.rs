@@ -155,7 +155,7 @@ impl ConnectionTask {
             Err(error) => return (Some(error.into()), session),
         };
         self.slot.health_signal().clear();
-        self.verdict = session.verdict().ok();
+        self.verdict = session.era_hint().ok();
         self.lost_at = None;
         self.opened += 1;
         if self.opened > 1 {
@@ -334,7 +334,7 @@ async fn open(
         }
         let mut client = shared.client.clone().with_limits(limits).with_answers(Arc::clone(&slot.questions));
         if let Some(verdict) = verdict {
-            client = client.with_verdict(verdict);
+            client = client.with_era_hint(verdict);
         }
         if let Some(roots) = shared.roots.read().clone() {
             client = client.with_roots(roots);

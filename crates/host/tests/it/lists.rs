@@ -127,7 +127,7 @@ async fn f149_a_server_that_tells_of_a_change_with_every_list_is_not_followed_fo
     let handler = Arc::new(PingPong { lists: AtomicUsize::new(0) });
     let offers = ServerCapabilities::new().with_tools(ListCapability::new().with_list_changed(true));
     let server = Server::builder(Implementation::new("pong", "1"), offers)
-        .offer(RevisionPolicy::LegacyOnly)
+        .revisions(RevisionPolicy::LegacyOnly)
         .build(Arc::clone(&handler));
     let host = host_of(&[("pong", &server)]).await;
     let began = std::time::Instant::now();

@@ -105,7 +105,7 @@ impl Handler for Asks {
 fn asks(address: Option<String>) -> Arc<Server> {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
     Server::builder(Implementation::new("asks", "1"), offers)
-        .offer(RevisionPolicy::ModernOnly)
+        .revisions(RevisionPolicy::ModernOnly)
         .build(Asks { address })
 }
 

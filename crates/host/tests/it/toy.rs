@@ -66,7 +66,7 @@ impl Toy {
         }
         Server::builder(Implementation::new(name, "1.2.3"), offers)
             .instructions(format!("Use {name} with care."))
-            .offer(offer)
+            .revisions(offer)
             .build(Arc::clone(self))
     }
 

@@ -7,7 +7,9 @@ use switchboard_protocol::{
     CallToolResult, EmptyResult, InputRequest, LegacyTask, ListTasksResult, Meta, OrderedMap, PageParams,
     Raw, RpcError, TaskStatus, UpdateTaskParams,
 };
-use switchboard_session::server::{AskError, HandlerOutcome, Reply, RequestContext, ServerRequest, TaskWays};
+use switchboard_session::server::{
+    AskError, HandlerOutcome, Reply, RequestContext, ServerRequest, TaskProtocol,
+};
 
 use super::job::{Job, Taken};
 use super::{TaskRecord, Tasks};
@@ -77,11 +79,11 @@ impl Tasks {
             // Where it runs, if it does, is not known here.
             Found::Kept(record) => record.is_over(),
         };
-        match cx.task_ways() {
-            Some(TaskWays::Core) if was_over => {
+        match cx.task_protocol() {
+            Some(TaskProtocol::Core) if was_over => {
                 Err(RpcError::invalid_params("Cannot cancel: the task is over already"))
             }
-            Some(TaskWays::Core) => Ok(found.record().task.into()),
+            Some(TaskProtocol::Core) => Ok(found.record().task.into()),
             _ => Ok(EmptyResult::default().into()),
         }
     }

@@ -14,7 +14,7 @@ use switchboard_protocol::{
     TasksCapability,
 };
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{HandlerOutcome, Publisher, Reply, RequestContext, TaskWays};
+use switchboard_session::server::{HandlerOutcome, Publisher, Reply, RequestContext, TaskProtocol};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -88,21 +88,21 @@ impl Tasks {
             error.message = reason.to_owned();
             Fate::Refused(error)
         };
-        match (cx.task_ways(), rule) {
-            (Some(TaskWays::Extension), TaskRule::Never) | (None, TaskRule::Never) => Fate::Plain,
+        match (cx.task_protocol(), rule) {
+            (Some(TaskProtocol::Extension), TaskRule::Never) | (None, TaskRule::Never) => Fate::Plain,
             (None, TaskRule::Required) => {
                 refused("this tool runs as a task only, and the version of this session has none")
             }
             (None, TaskRule::Allowed | TaskRule::Later) => Fate::Plain,
-            (Some(TaskWays::Core), TaskRule::Never) => match wanted {
+            (Some(TaskProtocol::Core), TaskRule::Never) => match wanted {
                 Some(_) => refused("this tool does not run as a task: call it without one"),
                 None => Fate::Plain,
             },
-            (Some(TaskWays::Core), TaskRule::Required) if wanted.is_none() => {
+            (Some(TaskProtocol::Core), TaskRule::Required) if wanted.is_none() => {
                 refused("this tool runs as a task only: call it with one")
             }
-            (Some(TaskWays::Core), _) => wanted.map_or(Fate::Plain, |_| Fate::Task),
-            (Some(TaskWays::Extension), rule) => match cx.requires_extension(TASKS_EXTENSION) {
+            (Some(TaskProtocol::Core), _) => wanted.map_or(Fate::Plain, |_| Fate::Task),
+            (Some(TaskProtocol::Extension), rule) => match cx.requires_extension(TASKS_EXTENSION) {
                 Ok(()) if rule == TaskRule::Later => Fate::Wish,
                 Ok(()) => Fate::Task,
                 Err(error) if rule == TaskRule::Required => Fate::Refused(error),
@@ -119,7 +119,7 @@ impl Tasks {
         work: BoxFuture<'static, Reply>,
     ) -> HandlerOutcome {
         // In the extension the server alone decides.
-        let wanted = wanted.filter(|_| cx.task_ways() == Some(TaskWays::Core));
+        let wanted = wanted.filter(|_| cx.task_protocol() == Some(TaskProtocol::Core));
         HandlerOutcome::Later(self.begin(cx, wanted.and_then(|wanted| wanted.ttl), work))
     }
 

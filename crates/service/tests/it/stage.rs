@@ -551,6 +551,6 @@ pub(crate) fn begin_text(server: &Arc<Server>, back: &Arc<Keeps>, method: &str, 
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.clone().into()) else {
         panic!("{frame} is no request")
     };
-    let says = server.look(&request);
+    let says = server.classify(&request);
     server.answer(&Arc::default(), request, says, Arc::clone(back) as Arc<dyn ReplyChannel>)
 }

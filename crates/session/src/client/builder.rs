@@ -1,4 +1,4 @@
-//! What a client brings to its sessions, and how one is opened.
+//! The client: the settings of its sessions, and how a session is opened.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,125 +9,125 @@ use switchboard_protocol::{
 
 use crate::client::ClientHandler;
 use crate::client::session::ClientSession;
-use crate::era::{EraHint, Opening, RevisionPolicy};
+use crate::era::{EraHint, RevisionPolicy, SessionConfig};
 use crate::link::Dial;
 use crate::request::{CallError, Limits};
 
 /// The id of the extension for tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// A client: who it is, what it can be asked, which revisions it speaks, how long it waits.
+/// A client: its name, its handler, the revisions it speaks, its limits.
 ///
-/// Open as many sessions with it as there are servers.
+/// One client can open any number of sessions.
 #[derive(Clone)]
 pub struct Client {
-    brings: Box<Brings>,
-    /// What all its sessions open with, made for the first of them.
-    opening: OnceLock<Arc<Opening>>,
+    settings: Box<ClientSettings>,
+    /// The configuration of all sessions, built for the first one.
+    config: OnceLock<Arc<SessionConfig>>,
 }
 
+/// The settings of a client, as set by its builder methods.
 #[derive(Clone)]
-struct Brings {
-    who: Implementation,
+struct ClientSettings {
+    implementation: Implementation,
     offer: RevisionPolicy,
-    known: Option<EraHint>,
+    era_hint: Option<EraHint>,
     capabilities: Option<ClientCapabilities>,
     extensions: Settings,
-    answers: Arc<dyn ClientHandler>,
+    handler: Arc<dyn ClientHandler>,
     roots: Option<Vec<Root>>,
     limits: Limits,
 }
 
 impl Client {
-    /// A client that speaks every revision and answers nothing.
+    /// Creates a client that speaks every revision and has no handler.
     pub fn new() -> Self {
-        let brings = Brings {
-            who: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
+        let settings = ClientSettings {
+            implementation: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
             offer: RevisionPolicy::Any,
-            known: None,
+            era_hint: None,
             capabilities: None,
             extensions: Settings::new(),
-            answers: Arc::new(()),
+            handler: Arc::new(()),
             roots: None,
             limits: Limits::default(),
         };
-        Self { brings: Box::new(brings), opening: OnceLock::new() }
+        Self { settings: Box::new(settings), config: OnceLock::new() }
     }
 
-    /// To change what it brings: sessions opened from now on open with that.
-    fn brings(&mut self) -> &mut Brings {
-        self.opening = OnceLock::new();
-        &mut self.brings
+    /// Returns the settings for a change, and discards the configuration built from them.
+    fn settings_mut(&mut self) -> &mut ClientSettings {
+        self.config = OnceLock::new();
+        &mut self.settings
     }
 
-    /// Who this is, for servers to show.
+    /// Sets the name and version that servers are told.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        self.brings().who = Implementation::new(name, version);
+        self.settings_mut().implementation = Implementation::new(name, version);
         self
     }
 
-    /// Who this is, in full.
+    /// Sets the implementation info that servers are told.
     #[must_use]
-    pub fn with_implementation(mut self, who: Implementation) -> Self {
-        self.brings().who = who;
+    pub fn with_implementation(mut self, implementation: Implementation) -> Self {
+        self.settings_mut().implementation = implementation;
         self
     }
 
-    /// Which revisions are spoken: all of them unless set.
+    /// Sets the revisions that the client speaks; all of them by default.
     #[must_use]
     pub fn with_offer(mut self, offer: RevisionPolicy) -> Self {
-        self.brings().offer = offer;
+        self.settings_mut().offer = offer;
         self
     }
 
-    /// What is known of the server from an earlier session, so that no probe is needed.
+    /// Sets the era of the server as found by an earlier session, so that no probe is needed.
     #[must_use]
-    pub fn with_verdict(mut self, verdict: EraHint) -> Self {
-        self.brings().known = Some(verdict);
+    pub fn with_era_hint(mut self, era_hint: EraHint) -> Self {
+        self.settings_mut().era_hint = Some(era_hint);
         self
     }
 
-    /// Who answers what servers ask. What it can answer is declared to them.
+    /// Sets the handler of requests from servers. Its capabilities are declared to them.
     #[must_use]
     pub fn with_answers(mut self, answers: impl ClientHandler) -> Self {
-        self.brings().answers = Arc::new(answers);
+        self.settings_mut().handler = Arc::new(answers);
         self
     }
 
-    /// The roots that sessions answer for, in either era; each session can
-    /// [change its own](ClientSession::set_roots).
+    /// Sets the roots of all sessions, in either era; each session can [change its own](ClientSession::set_roots).
     #[must_use]
     pub fn with_roots(mut self, roots: impl Into<Vec<Root>>) -> Self {
-        self.brings().roots = Some(roots.into());
+        self.settings_mut().roots = Some(roots.into());
         self
     }
 
-    /// Declares exactly these capabilities instead of those that follow from the answers.
+    /// Declares exactly these capabilities instead of those of the handler.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: ClientCapabilities) -> Self {
-        self.brings().capabilities = Some(capabilities);
+        self.settings_mut().capabilities = Some(capabilities);
         self
     }
 
-    /// Lets servers of the modern era turn a long call into a task, which is then followed to its result.
+    /// Lets servers of the modern era turn a long call into a task, which is then polled until its result.
     #[must_use]
     pub fn with_tasks(mut self) -> Self {
-        self.brings().extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
+        self.settings_mut().extensions.insert(TASKS, switchboard_protocol::Raw::empty_object());
         self
     }
 
     /// Declares an extension, with its settings: an object, mostly an empty one.
     #[must_use]
     pub fn with_extension(mut self, id: impl Into<String>, settings: switchboard_protocol::Raw) -> Self {
-        self.brings().extensions.insert(id.into(), settings);
+        self.settings_mut().extensions.insert(id.into(), settings);
         self
     }
 
-    /// How long to wait and how much to take.
+    /// Sets timeouts and size limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.brings().limits = limits;
+        self.settings_mut().limits = limits;
         self
     }
 
@@ -137,7 +137,7 @@ impl Client {
     /// When the server does not start, does not answer, or shares no revision.
     ///
     /// # Cancellation
-    /// Dropping the future ends the server that was started for it.
+    /// Dropping the future stops the server that was started for it.
     ///
     /// The future borrows nothing, so that it can be spawned:
     ///
@@ -151,7 +151,7 @@ impl Client {
         &self,
         dial: D,
     ) -> impl Future<Output = Result<ClientSession, CallError>> + Send + use<D> {
-        // Not an async fn: the future would have room for what it dials, twice.
+        // Not an async fn: the future would hold `dial` twice.
         let session = self.session(dial);
         async move {
             session.initialize().await?;
@@ -159,27 +159,27 @@ impl Client {
         }
     }
 
-    /// A session that is not open yet: [`ClientSession::initialize`] opens it.
+    /// Creates a session that is not open yet: [`ClientSession::initialize`] opens it.
     pub fn session(&self, dial: impl Dial) -> ClientSession {
-        let opening = self.opening.get_or_init(|| Arc::new(self.brings.opening()));
-        ClientSession::new(Arc::new(dial), Arc::clone(opening), Arc::clone(&self.brings.answers))
+        let config = self.config.get_or_init(|| Arc::new(self.settings.config()));
+        ClientSession::new(Arc::new(dial), Arc::clone(config), Arc::clone(&self.settings.handler))
     }
 }
 
-impl Brings {
-    fn opening(&self) -> Opening {
+impl ClientSettings {
+    fn config(&self) -> SessionConfig {
         let derived = || {
-            let abilities = self.answers.abilities();
+            let handler_capabilities = self.handler.abilities();
             let mut capabilities = ClientCapabilities::new();
-            if abilities.forms || abilities.urls {
+            if handler_capabilities.forms || handler_capabilities.urls {
                 let mut elicitation = ElicitationCapability::new();
-                elicitation.form = abilities.forms.then(Settings::new);
-                elicitation.url = abilities.urls.then(Settings::new);
+                elicitation.form = handler_capabilities.forms.then(Settings::new);
+                elicitation.url = handler_capabilities.urls.then(Settings::new);
                 capabilities.elicitation = Some(elicitation);
             }
-            if abilities.sampling {
+            if handler_capabilities.sampling {
                 let mut sampling = SamplingCapability::new();
-                sampling.tools = abilities.sampling_tools.then(Settings::new);
+                sampling.tools = handler_capabilities.sampling_tools.then(Settings::new);
                 capabilities.sampling = Some(sampling);
             }
             capabilities
@@ -187,8 +187,8 @@ impl Brings {
         let base = self.capabilities.clone().unwrap_or_else(derived);
         let mut legacy_capabilities = base.clone();
         if self.capabilities.is_none() {
-            // Every session answers for its roots. In the modern era the feature is on its way out, and so is declared
-            // only where there are some.
+            // Every session answers `roots/list`. In the modern era the feature is deprecated, and declared only where there
+            // are roots.
             legacy_capabilities.roots = Some(RootsCapability::new().with_list_changed(true));
         }
         let mut modern_capabilities = base;
@@ -197,13 +197,13 @@ impl Brings {
         }
         for (id, settings) in self.extensions.iter() {
             modern_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
-            // What has no place there is left out when the session opens.
+            // `lower` removes the ones that the negotiated revision does not have.
             legacy_capabilities.extensions.get_or_insert_default().insert(id, settings.clone());
         }
-        Opening {
+        SessionConfig {
             offer: self.offer,
-            known: self.known,
-            who: self.who.clone(),
+            era_hint: self.era_hint,
+            implementation: self.implementation.clone(),
             legacy_capabilities,
             modern_capabilities,
             limits: self.limits.clone(),
@@ -221,8 +221,8 @@ impl Default for Client {
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
-            .field("who", &self.brings.who.name)
-            .field("offer", &self.brings.offer)
+            .field("implementation", &self.settings.implementation.name)
+            .field("offer", &self.settings.offer)
             .finish_non_exhaustive()
     }
 }

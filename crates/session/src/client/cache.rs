@@ -1,7 +1,7 @@
-//! Answers the server said may be kept, until they are stale.
+//! A cache of results that the server declared cacheable, until they are stale.
 //!
 //! Keyed by method and parameters; one session has one authorization context, so nothing private is ever shared.
-//! Answers that took a round of input are never kept.
+//! Results that took a round of input are never cached.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,41 +12,41 @@ use tokio::time::Instant;
 
 use crate::request::Limits;
 
-/// The answers kept.
+/// The cache of results of one session.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    kept: Mutex<Kept>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    entries: HashMap<Key, Entry>,
+struct CacheState {
+    entries: HashMap<CacheKey, CacheEntry>,
     bytes: usize,
-    /// Goes up with everything that makes answers stale, so that one under way then is not kept.
+    /// Incremented by every invalidation, so that a result requested before it is not cached.
     epoch: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct CacheKey {
     method: &'static str,
     params: String,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CacheEntry {
     answer: Raw,
-    until: Instant,
+    expires_at: Instant,
 }
 
 impl Cache {
-    /// A fresh answer, if there is one.
-    pub(crate) fn find(&self, method: &'static str, params: &str) -> Option<Raw> {
-        let mut kept = self.kept.lock();
-        let key = Key { method, params: params.to_owned() };
-        match kept.entries.get(&key) {
-            Some(entry) if entry.until > Instant::now() => Some(entry.answer.clone()),
+    /// Returns a fresh result, if there is one.
+    pub(crate) fn get(&self, method: &'static str, params: &str) -> Option<Raw> {
+        let mut state = self.state.lock();
+        let key = CacheKey { method, params: params.to_owned() };
+        match state.entries.get(&key) {
+            Some(entry) if entry.expires_at > Instant::now() => Some(entry.answer.clone()),
             Some(_) => {
-                kept.remove(&key);
+                state.remove(&key);
                 None
             }
             None => None,
@@ -54,63 +54,70 @@ impl Cache {
     }
 
     pub(crate) fn epoch(&self) -> u64 {
-        self.kept.lock().epoch
+        self.state.lock().epoch
     }
 
-    /// Keeps an answer as long as its hints say, unless something made it stale since `epoch`.
-    pub(crate) fn keep(&self, method: &'static str, params: &str, answer: &Raw, epoch: u64, limits: &Limits) {
+    /// Caches a result for the lifetime in its hints, unless the cache was invalidated since `epoch`.
+    pub(crate) fn insert(
+        &self,
+        method: &'static str,
+        params: &str,
+        answer: &Raw,
+        epoch: u64,
+        limits: &Limits,
+    ) {
         let lifetime = lifetime(CacheHints::from_raw(answer).unwrap_or_default(), limits);
         let Some(ttl) = lifetime.filter(|ttl| !ttl.is_zero()) else { return };
-        let mut kept = self.kept.lock();
-        if kept.epoch != epoch || answer.len() > limits.cache_bytes {
+        let mut state = self.state.lock();
+        if state.epoch != epoch || answer.len() > limits.cache_bytes {
             return;
         }
         let now = Instant::now();
-        if kept.entries.len() >= limits.cache_entries || kept.bytes + answer.len() > limits.cache_bytes {
-            kept.make_room(answer.len(), limits, now);
+        if state.entries.len() >= limits.cache_entries || state.bytes + answer.len() > limits.cache_bytes {
+            state.make_room(answer.len(), limits, now);
         }
-        let key = Key { method, params: params.to_owned() };
-        kept.remove(&key);
-        // Copied, because a slice would keep the whole read buffer it came in.
+        let key = CacheKey { method, params: params.to_owned() };
+        state.remove(&key);
+        // Copied, because a slice would keep its whole read buffer alive.
         let Ok(answer) = Raw::parse(answer.as_str().to_owned()) else { return };
-        kept.bytes += answer.len();
-        kept.entries.insert(key, Entry { answer, until: now + ttl });
+        state.bytes += answer.len();
+        state.entries.insert(key, CacheEntry { answer, expires_at: now + ttl });
     }
 
-    /// Forgets the answers of these methods.
-    pub(crate) fn forget(&self, methods: &[&'static str]) {
-        let mut kept = self.kept.lock();
-        kept.epoch += 1;
+    /// Removes the results of these methods.
+    pub(crate) fn invalidate(&self, methods: &[&'static str]) {
+        let mut state = self.state.lock();
+        state.epoch += 1;
         let stale: Vec<_> =
-            kept.entries.keys().filter(|key| methods.contains(&key.method)).cloned().collect();
-        stale.iter().for_each(|key| kept.remove(key));
+            state.entries.keys().filter(|key| methods.contains(&key.method)).cloned().collect();
+        stale.iter().for_each(|key| state.remove(key));
     }
 }
 
-impl Kept {
-    fn remove(&mut self, key: &Key) {
+impl CacheState {
+    fn remove(&mut self, key: &CacheKey) {
         if let Some(entry) = self.entries.remove(key) {
             self.bytes -= entry.answer.len();
         }
     }
 
-    /// Drops what is stale, then what would be stale soonest.
+    /// Removes the stale entries, then those that expire first.
     fn make_room(&mut self, bytes: usize, limits: &Limits, now: Instant) {
-        let held = &mut self.bytes;
+        let bytes_held = &mut self.bytes;
         self.entries.retain(|_, entry| {
-            let is_good = entry.until > now;
-            *held -= if is_good { 0 } else { entry.answer.len() };
-            is_good
+            let is_fresh = entry.expires_at > now;
+            *bytes_held -= if is_fresh { 0 } else { entry.answer.len() };
+            is_fresh
         });
         while self.entries.len() >= limits.cache_entries || self.bytes + bytes > limits.cache_bytes {
-            let soonest = self.entries.iter().min_by_key(|(_, entry)| entry.until);
-            let Some(key) = soonest.map(|(key, _)| key.clone()) else { return };
+            let first_to_expire = self.entries.iter().min_by_key(|(_, entry)| entry.expires_at);
+            let Some(key) = first_to_expire.map(|(key, _)| key.clone()) else { return };
             self.remove(&key);
         }
     }
 }
 
-/// How long the server says an answer may be kept, within our bound; `None` when it does not say.
+/// Returns the lifetime that the server grants a result, capped by our limit; `None` when it names none.
 pub(crate) fn lifetime(hints: CacheHints, limits: &Limits) -> Option<Duration> {
     Some(Duration::from_millis(hints.ttl_ms?).min(limits.cache_ttl))
 }
@@ -124,22 +131,22 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn kept_until_stale_and_never_for_other_parameters() {
+    async fn entries_expire_and_are_keyed_by_parameters() {
         let (cache, limits) = (Cache::default(), Limits::default());
-        cache.keep("resources/read", "a", &answer(1000), 0, &limits);
-        assert!(cache.find("resources/read", "a").is_some());
-        assert!(cache.find("resources/read", "b").is_none());
+        cache.insert("resources/read", "a", &answer(1000), 0, &limits);
+        assert!(cache.get("resources/read", "a").is_some());
+        assert!(cache.get("resources/read", "b").is_none());
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert!(cache.find("resources/read", "a").is_none());
+        assert!(cache.get("resources/read", "a").is_none());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_change_while_the_answer_was_under_way_keeps_it_out() {
+    async fn an_answer_that_was_invalidated_in_flight_is_not_cached() {
         let (cache, limits) = (Cache::default(), Limits::default());
         let epoch = cache.epoch();
-        cache.forget(&["resources/read"]);
-        cache.keep("resources/read", "a", &answer(1000), epoch, &limits);
-        assert!(cache.find("resources/read", "a").is_none());
+        cache.invalidate(&["resources/read"]);
+        cache.insert("resources/read", "a", &answer(1000), epoch, &limits);
+        assert!(cache.get("resources/read", "a").is_none());
     }
 
     #[tokio::test(start_paused = true)]
@@ -147,12 +154,12 @@ mod tests {
         let cache = Cache::default();
         let limits = Limits { cache_entries: 3, ..Limits::default() };
         for n in 0..10 {
-            cache.keep("resources/read", &n.to_string(), &answer(1000 + n), 0, &limits);
+            cache.insert("resources/read", &n.to_string(), &answer(1000 + n), 0, &limits);
         }
-        assert_eq!(cache.kept.lock().entries.len(), 3);
-        assert!(cache.find("resources/read", "9").is_some());
+        assert_eq!(cache.state.lock().entries.len(), 3);
+        assert!(cache.get("resources/read", "9").is_some());
         let limits = Limits { cache_bytes: 10, ..Limits::default() };
-        cache.keep("resources/read", "big", &answer(1), 0, &limits);
-        assert!(cache.find("resources/read", "big").is_none());
+        cache.insert("resources/read", "big", &answer(1), 0, &limits);
+        assert!(cache.get("resources/read", "big").is_none());
     }
 }

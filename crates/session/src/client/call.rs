@@ -1,4 +1,4 @@
-//! One call, from its parameters to its result: rounds of input, tasks, progress and time included.
+//! One call, from its parameters to its result: rounds of input, tasks, progress and timeouts included.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,41 +13,41 @@ use switchboard_protocol::{
 use tokio::time::Instant;
 
 use crate::client::ClientHandler;
-use crate::client::clock::{Bounds, Reading, Watch};
-use crate::client::live::Live;
-use crate::era::{Extras, Round, Settled, TaskTicket, is_extension_note};
+use crate::client::deadline::{CallDeadline, CallTimeouts, DeadlineState};
+use crate::client::live_session::LiveSession;
+use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
 use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
 use crate::request::CallError;
 
-/// Is told of progress.
+/// The callback for progress.
 pub(crate) type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
 
-/// Is told what an extension says about a call.
+/// The callback for notifications of an extension that belong to a call.
 pub(crate) type OnNote = Box<dyn FnMut(&str, Raw) + Send>;
 
-/// What is called, and how.
-pub(crate) struct Call<'a> {
+/// One call: its method, parameters and options.
+pub(crate) struct ClientCall<'a> {
     pub(crate) method: &'a str,
     /// The text of an object without `_meta`.
     pub(crate) body: String,
     pub(crate) meta: Option<&'a Meta>,
-    /// What the request is about.
+    /// The name or URI that the request is about.
     pub(crate) name: Option<&'a str>,
     /// The input schema of the tool that is called, and the arguments.
     pub(crate) marked: Option<(&'a Raw, &'a Raw)>,
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Option<Duration>,
-    /// Whether progress is asked for.
+    /// Whether the call requests progress.
     pub(crate) tracked: bool,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) on_note: Option<OnNote>,
     /// Whether the parameters ask for a task (2025-11-25).
     pub(crate) as_task: bool,
-    /// Who answers what the server asks within this call; without one, whoever answers for the session.
-    pub(crate) answers: Option<Arc<dyn ClientHandler>>,
+    /// Handles the server's requests for input within this call, instead of the handler of the session.
+    pub(crate) handler: Option<Arc<dyn ClientHandler>>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ClientCall<'a> {
     pub(crate) fn new(method: &'a str, body: impl Into<String>) -> Self {
         Self {
             method,
@@ -61,7 +61,7 @@ impl<'a> Call<'a> {
             on_progress: None,
             on_note: None,
             as_task: false,
-            answers: None,
+            handler: None,
         }
     }
 
@@ -77,73 +77,76 @@ impl<'a> Call<'a> {
     }
 }
 
-impl fmt::Debug for Call<'_> {
+impl fmt::Debug for ClientCall<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("method", &self.method).finish_non_exhaustive()
+        f.debug_struct("ClientCall").field("method", &self.method).finish_non_exhaustive()
     }
 }
 
-/// How a call ended.
-pub(crate) struct Finished {
+/// The result of a call.
+pub(crate) struct CallOutcome {
     pub(crate) result: Raw,
-    /// Whether it took input from the user: then the result is for this call alone.
+    /// Whether it took input from the user: then the result must not be cached.
     pub(crate) took_input: bool,
 }
 
-/// What a result may ask for before there is another.
+/// What has to be done after a response that is not the final result.
 enum FollowUp<'a> {
     Round(BoxFuture<'a, Result<Round, CallError>>),
     Task(TaskTicket),
 }
 
-impl Live {
+impl LiveSession {
     /// Makes a call and waits for its result.
-    pub(crate) async fn call(&self, mut call: Call<'_>) -> Result<Raw, CallError> {
-        // By reference: what is handed to a future stands in it twice.
-        self.call_through(&mut call).await.map(|finished| finished.result)
+    pub(crate) async fn call(&self, mut call: ClientCall<'_>) -> Result<Raw, CallError> {
+        // By reference: a future holds its arguments twice.
+        self.run_call(&mut call).await.map(|finished| finished.result)
     }
 
-    /// As [`Self::call`], where nothing is gained by having it in line: the code of a call is there once.
-    pub(crate) fn call_boxed<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Raw, CallError>> {
+    /// As [`Self::call`], boxed, so that the code of a call is generated only once.
+    pub(crate) fn call_boxed<'a>(&'a self, call: ClientCall<'a>) -> BoxFuture<'a, Result<Raw, CallError>> {
         Box::pin(self.call(call))
     }
 
-    pub(crate) async fn call_through(&self, call: &mut Call<'_>) -> Result<Finished, CallError> {
-        let bounds = Bounds {
+    pub(crate) async fn run_call(&self, call: &mut ClientCall<'_>) -> Result<CallOutcome, CallError> {
+        let timeouts = CallTimeouts {
             idle: call.idle.unwrap_or(self.limits().call_idle),
             total: call.total.unwrap_or(self.limits().call_total),
         };
-        let mut watch = Watch::start(&self.clock, bounds);
-        let mut teller = Teller::new(call.on_progress.take(), self.limits().progress_per_second);
-        teller.on_note = call.on_note.take();
+        let mut deadline = CallDeadline::start(&self.clock, timeouts);
+        let mut observer = CallObserver::new(call.on_progress.take(), self.limits().progress_per_second);
+        observer.on_note = call.on_note.take();
         let mut round: Option<Round> = None;
         let mut rounds = 0;
         loop {
-            let mut exchange = self.open(call, round.as_ref());
-            let outcome = self.wait(&mut exchange, &mut watch, &mut teller).await?;
+            let mut exchange = self.open_exchange(call, round.as_ref());
+            let outcome = self.wait_for_response(&mut exchange, &mut deadline, &mut observer).await?;
             drop(exchange);
             let result = outcome.map_err(CallError::Remote)?;
-            // Boxed, and nothing of it held beside the box: what happens seldom must not make every call larger.
-            let seldom: FollowUp<'_> = match self.dialect.settle(call.method, result, call.as_task)? {
-                Settled::Done(result) => return Ok(Finished { result, took_input: round.is_some() }),
-                Settled::Ask(asked) => {
-                    rounds += 1;
-                    if rounds > self.limits().rounds {
-                        return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
+            // Boxed: a rare follow-up must not enlarge the future of every call.
+            let follow_up: FollowUp<'_> =
+                match self.dialect.classify_result(call.method, result, call.as_task)? {
+                    ResultKind::Done(result) => {
+                        return Ok(CallOutcome { result, took_input: round.is_some() });
                     }
-                    let answers = call.answers.as_ref().unwrap_or(&self.answers);
-                    FollowUp::Round(self.round(asked, rounds, &**answers))
-                }
-                Settled::Task(ticket) => FollowUp::Task(ticket),
-            };
-            match seldom {
+                    ResultKind::Ask(asked) => {
+                        rounds += 1;
+                        if rounds > self.limits().rounds {
+                            return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
+                        }
+                        let handler = call.handler.as_ref().unwrap_or(&self.handler);
+                        FollowUp::Round(self.answer_round(asked, rounds, &**handler))
+                    }
+                    ResultKind::Task(ticket) => FollowUp::Task(ticket),
+                };
+            match follow_up {
                 FollowUp::Round(answered) => round = Some(answered.await?),
                 FollowUp::Task(ticket) => {
-                    let result = self.follow(ticket, &mut watch).await?;
-                    return Ok(Finished { result, took_input: true });
+                    let result = self.follow_task(ticket, &mut deadline).await?;
+                    return Ok(CallOutcome { result, took_input: true });
                 }
             }
-            watch.word();
+            deadline.record_activity();
         }
     }
 
@@ -151,90 +154,99 @@ impl Live {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn open(&self, call: &mut Call<'_>, round: Option<&Round>) -> Exchange {
+    fn open_exchange(&self, call: &mut ClientCall<'_>, round: Option<&Round>) -> Exchange {
         let id = self.next_id();
         let progress = call.tracked.then_some(&id);
-        let dressed = self.dialect.dress(&mut call.body, &Extras { progress, meta: call.meta, round });
+        let splice_point =
+            self.dialect.add_meta(&mut call.body, &Extras { progress, meta: call.meta, round });
         let mirror = self.mirror(call.name, call.marked);
         let ask = Ask { id, method: call.method, params: &call.body, mirror, life: Life::Call };
         let exchange = self.link.open(ask);
-        dressed.undo(&mut call.body);
+        splice_point.undo(&mut call.body);
         exchange
     }
 
     pub(crate) fn mirror<'a>(&self, name: Option<&'a str>, marked: Option<(&'a Raw, &'a Raw)>) -> Mirror<'a> {
-        Mirror { revision: self.dialect.says_revision(), name, marked }
+        Mirror { revision: self.dialect.revision_per_request(), name, marked }
     }
 
-    /// Waits for the answer of one exchange. The exchange cancels itself when it is dropped by an early return.
-    pub(crate) async fn wait(
+    /// Waits for the response of one exchange. The exchange cancels itself when it is dropped by an early return.
+    pub(crate) async fn wait_for_response(
         &self,
         exchange: &mut Exchange,
-        watch: &mut Watch<'_>,
-        teller: &mut Teller,
+        deadline: &mut CallDeadline<'_>,
+        observer: &mut CallObserver,
     ) -> Result<Result<Raw, RpcError>, CallError> {
-        // It was started, or there was a word, just now.
-        let mut alarm = self.alarms.set(self.look_at(watch.at_last_word(), teller)?);
+        // The call was started, or had activity, just now: no need to read the clock again.
+        let mut timer = self.timers.acquire(self.wakeup_at(deadline.at_last_activity(), observer)?);
         loop {
-            // The answer first: a call that is answered in time has been answered, however late anybody looks.
-            let stirred = poll_fn(|cx| match exchange.poll_event(cx) {
+            // The response first: one that has arrived counts, however late this task is polled.
+            let wakeup = poll_fn(|cx| match exchange.poll_event(cx) {
                 Poll::Ready(event) => Poll::Ready(Some(event)),
-                Poll::Pending => alarm.poll(cx).map(|()| None),
+                Poll::Pending => timer.poll(cx).map(|()| None),
             });
-            match stirred.await {
+            match wakeup.await {
                 Some(event) => match event? {
                     Event::Done(outcome) => {
-                        teller.finish();
+                        observer.flush();
                         return Ok(outcome);
                     }
                     Event::Note(note) if &*note.method == "notifications/progress" => {
-                        watch.word();
-                        teller.hear(&note);
-                        // Looked at with every word: a flood of them must not outrun the total.
-                        alarm.reset(self.next_look(watch, teller)?);
+                        deadline.record_activity();
+                        observer.push_progress(&note);
+                        // Checked with every notification: a flood of them must not outrun the total timeout.
+                        timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) if teller.on_note.is_some() && is_extension_note(&note.method) => {
-                        watch.word();
-                        teller.pass_on(note);
-                        alarm.reset(self.next_look(watch, teller)?);
+                    Event::Note(note) if observer.on_note.is_some() && is_extension_note(&note.method) => {
+                        deadline.record_activity();
+                        observer.forward_note(note);
+                        timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) => _ = self.heard(note),
+                    Event::Note(note) => _ = self.apply_note(note),
                     Event::Upcall(upcall) => self.refuse_upcall(&upcall),
                 },
                 None => {
-                    teller.tell_held();
-                    alarm.reset(self.next_look(watch, teller)?);
+                    observer.flush_if_due();
+                    timer.reset(self.next_wakeup(deadline, observer)?);
                 }
             }
         }
     }
 
-    /// When to look at the watch again, or that the time is up.
-    fn next_look(&self, watch: &Watch<'_>, teller: &Teller) -> Result<Instant, CallError> {
-        self.look_at(watch.read(), teller)
+    /// Returns when to check the deadline again.
+    ///
+    /// # Errors
+    /// When the call has timed out.
+    fn next_wakeup(
+        &self,
+        deadline: &CallDeadline<'_>,
+        observer: &CallObserver,
+    ) -> Result<Instant, CallError> {
+        self.wakeup_at(deadline.check(), observer)
     }
 
-    fn look_at(&self, reading: Reading, teller: &Teller) -> Result<Instant, CallError> {
+    fn wakeup_at(&self, reading: DeadlineState, observer: &CallObserver) -> Result<Instant, CallError> {
         match reading {
-            Reading::Until(at) => Ok(teller.due().map_or(at, |due| due.min(at))),
-            Reading::Expired(phase, after) => {
+            DeadlineState::Until(at) => Ok(observer.next_due().map_or(at, |due| due.min(at))),
+            DeadlineState::Expired(phase, after) => {
                 Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
             }
         }
     }
 
-    /// Gets the answers to all that was asked, and what to send back with them. Boxed here, so that it is made once.
-    fn round<'a>(
+    /// Gets the responses to all input requests, and the state to send back with them. Boxed, so that its code is generated
+    /// once.
+    fn answer_round<'a>(
         &'a self,
         asked: InputRequired,
         rounds: usize,
-        answers: &'a dyn ClientHandler,
+        handler: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Round, CallError>> {
         Box::pin(async move {
             let responses = match asked.input_requests {
-                Some(requests) => Some(self.inputs(requests, answers).await?),
+                Some(requests) => Some(self.answer_inputs(requests, handler).await?),
                 None => {
-                    // Only a state to hand back: the server sheds load. Back off before trying again.
+                    // Only a state to send back: the server sheds load. Back off before the retry.
                     let doubled = 50u64.saturating_mul(1 << rounds.min(10));
                     tokio::time::sleep(Duration::from_millis(doubled / 2)).await;
                     None
@@ -244,39 +256,39 @@ impl Live {
         })
     }
 
-    /// Answers every question, all at the same time.
-    pub(crate) async fn inputs(
+    /// Answers all input requests concurrently.
+    pub(crate) async fn answer_inputs(
         &self,
         requests: OrderedMap<InputRequest>,
-        answers: &dyn ClientHandler,
+        handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
         let mut inputs: Vec<_> = requests
             .into_iter()
-            .map(|(key, request)| (key, Input::Asked(self.input(request, None, answers))))
+            .map(|(key, request)| (key, InputState::Pending(self.answer_input(request, None, handler))))
             .collect();
         poll_fn(|cx| poll_all(&mut inputs, cx)).await?;
-        // In the order they were asked.
+        // In the order of the requests.
         let answered = inputs.into_iter().filter_map(|(key, input)| match input {
-            Input::Asked(_) => None,
-            Input::Given(answer) => Some((key, answer)),
+            InputState::Pending(_) => None,
+            InputState::Answered(answer) => Some((key, answer)),
         });
         Ok(Raw::encode(&answered.collect::<OrderedMap<Raw>>())?)
     }
 }
 
-/// The answer to one question of several.
-enum Input<'a> {
-    Asked(BoxFuture<'a, Result<Raw, CallError>>),
-    Given(Raw),
+/// One input request of several: being answered, or answered.
+enum InputState<'a> {
+    Pending(BoxFuture<'a, Result<Raw, CallError>>),
+    Answered(Raw),
 }
 
-/// Polled together: a question answered late does not keep the others waiting.
-fn poll_all(inputs: &mut [(String, Input<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+/// Polls all input requests, so that a slow one does not delay the others.
+fn poll_all(inputs: &mut [(String, InputState<'_>)], cx: &mut Context<'_>) -> Poll<Result<(), CallError>> {
     let mut all = Poll::Ready(Ok(()));
     for (_, input) in inputs {
-        if let Input::Asked(asked) = input {
+        if let InputState::Pending(asked) = input {
             match asked.as_mut().poll(cx)? {
-                Poll::Ready(answer) => *input = Input::Given(answer),
+                Poll::Ready(answer) => *input = InputState::Answered(answer),
                 Poll::Pending => all = Poll::Pending,
             }
         }
@@ -284,68 +296,74 @@ fn poll_all(inputs: &mut [(String, Input<'_>)], cx: &mut Context<'_>) -> Poll<Re
     all
 }
 
-/// Tells a caller of progress and of what extensions say, where one wants to be told.
-pub(crate) struct Teller {
-    telling: Option<Box<Telling>>,
+/// Passes progress and notifications of extensions to the callbacks of a call.
+pub(crate) struct CallObserver {
+    throttle: Option<Box<ProgressThrottle>>,
     on_note: Option<OnNote>,
 }
 
-/// In order, never backwards, not too often, the latest before the result.
-struct Telling {
-    tell: OnProgress,
-    gap: Duration,
+/// Limits the rate of progress callbacks: in order, never backwards, the latest value before the result.
+struct ProgressThrottle {
+    callback: OnProgress,
+    min_interval: Duration,
     last: f64,
-    told_at: Option<Instant>,
-    held: Option<ProgressParams>,
+    sent_at: Option<Instant>,
+    pending: Option<ProgressParams>,
 }
 
-impl Teller {
-    pub(crate) fn new(tell: Option<OnProgress>, per_second: u32) -> Self {
-        let telling = tell.map(|tell| {
-            let gap = Duration::from_secs(1) / per_second.max(1);
-            Box::new(Telling { tell, gap, last: f64::NEG_INFINITY, told_at: None, held: None })
+impl CallObserver {
+    pub(crate) fn new(callback: Option<OnProgress>, per_second: u32) -> Self {
+        let throttle = callback.map(|callback| {
+            let min_interval = Duration::from_secs(1) / per_second.max(1);
+            Box::new(ProgressThrottle {
+                callback,
+                min_interval,
+                last: f64::NEG_INFINITY,
+                sent_at: None,
+                pending: None,
+            })
         });
-        Self { telling, on_note: None }
+        Self { throttle, on_note: None }
     }
 
-    /// Hears of progress.
-    fn hear(&mut self, note: &Note) {
-        let Some(telling) = &mut self.telling else { return };
+    /// Takes a progress notification.
+    fn push_progress(&mut self, note: &Note) {
+        let Some(throttle) = &mut self.throttle else { return };
         let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
-        if progress.progress <= telling.last {
+        if progress.progress <= throttle.last {
             return;
         }
-        telling.last = progress.progress;
-        telling.held = Some(progress);
-        self.tell_held();
+        throttle.last = progress.progress;
+        throttle.pending = Some(progress);
+        self.flush_if_due();
     }
 
-    /// Hears what an extension says.
-    fn pass_on(&mut self, note: Note) {
-        if let Some(tell) = &mut self.on_note {
-            tell(&note.method, note.params.unwrap_or_else(Raw::empty_object));
+    /// Passes on a notification of an extension.
+    fn forward_note(&mut self, note: Note) {
+        if let Some(callback) = &mut self.on_note {
+            callback(&note.method, note.params.unwrap_or_else(Raw::empty_object));
         }
     }
 
-    /// When what is held back may be told.
-    fn due(&self) -> Option<Instant> {
-        let telling = self.telling.as_ref().filter(|telling| telling.held.is_some())?;
-        Some(telling.told_at.map_or_else(Instant::now, |at| at + telling.gap))
+    /// Returns when the pending progress may be reported.
+    fn next_due(&self) -> Option<Instant> {
+        let throttle = self.throttle.as_ref().filter(|throttle| throttle.pending.is_some())?;
+        Some(throttle.sent_at.map_or_else(Instant::now, |at| at + throttle.min_interval))
     }
 
-    fn tell_held(&mut self) {
-        if self.due().is_some_and(|due| due <= Instant::now()) {
-            self.finish();
+    fn flush_if_due(&mut self) {
+        if self.next_due().is_some_and(|due| due <= Instant::now()) {
+            self.flush();
         }
     }
 
-    /// Tells what is held back, now.
-    fn finish(&mut self) {
-        if let Some(telling) = &mut self.telling
-            && let Some(progress) = telling.held.take()
+    /// Reports the pending progress now.
+    fn flush(&mut self) {
+        if let Some(throttle) = &mut self.throttle
+            && let Some(progress) = throttle.pending.take()
         {
-            (telling.tell)(progress);
-            telling.told_at = Some(Instant::now());
+            (throttle.callback)(progress);
+            throttle.sent_at = Some(Instant::now());
         }
     }
 }

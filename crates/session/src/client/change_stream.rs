@@ -1,52 +1,52 @@
 //! Streams of a server's changes: changed lists, updated resources, log messages.
 //!
-//! One ordered, bounded lane for each who listens: one that falls behind misses the oldest, and is told how many.
+//! Each receiver is ordered and bounded: one that falls behind misses the oldest changes and gets their number.
 
 use parking_lot::Mutex;
 use switchboard_protocol::{FromRaw, ListenFilter, LogMessage, Raw};
 use tokio::sync::broadcast;
 use tokio::task::AbortHandle;
 
-use crate::client::subscribe::Subscribed;
+use crate::client::subscriptions::ResourceSubscriptions;
 use crate::link::Note;
 
-/// How many changes may wait for one listener.
-pub(crate) const LANE: usize = 1024;
+/// Changes that may wait for one receiver.
+pub(crate) const CHANNEL_CAPACITY: usize = 1024;
 
-/// One thing a server told.
+/// One change that a server announced.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
-    /// The list of tools is another; what was kept of it is forgotten.
+    /// The list of tools has changed; the cached list is invalid.
     Tools,
-    /// The list of prompts is another.
+    /// The list of prompts has changed.
     Prompts,
-    /// The list of resources or templates is another.
+    /// The list of resources or templates has changed.
     Resources,
     /// A resource that was subscribed to has changed.
     Resource {
-        /// Which; may be a part of the one subscribed to.
+        /// Its URI; may be a sub-resource of the one subscribed to.
         uri: String,
     },
     /// A log message.
     Log(LogMessage),
-    /// The state of a task, as the server tells it.
+    /// The state of a task, as the server sent it.
     Task(Raw),
-    /// A step the user took elsewhere is done (2025-11-25).
+    /// The user has completed a URL elicitation (2025-11-25).
     ElicitationDone {
-        /// Which.
+        /// The id of the elicitation.
         id: String,
     },
     /// The server ended the subscription.
     Ended,
-    /// Anything else.
+    /// Any other notification.
     Other {
         /// The method.
         method: String,
         /// The parameters.
         params: Option<Raw>,
     },
-    /// This many were missed, because they came faster than they were taken.
+    /// This many changes were dropped, because they arrived faster than they were received.
     Missed(u64),
 }
 
@@ -71,63 +71,64 @@ impl Change {
     }
 }
 
-/// Where changes are told: to everybody who takes them, until the session is over.
+/// Broadcasts the changes of a session to all receivers, until the session ends.
 #[derive(Debug)]
 pub(crate) struct Hub {
-    lane: Mutex<Telling>,
+    state: Mutex<HubState>,
 }
 
+/// The broadcast channel of a [`Hub`].
 #[derive(Debug)]
-enum Telling {
-    /// Nobody has ever listened: the lane is large, and made for the first who does.
-    Nobody,
-    Lane(broadcast::Sender<Change>),
-    /// Nothing more will come.
-    Over,
+enum HubState {
+    /// There was no receiver yet: the channel is large, and created for the first one.
+    Unused,
+    Open(broadcast::Sender<Change>),
+    /// The session has ended.
+    Closed,
 }
 
 impl Hub {
     pub(crate) fn new() -> Self {
-        Self { lane: Mutex::new(Telling::Nobody) }
+        Self { state: Mutex::new(HubState::Unused) }
     }
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Change> {
-        let mut telling = self.lane.lock();
-        match &*telling {
-            Telling::Nobody => {
-                let (sender, lane) = broadcast::channel(LANE);
-                *telling = Telling::Lane(sender);
-                lane
+        let mut state = self.state.lock();
+        match &*state {
+            HubState::Unused => {
+                let (sender, receiver) = broadcast::channel(CHANNEL_CAPACITY);
+                *state = HubState::Open(sender);
+                receiver
             }
-            Telling::Lane(sender) => sender.subscribe(),
+            HubState::Open(sender) => sender.subscribe(),
             // The receiver ends at once.
-            Telling::Over => broadcast::channel(1).1,
+            HubState::Closed => broadcast::channel(1).1,
         }
     }
 
-    pub(crate) fn tell(&self, change: Change) {
-        if let Telling::Lane(sender) = &*self.lane.lock() {
-            // Nobody may be listening, and that is fine.
+    pub(crate) fn publish(&self, change: Change) {
+        if let HubState::Open(sender) = &*self.state.lock() {
+            // There may be no receiver.
             let _ = sender.send(change);
         }
     }
 
-    /// Says that nothing more will come.
+    /// Ends the stream of every receiver.
     pub(crate) fn close(&self) {
-        *self.lane.lock() = Telling::Over;
+        *self.state.lock() = HubState::Closed;
     }
 }
 
 /// A stream of the server's changes, from now on.
 #[derive(Debug)]
 pub struct ChangeStream {
-    pub(crate) lane: broadcast::Receiver<Change>,
+    pub(crate) receiver: broadcast::Receiver<Change>,
 }
 
 impl ChangeStream {
-    /// The next change, or `None` when the session is over.
+    /// Returns the next change, or `None` when the session has ended.
     pub async fn next(&mut self) -> Option<Change> {
-        match self.lane.recv().await {
+        match self.receiver.recv().await {
             Ok(change) => Some(change),
             Err(broadcast::error::RecvError::Lagged(missed)) => Some(Change::Missed(missed)),
             Err(broadcast::error::RecvError::Closed) => None,
@@ -140,19 +141,19 @@ impl ChangeStream {
 pub struct Subscription {
     pub(crate) changes: ChangeStream,
     pub(crate) accepted: ListenFilter,
-    pub(crate) hold: Hold,
+    pub(crate) guard: SubscriptionGuard,
 }
 
-/// What ends a subscription when it is dropped, and whose changes it sees.
+/// Ends a subscription when it is dropped.
 #[derive(Debug)]
-pub(crate) enum Hold {
-    /// The task that holds the exchange: a stream of its own.
+pub(crate) enum SubscriptionGuard {
+    /// The task that reads the exchange of a listen stream.
     Exchange(AbortHandle),
-    /// Subscriptions to take back; the changes are those of the whole session.
-    Resources(#[expect(dead_code, reason = "held for what its drop does")] Subscribed),
+    /// Resource subscriptions to end; the stream carries the changes of the whole session.
+    Resources(#[expect(dead_code, reason = "held for its drop")] ResourceSubscriptions),
 }
 
-impl Drop for Hold {
+impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         if let Self::Exchange(task) = self {
             task.abort();
@@ -161,27 +162,27 @@ impl Drop for Hold {
 }
 
 impl Subscription {
-    /// The next change that was asked for, or `None` when the subscription or the session is over.
+    /// Returns the next change that matches the filter, or `None` when the subscription or the session has ended.
     pub async fn next(&mut self) -> Option<Change> {
         loop {
             let change = self.changes.next().await?;
-            if matches!(self.hold, Hold::Exchange(_)) || self.asked_for(&change) {
+            if matches!(self.guard, SubscriptionGuard::Exchange(_)) || self.matches(&change) {
                 return Some(change);
             }
         }
     }
 
-    /// What the server agreed to tell.
+    /// Returns the part of the filter that the server accepted.
     pub fn accepted(&self) -> &ListenFilter {
         &self.accepted
     }
 
-    fn asked_for(&self, change: &Change) -> bool {
+    fn matches(&self, change: &Change) -> bool {
         match change {
             Change::Tools => self.accepted.tools_list_changed,
             Change::Prompts => self.accepted.prompts_list_changed,
             Change::Resources => self.accepted.resources_list_changed,
-            // It may be a part of the one subscribed to.
+            // It may be a sub-resource of the one subscribed to.
             Change::Resource { uri } => {
                 self.accepted.resource_subscriptions.iter().any(|asked| uri.starts_with(asked.as_str()))
             }

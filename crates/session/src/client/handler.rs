@@ -1,7 +1,7 @@
 //! The client's handler of requests from a server: input from the user, a completion from the application's model.
 //!
-//! Written once: whether it is reached by a request of the server (legacy) or by a result that asks for input
-//! (modern) cannot be seen from here.
+//! The same for both eras: a handler is not told whether the server sent a request (legacy) or a result that requires input
+//! (modern).
 
 use std::error::Error;
 use std::fmt;
@@ -14,7 +14,7 @@ use switchboard_protocol::{
 
 use crate::link::{BoxFuture, Link, Post};
 
-/// Answers what a server asks. Roots are set on the session itself and need no answer from here.
+/// Handles requests of a server: elicitation and sampling. Roots are set on the session and not requested from here.
 ///
 /// ```
 /// use switchboard::session::client::{ClientHandler, HandlerCapabilities, HandlerError, RequestingServer};
@@ -32,18 +32,18 @@ use crate::link::{BoxFuture, Link, Post};
 /// }
 /// ```
 pub trait ClientHandler: Send + Sync + 'static {
-    /// What can be asked at all; this is what the server is told.
+    /// Returns what this handler can do; declared to the server.
     fn abilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none()
     }
 
-    /// The name the user knows the server by, where these answer one server only: it names who asks. A server's own name
-    /// for itself is a claim, and is never shown in its place.
+    /// Returns the name that the user knows the server by, where this handler serves one server only. The server's own name
+    /// for itself is an unverified claim and is never shown instead.
     fn server_name(&self) -> Option<&str> {
         None
     }
 
-    /// The server wants input from the user. Show who asks; never open a URL without consent.
+    /// Asks the user for input. Show which server asks; never open a URL without consent.
     fn elicit<'a>(
         &'a self,
         request: ElicitParams,
@@ -53,7 +53,7 @@ pub trait ClientHandler: Send + Sync + 'static {
         Box::pin(async { Err(HandlerError::new("nobody is here to ask")) })
     }
 
-    /// The server wants a completion from a model.
+    /// Requests a completion from the client's model.
     fn sample<'a>(
         &'a self,
         request: CreateMessageParams,
@@ -90,10 +90,10 @@ impl<A: ClientHandler + ?Sized> ClientHandler for Arc<A> {
     }
 }
 
-/// Answers nothing, and says so from the start.
+/// Handles nothing, and declares no capabilities.
 impl ClientHandler for () {}
 
-/// What a client handler can be asked.
+/// The capabilities of a client handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct HandlerCapabilities {
@@ -103,38 +103,38 @@ pub struct HandlerCapabilities {
     pub urls: bool,
     /// A model completes messages.
     pub sampling: bool,
-    /// The model may use tools the server names.
+    /// The model may use tools that the server names.
     pub sampling_tools: bool,
 }
 
 impl HandlerCapabilities {
-    /// Nothing.
+    /// No capabilities.
     pub const fn none() -> Self {
         Self { forms: false, urls: false, sampling: false, sampling_tools: false }
     }
 
-    /// And forms.
+    /// Adds forms.
     #[must_use]
     pub const fn with_forms(mut self) -> Self {
         self.forms = true;
         self
     }
 
-    /// And URLs.
+    /// Adds URLs.
     #[must_use]
     pub const fn with_urls(mut self) -> Self {
         self.urls = true;
         self
     }
 
-    /// And sampling.
+    /// Adds sampling.
     #[must_use]
     pub const fn with_sampling(mut self) -> Self {
         self.sampling = true;
         self
     }
 
-    /// And sampling with tools.
+    /// Adds sampling with tools.
     #[must_use]
     pub const fn with_sampling_tools(mut self) -> Self {
         self.sampling = true;
@@ -143,55 +143,55 @@ impl HandlerCapabilities {
     }
 }
 
-/// The server that asks. Its display is the name the user knows the server by, else "the server".
+/// The server that sent a request. Displays as the name that the user knows the server by, else "the server".
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RequestingServer {
-    /// The name the user knows the server by: that of its configuration.
+    /// The name that the user knows the server by: that of its configuration.
     pub name: Option<String>,
-    /// Who the server says it is: a claim, which anybody can make.
+    /// The server's own name for itself: an unverified claim.
     pub server: Option<Implementation>,
-    pub(crate) report: Option<Report>,
+    pub(crate) report: Option<ProgressReporter>,
 }
 
-/// Where progress of an answer is reported, when the server asked for it.
+/// Reports progress to a server that requested it.
 #[derive(Clone)]
-pub(crate) struct Report {
+pub(crate) struct ProgressReporter {
     pub(crate) token: RequestId,
-    // Weak: whoever keeps a `RequestingServer` does not keep the server alive.
+    // Weak: holding a `RequestingServer` does not keep the server alive.
     pub(crate) link: Weak<dyn Link>,
     pub(crate) revision: Revision,
 }
 
-impl fmt::Debug for Report {
+impl fmt::Debug for ProgressReporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Report").field(&self.token).finish()
+        f.debug_tuple("ProgressReporter").field(&self.token).finish()
     }
 }
 
 impl RequestingServer {
-    /// Whoever this is; for tests of [`ClientHandler`].
+    /// Creates a requesting server; for tests of [`ClientHandler`].
     pub fn new(server: Option<Implementation>) -> Self {
         Self { name: None, server, report: None }
     }
 
-    /// With the name the user knows the server by.
+    /// Sets the name that the user knows the server by.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Tells the server how far the answer is. Does nothing when it did not ask for that.
+    /// Reports progress to the server. Does nothing when it did not request that.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let Some(Report { token, link, revision }) = &self.report else { return };
+        let Some(ProgressReporter { token, link, revision }) = &self.report else { return };
         let Some(link) = link.upgrade() else { return };
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;
         params.message = message.map(str::to_owned);
         params.lower(*revision);
         if let Ok(params) = Raw::encode(&params) {
-            // The link may be gone, and then nobody is left to tell.
+            // The link may be gone; then there is no peer to notify.
             let _ = link.post(Post::Note { method: "notifications/progress", params: Some(params.as_str()) });
         }
     }
@@ -203,14 +203,14 @@ impl fmt::Display for RequestingServer {
     }
 }
 
-/// Why a client handler did not answer. A user who declines has answered: that is a result, not an error.
+/// The error of a client handler that gave no answer. A user who declines has answered: that is a result, not an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandlerError {
     reason: String,
 }
 
 impl HandlerError {
-    /// An error with this reason.
+    /// Creates an error with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }

@@ -1,6 +1,6 @@
-//! The lists of a server: fetched page by page within bounds, kept while they are good.
+//! The lists of a server: fetched page by page within limits, cached while they are fresh.
 //!
-//! A bad entry is left out with its reason, never its siblings. A list that was cut short says so.
+//! An invalid entry is left out, with the reason; its siblings stay. A truncated list says why.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,17 +16,17 @@ use switchboard_protocol::{
 };
 use tokio::time::Instant;
 
-use crate::client::gather::{Filling, gather};
-use crate::client::live::Live;
+use crate::client::live_session::LiveSession;
+use crate::client::paging::{PageSink, fetch_list};
 use crate::link::Link;
 use crate::request::CallError;
 
-/// What stands in a list: it has a name that is unique in it.
+/// An entry of a list, with a name that is unique in it.
 pub trait Entry: FromRaw + Send + Sync + 'static {
-    /// What tells it apart from its siblings.
+    /// Returns its unique name (for resources: its URI).
     fn key(&self) -> &str;
 
-    /// Whether it can be used over this link; a reason when not.
+    /// Checks whether it can be used over this link.
     ///
     /// # Errors
     /// Says what the link cannot carry.
@@ -58,31 +58,31 @@ impl Entry for Tool {
 
 entries! { Prompt => name, Resource => uri, ResourceTemplate => uri_template }
 
-/// A whole list. Reads like a slice.
+/// A list of a server. Derefs to a slice.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct List<T> {
     entries: Vec<T>,
-    /// Where the entries stand, by the hash of their names: a call looks its tool up, however many there are.
-    places: HashMap<u64, Place, foldhash::fast::FixedState>,
+    /// The positions of the entries by the hash of their names, so that a call finds its tool in constant time.
+    index_by_hash: HashMap<u64, IndexEntry, foldhash::fast::FixedState>,
     hasher: foldhash::fast::RandomState,
-    /// Entries that could not be read, with the reason.
+    /// Entries that could not be decoded, with the reason.
     pub rejected: Vec<Rejected>,
-    /// Names that stood in the list more than once; the first was kept.
+    /// Names that were in the list more than once; the first entry was kept.
     pub duplicates: Vec<String>,
-    /// Why the list may not be whole.
+    /// Why the list may be incomplete.
     pub cut: Option<Cut>,
 }
 
-/// Where the entries with one hash stand.
+/// The position of the entries with one hash.
 #[derive(Debug, Clone, Copy)]
-enum Place {
-    Only(u32),
-    /// Too rare to keep account of: they are searched for.
-    Several,
+enum IndexEntry {
+    Unique(u32),
+    /// A collision: the list is searched linearly.
+    Ambiguous,
 }
 
-/// Why a list was cut short.
+/// Why a list was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
@@ -118,31 +118,33 @@ impl<T> Deref for List<T> {
 }
 
 impl<T: Entry> List<T> {
-    /// The entry of this name (for resources: of this URI).
+    /// Returns the entry of this name (for resources: of this URI).
     pub fn by_name(&self, name: &str) -> Option<&T> {
-        match self.places.get(&self.hasher.hash_one(name)) {
+        match self.index_by_hash.get(&self.hasher.hash_one(name)) {
             None => None,
-            Some(Place::Only(at)) => self.entries.get(*at as usize).filter(|entry| entry.key() == name),
-            Some(Place::Several) => self.entries.iter().find(|entry| entry.key() == name),
+            Some(IndexEntry::Unique(at)) => {
+                self.entries.get(*at as usize).filter(|entry| entry.key() == name)
+            }
+            Some(IndexEntry::Ambiguous) => self.entries.iter().find(|entry| entry.key() == name),
         }
     }
 
-    /// Adds an entry, unless there is one of its name.
-    fn take(&mut self, entry: T) {
+    /// Adds an entry, unless there is one with its name.
+    fn add(&mut self, entry: T) {
         if self.by_name(entry.key()).is_some() {
             self.duplicates.push(entry.key().to_owned());
             return;
         }
-        let at = u32::try_from(self.entries.len()).map_or(Place::Several, Place::Only);
+        let at = u32::try_from(self.entries.len()).map_or(IndexEntry::Ambiguous, IndexEntry::Unique);
         let hash = self.hasher.hash_one(entry.key());
-        self.places.entry(hash).and_modify(|place| *place = Place::Several).or_insert(at);
+        self.index_by_hash.entry(hash).and_modify(|place| *place = IndexEntry::Ambiguous).or_insert(at);
         self.entries.push(entry);
     }
 
     pub(crate) fn empty() -> Self {
         Self {
             entries: Vec::new(),
-            places: HashMap::default(),
+            index_by_hash: HashMap::default(),
             hasher: foldhash::fast::RandomState::default(),
             rejected: Vec::new(),
             duplicates: Vec::new(),
@@ -160,142 +162,142 @@ impl<'a, T> IntoIterator for &'a List<T> {
     }
 }
 
-/// One list of a server, kept while it is good.
+/// The cache of one list of a server.
 #[derive(Debug)]
-pub(crate) struct Shelf<T> {
-    state: Mutex<ShelfState<T>>,
-    /// Held while the list is fetched, so that many callers cost one fetch.
-    fetching: tokio::sync::Mutex<()>,
+pub(crate) struct ListCache<T> {
+    state: Mutex<ListCacheState<T>>,
+    /// Held while the list is fetched, so that concurrent callers share one fetch.
+    fetch_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct ShelfState<T> {
-    /// The last list there was, good or not: what is known of an entry when it is used.
-    last: Option<Fetched<T>>,
-    /// How long the last list is good.
-    good: Good,
-    /// Goes up when the server says the list has changed, so that one under way then is not kept.
+struct ListCacheState<T> {
+    /// The last list, fresh or stale: the best information about an entry when it is used.
+    last: Option<FetchedList<T>>,
+    /// How long the last list is fresh.
+    validity: Validity,
+    /// Incremented when the list has changed, so that a list requested before is not cached as fresh.
     epoch: u64,
 }
 
 #[derive(Debug)]
-struct Fetched<T> {
-    listing: Arc<List<T>>,
-    /// When its fetch began.
-    began: Instant,
+struct FetchedList<T> {
+    list: Arc<List<T>>,
+    /// When its fetch started.
+    started_at: Instant,
 }
 
-/// How long a list is good.
+/// How long a list is fresh.
 #[derive(Debug, Clone, Copy)]
-enum Good {
-    /// Not at all.
-    No,
-    /// Until then.
+enum Validity {
+    /// The list is stale.
+    Stale,
+    /// Fresh until this time.
     Until(Instant),
-    /// Until the server says it has changed.
-    UntilTold,
+    /// Fresh until the server announces a change.
+    UntilChanged,
 }
 
-/// Whether a kept list may be used.
+/// Whether a cached list may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
-    /// A kept list is fine while it is good.
+    /// A fresh cached list may be used.
     Kept,
-    /// Ask the server.
+    /// The server is asked.
     Refreshed,
 }
 
-/// How a list without a lifetime is kept.
+/// How long a list without a lifetime is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holding {
-    /// The server tells of changes: until it does.
-    UntilTold,
-    /// Nobody would tell: not at all.
-    Never,
+pub(crate) enum ListRetention {
+    /// Until the server announces a change.
+    UntilChanged,
+    /// Not at all: no change would be announced.
+    None,
 }
 
-impl<T> Default for Shelf<T> {
+impl<T> Default for ListCache<T> {
     fn default() -> Self {
-        let state = ShelfState { last: None, good: Good::No, epoch: 0 };
-        Self { state: Mutex::new(state), fetching: tokio::sync::Mutex::new(()) }
+        let state = ListCacheState { last: None, validity: Validity::Stale, epoch: 0 };
+        Self { state: Mutex::new(state), fetch_lock: tokio::sync::Mutex::new(()) }
     }
 }
 
-impl<T: Entry> Shelf<T> {
-    /// What is kept is no longer good.
-    pub(crate) fn forget(&self) {
+impl<T: Entry> ListCache<T> {
+    /// Marks the cached list as stale.
+    pub(crate) fn invalidate(&self) {
         let mut state = self.state.lock();
         state.epoch += 1;
-        state.good = Good::No;
+        state.validity = Validity::Stale;
     }
 
-    /// The last list there was.
+    /// Returns the last list, fresh or stale.
     pub(crate) fn last(&self) -> Option<Arc<List<T>>> {
-        self.state.lock().last.as_ref().map(|fetched| Arc::clone(&fetched.listing))
+        self.state.lock().last.as_ref().map(|fetched| Arc::clone(&fetched.list))
     }
 
-    /// The list, if it is good, or if its fetch began after `asked`.
-    fn fresh(&self, freshness: Freshness, asked: Instant) -> Option<Arc<List<T>>> {
+    /// Returns the list if it is fresh, or if its fetch started after `requested_at`.
+    fn get_fresh(&self, freshness: Freshness, requested_at: Instant) -> Option<Arc<List<T>>> {
         let state = self.state.lock();
         let fetched = state.last.as_ref()?;
-        let is_good = freshness == Freshness::Kept
-            && match state.good {
-                Good::No => false,
-                Good::Until(until) => until > Instant::now(),
-                Good::UntilTold => true,
+        let is_valid = freshness == Freshness::Kept
+            && match state.validity {
+                Validity::Stale => false,
+                Validity::Until(until) => until > Instant::now(),
+                Validity::UntilChanged => true,
             };
-        (is_good || fetched.began > asked).then(|| Arc::clone(&fetched.listing))
+        (is_valid || fetched.started_at > requested_at).then(|| Arc::clone(&fetched.list))
     }
 
-    /// The list: as it is kept, or from the server.
+    /// Returns the list, from the cache or from the server.
     pub(crate) async fn get(
         &self,
-        live: &Live,
+        live: &LiveSession,
         what: &ListMethod,
         freshness: Freshness,
     ) -> Result<Arc<List<T>>, CallError> {
-        let asked = Instant::now();
-        if let Some(listing) = self.fresh(freshness, asked) {
-            return Ok(listing);
+        let requested_at = Instant::now();
+        if let Some(list) = self.get_fresh(freshness, requested_at) {
+            return Ok(list);
         }
-        let mut fetch = Fetch {
-            shelf: self,
+        let mut fetch = ListFetch {
+            cache: self,
             live,
             field: what.field,
             freshness,
-            began: asked,
+            started_at: requested_at,
             epoch: 0,
-            under_way: List::empty(),
+            partial: List::empty(),
             done: None,
         };
-        gather(live, what, &self.fetching, &mut fetch).await?;
-        Ok(fetch.done.expect("what was gathered was finished, or found fresh"))
+        fetch_list(live, what, &self.fetch_lock, &mut fetch).await?;
+        Ok(fetch.done.expect("a fetched list was finished, or found fresh"))
     }
 }
 
 /// One fetch of a list.
-struct Fetch<'a, T> {
-    shelf: &'a Shelf<T>,
-    live: &'a Live,
+struct ListFetch<'a, T> {
+    cache: &'a ListCache<T>,
+    live: &'a LiveSession,
     field: &'static str,
     freshness: Freshness,
-    /// When it was asked for, and once it is our turn, when it began.
-    began: Instant,
-    /// The epoch of the list when the fetch began.
+    /// When the list was requested; once the fetch lock is held, when the fetch started.
+    started_at: Instant,
+    /// The epoch of the list when the fetch started.
     epoch: u64,
-    under_way: List<T>,
+    partial: List<T>,
     done: Option<Arc<List<T>>>,
 }
 
-impl<T: Entry> Filling for Fetch<'_, T> {
-    fn is_filled(&mut self) -> bool {
-        self.done = self.shelf.fresh(self.freshness, self.began);
-        (self.began, self.epoch) = (Instant::now(), self.shelf.state.lock().epoch);
+impl<T: Entry> PageSink for ListFetch<'_, T> {
+    fn reuse_fresh(&mut self) -> bool {
+        self.done = self.cache.get_fresh(self.freshness, self.started_at);
+        (self.started_at, self.epoch) = (Instant::now(), self.cache.state.lock().epoch);
         self.done.is_some()
     }
 
     fn start(&mut self) {
-        self.under_way = List::empty();
+        self.partial = List::empty();
     }
 
     fn add(&mut self, page: &Raw) -> Result<Page<()>, DecodeError> {
@@ -305,49 +307,49 @@ impl<T: Entry> Filling for Fetch<'_, T> {
             read.push(T::read(entry)?);
             Ok(())
         })?;
-        let listing = &mut self.under_way;
-        listing.rejected.append(&mut page.rejected);
-        if listing.entries.is_empty() {
-            // Most lists have one page, and are kept as long as the session.
-            listing.entries.reserve_exact(read.len());
+        let list = &mut self.partial;
+        list.rejected.append(&mut page.rejected);
+        if list.entries.is_empty() {
+            // Most lists have one page and live as long as the session.
+            list.entries.reserve_exact(read.len());
         }
         for (index, entry) in read.into_iter().enumerate() {
             if let Err(reason) = entry.vet(&*self.live.link) {
-                listing.rejected.push(unusable(index, entry.key(), reason));
-            } else if listing.len() == most {
+                list.rejected.push(reject_unusable(index, entry.key(), reason));
+            } else if list.len() == most {
                 page.is_cut = true;
                 break;
             } else {
-                listing.take(entry);
+                list.add(entry);
             }
         }
         Ok(page)
     }
 
-    fn cut(&mut self, cut: Cut) {
-        self.under_way.cut = Some(cut);
+    fn set_cut(&mut self, cut: Cut) {
+        self.partial.cut = Some(cut);
     }
 
-    fn finish(&mut self, lifetime: Option<Duration>, holding: Holding) {
-        let listing = Arc::new(std::mem::replace(&mut self.under_way, List::empty()));
-        let mut state = self.shelf.state.lock();
-        state.last = Some(Fetched { listing: Arc::clone(&listing), began: self.began });
-        state.good = match (lifetime, holding) {
-            _ if state.epoch != self.epoch => Good::No,
-            (Some(lifetime), _) => Good::Until(Instant::now() + lifetime),
-            (None, Holding::UntilTold) => Good::UntilTold,
-            (None, Holding::Never) => Good::No,
+    fn finish(&mut self, lifetime: Option<Duration>, retention: ListRetention) {
+        let list = Arc::new(std::mem::replace(&mut self.partial, List::empty()));
+        let mut state = self.cache.state.lock();
+        state.last = Some(FetchedList { list: Arc::clone(&list), started_at: self.started_at });
+        state.validity = match (lifetime, retention) {
+            _ if state.epoch != self.epoch => Validity::Stale,
+            (Some(lifetime), _) => Validity::Until(Instant::now() + lifetime),
+            (None, ListRetention::UntilChanged) => Validity::UntilChanged,
+            (None, ListRetention::None) => Validity::Stale,
         };
-        self.done = Some(listing);
+        self.done = Some(list);
     }
 }
 
-fn unusable(index: usize, name: &str, reason: String) -> Rejected {
-    tracing::warn!(name, reason, "an entry cannot be used over this connection");
+fn reject_unusable(index: usize, name: &str, reason: String) -> Rejected {
+    tracing::warn!(name, reason, "skipping an entry that cannot be used over this connection");
     Rejected::new(index, name, reason)
 }
 
-/// One of the four lists.
+/// The method and the result field of one of the four lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListMethod {
     pub(crate) method: &'static str,
@@ -355,7 +357,7 @@ pub(crate) struct ListMethod {
     pub(crate) kind: ListKind,
 }
 
-/// What a list holds, for what the server says of it.
+/// The kind of a list, by the capability that covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,

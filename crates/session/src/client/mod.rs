@@ -1,21 +1,21 @@
-//! The client's side of a session: typed requests, the handler of what the server asks, and the server's changes.
+//! The client side of a session: typed requests, the handler of the server's requests, and the stream of its changes.
 
-mod alarm;
 mod builder;
 mod cache;
 mod call;
 mod change_stream;
-mod clock;
-mod gather;
+mod deadline;
 mod handler;
 mod lists;
-mod live;
+mod live_session;
+mod paging;
 mod raw_call;
 mod session;
 mod spawn;
 mod state;
-mod subscribe;
+mod subscriptions;
 mod task;
+mod timer_pool;
 mod tool_call;
 mod upcalls;
 

@@ -1,16 +1,16 @@
-//! Any request, to be set up and awaited: for extensions, and for what has no verb of its own.
+//! A request with any method: for extensions, and for methods without a typed function.
 
 use std::future::IntoFuture;
 use std::time::Duration;
 
 use switchboard_protocol::{FromRaw, Meta, OrderedMap, Raw};
 
-use crate::client::call::{Call, OnNote};
+use crate::client::call::{ClientCall, OnNote};
 use crate::client::session::ClientSession;
 use crate::link::BoxFuture;
 use crate::request::CallError;
 
-/// Any request. Awaiting it makes it; dropping it while it runs cancels it.
+/// A request with any method. Awaiting it sends it; dropping it while it runs cancels it.
 pub struct RawCall {
     session: ClientSession,
     method: String,
@@ -24,39 +24,38 @@ impl RawCall {
         Self { session, method, params, total: None, on_note: None }
     }
 
-    /// How long it may take in all. A request that is answered only at its end, such as one that listens, wants a long
-    /// time.
+    /// Sets the total timeout. A long-lived request, such as one that listens, needs a long one.
     #[must_use]
     pub fn timeout(mut self, total: Duration) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// Is told what an extension says about this request, by the name of the notification, in order, before the result
-    /// comes.
+    /// Sets the callback for notifications of extensions that belong to this request: method and parameters, in order, before
+    /// the result.
     #[must_use]
-    pub fn on_note(mut self, tell: impl FnMut(&str, Raw) + Send + 'static) -> Self {
-        self.on_note = Some(Box::new(tell));
+    pub fn on_note(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
+        self.on_note = Some(Box::new(callback));
         self
     }
 
-    async fn make(self) -> Result<Raw, CallError> {
+    async fn run(self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
         let mut members = OrderedMap::<Raw>::from_raw(&self.params)
             .map_err(|error| CallError::Parameters(error.to_string()))?;
         let meta = members.remove("_meta").as_ref().map(Meta::from_raw).transpose();
         let meta = meta.map_err(|error| CallError::Parameters(error.to_string()))?;
-        // What the request is about, for bindings that say it outside the message too.
+        // The subject of the request, for bindings that repeat it outside the message.
         let subject =
             ["name", "uri", "taskId"].iter().find_map(|key| String::from_raw(members.get(key)?).ok());
         let body = Raw::encode(&members)?;
-        let call = Call {
+        let call = ClientCall {
             meta: meta.as_ref(),
             name: subject.as_deref(),
             idle: self.total,
             total: self.total,
             on_note: self.on_note,
-            ..Call::new(&self.method, body.as_str())
+            ..ClientCall::new(&self.method, body.as_str())
         };
         live.call(call).await
     }
@@ -66,10 +65,10 @@ impl IntoFuture for RawCall {
     type Output = Result<Raw, CallError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    // Inline: most clients make none, and those that do have its code.
+    // Inline: its code is generated only in crates that use it.
     #[inline]
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.make())
+        Box::pin(self.run())
     }
 }
 

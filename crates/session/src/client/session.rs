@@ -1,4 +1,4 @@
-//! One session with one server: the typed verbs of the protocol, with no era in sight.
+//! One session with one server: the typed requests of the protocol, independent of the era.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
@@ -16,20 +16,20 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::client::State;
-use crate::client::alarm::Alarms;
 use crate::client::cache::Cache;
-use crate::client::call::Call;
+use crate::client::call::ClientCall;
 use crate::client::change_stream::{ChangeStream, Hub, Subscription};
-use crate::client::clock::Clock;
+use crate::client::deadline::Clock;
 use crate::client::handler::ClientHandler;
-use crate::client::lists::{Freshness, List, PROMPTS, RESOURCES, Shelf, TEMPLATES, TOOLS};
-use crate::client::live::Live;
+use crate::client::lists::{Freshness, List, ListCache, PROMPTS, RESOURCES, TEMPLATES, TOOLS};
+use crate::client::live_session::LiveSession;
 use crate::client::raw_call::RawCall;
 use crate::client::spawn::spawn;
-use crate::client::state::Standing;
+use crate::client::state::StateCell;
+use crate::client::timer_pool::TimerPool;
 use crate::client::tool_call::CallTool;
-use crate::client::upcalls::{self, Answering};
-use crate::era::{self, EraHint, Opened, Opening, SessionInfo};
+use crate::client::upcalls::{self, UpcallTasks};
+use crate::era::{self, EraHint, NegotiatedSession, SessionConfig, SessionInfo};
 use crate::link::{BoxFuture, CloseOutcome, Counts, Dial, Link, Post};
 use crate::request::CallError;
 
@@ -41,105 +41,109 @@ pub struct ClientSession {
 
 struct Inner {
     dial: Arc<dyn Dial>,
-    opening: Arc<Opening>,
-    answers: Arc<dyn ClientHandler>,
-    live: OnceLock<Arc<Live>>,
-    state: Arc<Standing>,
+    config: Arc<SessionConfig>,
+    handler: Arc<dyn ClientHandler>,
+    live: OnceLock<Arc<LiveSession>>,
+    state: Arc<StateCell>,
     /// Held while the session is being opened.
-    opening_turn: tokio::sync::Mutex<()>,
-    attendant: Mutex<Option<AbortHandle>>,
+    open_lock: tokio::sync::Mutex<()>,
+    inbound_task: Mutex<Option<AbortHandle>>,
 }
 
 /// Why a session did not open.
-enum NotOpen {
+enum OpenError {
     Failed(CallError),
-    /// It was closed while it was being opened; the link is still to be left.
+    /// It was closed while it was being opened; its link still has to be closed.
     Closed(Arc<dyn Link>),
 }
 
 impl ClientSession {
-    pub(crate) fn new(dial: Arc<dyn Dial>, opening: Arc<Opening>, answers: Arc<dyn ClientHandler>) -> Self {
+    pub(crate) fn new(
+        dial: Arc<dyn Dial>,
+        config: Arc<SessionConfig>,
+        handler: Arc<dyn ClientHandler>,
+    ) -> Self {
         let inner = Inner {
             dial,
-            opening,
-            answers,
+            config,
+            handler,
             live: OnceLock::new(),
-            state: Arc::new(Standing::new()),
-            opening_turn: tokio::sync::Mutex::new(()),
-            attendant: Mutex::new(None),
+            state: Arc::new(StateCell::new()),
+            open_lock: tokio::sync::Mutex::new(()),
+            inbound_task: Mutex::new(None),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Opens the session: starts the server, finds its era, agrees on a revision. Does nothing when it is open.
+    /// Opens the session: starts the server, detects its era, negotiates a revision. Does nothing when it is open.
     ///
     /// # Errors
     /// When the server does not start, does not answer, or shares no revision. The session is then failed for good.
     pub async fn initialize(&self) -> Result<(), CallError> {
         let inner = &*self.inner;
-        let _turn = inner.opening_turn.lock().await;
-        if let Some(opened) = inner.opened() {
-            return opened;
+        let _lock = inner.open_lock.lock().await;
+        if let Some(result) = inner.open_result() {
+            return result;
         }
         let ids = AtomicI64::new(1);
-        let climbed = era::climb(&*inner.dial, &inner.opening, &ids).await;
-        match inner.climbed(climbed, ids) {
+        let opened = era::open_session(&*inner.dial, &inner.config, &ids).await;
+        match inner.finish_open(opened, ids) {
             Ok(()) => Ok(()),
-            Err(NotOpen::Failed(error)) => Err(error),
-            Err(NotOpen::Closed(link)) => {
-                link.close(inner.opening.limits.close).await;
+            Err(OpenError::Failed(error)) => Err(error),
+            Err(OpenError::Closed(link)) => {
+                link.close(inner.config.limits.close).await;
                 Err(CallError::Closed)
             }
         }
     }
 
-    pub(crate) fn live(&self) -> Result<&Arc<Live>, CallError> {
+    pub(crate) fn live(&self) -> Result<&Arc<LiveSession>, CallError> {
         if self.inner.state.is_closed() {
             return Err(CallError::Closed);
         }
         self.inner.live.get().ok_or(CallError::NotInitialized)
     }
 
-    /// What was agreed on when the session opened.
+    /// Returns what was negotiated when the session opened.
     ///
     /// # Errors
     /// When it is not open.
     pub fn terms(&self) -> Result<&SessionInfo, CallError> {
-        Ok(&self.live()?.terms)
+        Ok(&self.live()?.info)
     }
 
-    /// What this session found out about the server, for the next one to open faster with.
+    /// Returns the era of the server, so that the next session opens without a probe.
     ///
     /// # Errors
     /// When the session is not open.
-    pub fn verdict(&self) -> Result<EraHint, CallError> {
-        Ok(self.live()?.dialect.verdict())
+    pub fn era_hint(&self) -> Result<EraHint, CallError> {
+        Ok(self.live()?.dialect.era_hint())
     }
 
-    /// How the session is.
+    /// Returns the state of the session.
     pub fn state(&self) -> State {
         self.inner.state.get()
     }
 
-    /// Whether it is open.
+    /// Returns whether the session is open.
     pub fn is_ready(&self) -> bool {
         self.inner.state.is_ready()
     }
 
-    /// A view of the state that tells when it changes.
+    /// Returns a receiver of state changes.
     pub fn watch_state(&self) -> watch::Receiver<State> {
         self.inner.state.watch()
     }
 
-    /// What went by on the connection that nobody asked for.
+    /// Returns the counters of unexpected, damaged and dropped messages.
     pub fn counts(&self) -> Counts {
         let counters = self.inner.live.get().and_then(|live| live.link.counters());
         counters.map(|counters| counters.snapshot()).unwrap_or_default()
     }
 
-    /// The tools of the server. Kept until the server says they have changed, or its lifetime for them is over.
+    /// Returns the tools of the server. Cached until the server announces a change or their lifetime ends.
     ///
-    /// A server that offers no tools has none; it is not asked.
+    /// Empty, without a request, when the server does not declare tools.
     ///
     /// # Errors
     /// When the server or the connection fails.
@@ -147,7 +151,7 @@ impl ClientSession {
         self.tools(Freshness::Kept).await
     }
 
-    /// The tools, asked for again whatever is kept.
+    /// Fetches the tools, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -155,7 +159,7 @@ impl ClientSession {
         self.tools(Freshness::Refreshed).await
     }
 
-    /// The resources of the server.
+    /// Returns the resources of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -163,7 +167,7 @@ impl ClientSession {
         self.resources(Freshness::Kept).await
     }
 
-    /// The resources, asked for again whatever is kept.
+    /// Fetches the resources, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -171,7 +175,7 @@ impl ClientSession {
         self.resources(Freshness::Refreshed).await
     }
 
-    /// The resource templates of the server.
+    /// Returns the resource templates of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -179,7 +183,7 @@ impl ClientSession {
         self.resource_templates(Freshness::Kept).await
     }
 
-    /// The resource templates, asked for again whatever is kept.
+    /// Fetches the resource templates, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -187,7 +191,7 @@ impl ClientSession {
         self.resource_templates(Freshness::Refreshed).await
     }
 
-    /// The prompts of the server.
+    /// Returns the prompts of the server.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -195,7 +199,7 @@ impl ClientSession {
         self.prompts(Freshness::Kept).await
     }
 
-    /// The prompts, asked for again whatever is kept.
+    /// Fetches the prompts, bypassing the cache.
     ///
     /// # Errors
     /// As [`Self::list_tools`].
@@ -203,12 +207,12 @@ impl ClientSession {
         self.prompts(Freshness::Refreshed).await
     }
 
-    /// Calls a tool. Await it as it is, or set a time, ask for progress, or make it a task first.
+    /// Calls a tool. Await it directly, or set a timeout, request progress, or make it a task first.
     pub fn call_tool(&self, name: impl Into<String>, arguments: impl Serialize) -> CallTool {
         CallTool::new(self.clone(), name.into().into(), Raw::encode(&arguments))
     }
 
-    /// As [`Self::call_tool`], with arguments that are JSON text already, and a name that is shared: neither is written
+    /// As [`Self::call_tool`], with arguments that are JSON text already and a shared name: neither is copied or encoded
     /// again.
     pub fn call_tool_raw(&self, name: impl Into<ByteString>, arguments: Raw) -> CallTool {
         CallTool::new(self.clone(), name.into(), Ok(arguments))
@@ -234,42 +238,43 @@ impl ClientSession {
         arguments: impl IntoIterator<Item = (K, V)>,
     ) -> Result<GetPromptResult, CallError> {
         let live = self.live()?;
-        live.offers(live.terms.capabilities.prompts.is_some(), "prompts")?;
+        live.offers(live.info.capabilities.prompts.is_some(), "prompts")?;
         let arguments: OrderedMap<String> =
             arguments.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         let name = name.into();
         let mut params = GetPromptParams::new(name.as_str());
         params.arguments = (!arguments.is_empty()).then_some(arguments);
         let params = Raw::encode(&params)?;
-        let call = Call::new("prompts/get", params.as_str()).about(&name).within(live.limits().read);
+        let call = ClientCall::new("prompts/get", params.as_str()).about(&name).within(live.limits().read);
         decode("prompts/get", &live.call(call).await?)
     }
 
-    /// Asks for values that would complete an argument.
+    /// Requests values that complete an argument.
     ///
     /// # Errors
     /// When the server does not offer completion, or the connection fails.
     pub async fn complete(&self, mut params: CompleteParams) -> Result<CompleteResult, CallError> {
         let live = self.live()?;
         let meta = params.meta.take();
-        let offered = live.terms.capabilities.completions.is_some() || !live.dialect.guards_completion();
+        let offered =
+            live.info.capabilities.completions.is_some() || !live.dialect.has_completions_capability();
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
-        let mut call = Call::new("completion/complete", params.as_str()).within(live.limits().complete);
+        let mut call = ClientCall::new("completion/complete", params.as_str()).within(live.limits().complete);
         call.meta = meta.as_ref();
         decode("completion/complete", &live.call(call).await?)
     }
 
-    /// Makes any request of the protocol and decodes its result into the type that belongs to it.
+    /// Sends any request of the protocol and decodes its result into the type of the method.
     ///
     /// # Errors
-    /// When the server or the connection fails, or the result is of another shape.
+    /// When the server or the connection fails, or the result cannot be decoded.
     pub async fn request<M: Method>(&self, params: &M::Params) -> Result<M::Result, CallError> {
         let result = self.request_raw(M::NAME, Raw::encode(params)?).await?;
         result.decode().map_err(|error| CallError::protocol(M::NAME, error))
     }
 
-    /// Makes any request, and gives its result as text. The parameters are an object; its `_meta` is sent along.
+    /// Sends any request, and returns its result as text. The parameters are an object, `_meta` included.
     ///
     /// # Errors
     /// When the server or the connection fails.
@@ -277,12 +282,12 @@ impl ClientSession {
         self.raw_call(method, params).await
     }
 
-    /// As [`Self::request_raw`], to be set up before it is awaited.
+    /// As [`Self::request_raw`], with options that can be set before it is awaited.
     pub fn raw_call(&self, method: impl Into<String>, params: Raw) -> RawCall {
         RawCall::new(self.clone(), method.into(), params)
     }
 
-    /// Sends any notification, as it is: for extensions, and for what has no verb of its own here.
+    /// Sends any notification unchanged: for extensions, and for methods without a typed function.
     ///
     /// # Errors
     /// When the session is not open or the connection is gone.
@@ -290,50 +295,52 @@ impl ClientSession {
         Ok(self.live()?.link.post(Post::Note { method, params: params.map(Raw::as_str) })?)
     }
 
-    /// Asks whether the server is alive.
+    /// Checks whether the server responds.
     ///
     /// # Errors
-    /// When it is not.
+    /// When it does not.
     pub async fn ping(&self) -> Result<(), CallError> {
         let live = self.live()?;
-        live.call(Call::new(live.dialect.liveness(), "{}").within(live.limits().read)).await.map(drop)
+        live.call(ClientCall::new(live.dialect.ping_method(), "{}").within(live.limits().read))
+            .await
+            .map(drop)
     }
 
-    /// Sets the least level of log messages the server should send.
+    /// Sets the minimum level of log messages that the server sends.
     ///
     /// # Errors
     /// When the server does not offer logging, or the connection fails.
     pub async fn set_log_level(&self, level: Level) -> Result<(), CallError> {
         let live = self.live()?;
-        live.offers(live.terms.capabilities.logging.is_some(), "logging")?;
+        live.offers(live.info.capabilities.logging.is_some(), "logging")?;
         let Some(method) = live.dialect.set_log_level(level) else { return Ok(()) };
         let params = Raw::encode(&SetLevelParams::new(level))?;
-        live.call(Call::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
+        live.call(ClientCall::new(method, params.as_str()).within(live.limits().read)).await.map(drop)
     }
 
-    /// Sets the roots that this session answers for, and tells the server where it wants to know.
+    /// Sets the roots of this session, and notifies the server where the revision has a notification for that.
     ///
     /// # Errors
     /// When the session is not open or the connection is gone.
     pub fn set_roots(&self, roots: impl Into<Vec<Root>>) -> Result<(), CallError> {
         let live = self.live()?;
         *live.roots.lock() = roots.into();
-        if live.dialect.tells_roots() && self.inner.opening.legacy_capabilities.roots.is_some() {
+        if live.dialect.announces_roots() && self.inner.config.legacy_capabilities.roots.is_some() {
             live.link.post(Post::Note { method: "notifications/roots/list_changed", params: None })?;
         }
         Ok(())
     }
 
-    /// What the server tells without being asked, from now on. In the modern era it only tells who
-    /// [listens](Self::listen).
+    /// Returns the stream of changes that the server announces, from now on. In the modern era it announces only those that
+    /// a [subscription](Self::listen) requests.
     ///
     /// # Errors
     /// When the session is not open.
     pub fn changes(&self) -> Result<ChangeStream, CallError> {
-        Ok(ChangeStream { lane: self.live()?.changes.subscribe() })
+        Ok(ChangeStream { receiver: self.live()?.changes.subscribe() })
     }
 
-    /// Listens for changes of lists and resources. Drop what it returns to stop.
+    /// Subscribes to changes of lists and resources. Drop the subscription to end it.
     ///
     /// # Errors
     /// When the server does not offer it, or the connection fails.
@@ -341,7 +348,7 @@ impl ClientSession {
         self.live()?.listen(filter).await
     }
 
-    /// Listens for updates of one resource. Drop what it returns to stop.
+    /// Subscribes to updates of one resource. Drop the subscription to end it.
     ///
     /// # Errors
     /// As [`Self::listen`].
@@ -351,12 +358,12 @@ impl ClientSession {
         self.listen(filter).await
     }
 
-    /// Ends the session in order, and says how the server ended. Calls under way end as closed.
+    /// Closes the session gracefully, and returns how the server ended. Calls in flight fail with [`CallError::Closed`].
     pub async fn close(&self) -> CloseOutcome {
-        self.close_within(self.inner.opening.limits.close).await
+        self.close_within(self.inner.config.limits.close).await
     }
 
-    /// Ends the session within this time.
+    /// Closes the session within this time.
     pub async fn close_within(&self, within: Duration) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
@@ -367,12 +374,12 @@ impl ClientSession {
         ended
     }
 
-    /// As [`Self::close`], for a program that is about to end: the supervisor of a server process stops it in order and is
-    /// not waited for. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
+    /// As [`Self::close`], for a program that is about to exit: the supervisor of a server process stops it gracefully, and
+    /// this does not wait for that. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
     pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {
-            Some(live) => live.link.close_detached(self.inner.opening.limits.close).await,
+            Some(live) => live.link.close_detached(self.inner.config.limits.close).await,
             None => CloseOutcome::Left,
         };
         self.inner.stop();
@@ -381,8 +388,8 @@ impl ClientSession {
 }
 
 impl Inner {
-    /// What became of the opening, if there was one.
-    fn opened(&self) -> Option<Result<(), CallError>> {
+    /// Returns the result of opening the session, if that was attempted.
+    fn open_result(&self) -> Option<Result<(), CallError>> {
         match self.state.get() {
             State::Closed => Some(Err(CallError::Closed)),
             _ if self.live.get().is_some() => Some(Ok(())),
@@ -391,60 +398,64 @@ impl Inner {
         }
     }
 
-    fn climbed(&self, climbed: Result<Opened, CallError>, ids: AtomicI64) -> Result<(), NotOpen> {
-        match climbed {
+    fn finish_open(
+        &self,
+        opened: Result<NegotiatedSession, CallError>,
+        ids: AtomicI64,
+    ) -> Result<(), OpenError> {
+        match opened {
             Ok(opened) => self.go_live(opened, ids),
             Err(error) => {
-                let is_new = |state: &State| matches!(state, State::Created);
-                self.state.change(is_new, State::Failed(error.clone()));
-                Err(NotOpen::Failed(error))
+                let is_created = |state: &State| matches!(state, State::Created);
+                self.state.change(is_created, State::Failed(error.clone()));
+                Err(OpenError::Failed(error))
             }
         }
     }
 
-    fn go_live(&self, opened: Opened, ids: AtomicI64) -> Result<(), NotOpen> {
-        let Opened { link, dialect, terms, inbound, stash } = opened;
-        let live = Arc::new(Live {
+    fn go_live(&self, opened: NegotiatedSession, ids: AtomicI64) -> Result<(), OpenError> {
+        let NegotiatedSession { link, dialect, info, inbound, early } = opened;
+        let live = Arc::new(LiveSession {
             link,
             dialect,
-            terms: *terms,
+            info: *info,
             ids,
-            opening: Arc::clone(&self.opening),
+            config: Arc::clone(&self.config),
             clock: Clock::default(),
-            alarms: Alarms::default(),
-            answers: Arc::clone(&self.answers),
-            answering: Answering::default(),
-            roots: Mutex::new(self.opening.roots.clone()),
-            tools: Shelf::default(),
-            prompts: Shelf::default(),
-            resources: Shelf::default(),
-            templates: Shelf::default(),
+            timers: TimerPool::default(),
+            handler: Arc::clone(&self.handler),
+            upcall_tasks: UpcallTasks::default(),
+            roots: Mutex::new(self.config.roots.clone()),
+            tools: ListCache::default(),
+            prompts: ListCache::default(),
+            resources: ListCache::default(),
+            templates: ListCache::default(),
             cache: Cache::default(),
             changes: Hub::new(),
-            subscribed: Mutex::default(),
-            heard_lists: Mutex::default(),
+            subscription_counts: Mutex::default(),
+            listener_counts: Mutex::default(),
             state: Arc::clone(&self.state),
         });
         if let Some(inbound) = inbound {
-            let attending = spawn(Box::pin(upcalls::attend(Arc::downgrade(&live), inbound, stash)));
-            *self.attendant.lock() = Some(attending);
+            let task = spawn(Box::pin(upcalls::handle_inbound(Arc::downgrade(&live), inbound, early)));
+            *self.inbound_task.lock() = Some(task);
         }
         let link = Arc::clone(&live.link);
         let was_open = self.live.set(live).is_err();
         debug_assert!(!was_open, "opened by one caller at a time");
         // It may have been closed while it was being opened.
         let is_ready = self.state.change(|state| matches!(state, State::Created), State::Ready);
-        if is_ready { Ok(()) } else { Err(NotOpen::Closed(link)) }
+        if is_ready { Ok(()) } else { Err(OpenError::Closed(link)) }
     }
 
-    /// Stops hearing and answering the server.
+    /// Stops handling the server's messages.
     fn stop(&self) {
-        if let Some(attendant) = self.attendant.lock().take() {
-            attendant.abort();
+        if let Some(inbound_task) = self.inbound_task.lock().take() {
+            inbound_task.abort();
         }
         if let Some(live) = self.live.get() {
             live.changes.close();
-            live.answering.give_up();
+            live.upcall_tasks.abort_all();
         }
     }
 }
@@ -455,9 +466,9 @@ impl Drop for Inner {
     }
 }
 
-/// Boxed, once: else everything a list takes would be made again wherever one is asked for. Only tools are asked for by
-/// almost every client; the code of the others is made in the crates that want them.
-macro_rules! listed {
+/// Boxed, so that the code of a list fetch is generated once and not at every call site. Almost every client lists tools;
+/// the code of the other lists is generated in the crates that use them.
+macro_rules! list_methods {
     ($($(#[$attribute:meta])* $name:ident: $field:ident, $what:ident => $entry:ident;)+) => {
         impl ClientSession {
             $($(#[$attribute])* fn $name(&self, freshness: Freshness) -> BoxFuture<'_, Result<Arc<List<$entry>>, CallError>> {
@@ -470,7 +481,7 @@ macro_rules! listed {
     };
 }
 
-listed! {
+list_methods! {
     tools: tools, TOOLS => Tool;
     #[inline]
     resources: resources, RESOURCES => Resource;

@@ -1,11 +1,10 @@
-//! The tasks of a session beside its calls. They are all of one type, so that the code a runtime needs for a task is
-//! made once.
+//! Spawns the background tasks of a session. All have one future type, so that tokio's task code is generated once.
 
 use tokio::task::AbortHandle;
 
 use crate::link::BoxFuture;
 
-/// Runs this in a task. Whoever holds the handle ends it.
+/// Spawns a task. The owner of the handle must abort it.
 pub(crate) fn spawn(work: BoxFuture<'static, ()>) -> AbortHandle {
     tokio::spawn(work).abort_handle()
 }

@@ -1,4 +1,4 @@
-//! How a session is, for whoever watches.
+//! The state of a session, and its watchers.
 
 use std::sync::OnceLock;
 
@@ -7,32 +7,32 @@ use tokio::sync::watch;
 
 use crate::request::CallError;
 
-/// How a session is.
+/// The state of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum State {
-    /// Made, and not opened yet.
+    /// Created, and not opened yet.
     Created,
     /// Open.
     Ready,
-    /// It did not open, or its connection was lost; this is why.
+    /// Opening failed or the connection was lost, for this reason.
     Failed(CallError),
-    /// Closed from this side.
+    /// Closed by this side.
     Closed,
 }
 
-/// The state of one session, and whoever watches it.
+/// Holds the state of one session and notifies its watchers.
 #[derive(Debug)]
-pub(crate) struct Standing {
-    // Held for a look or a change, never across an await nor while those who watch are told.
+pub(crate) struct StateCell {
+    // Held for a read or a change, never across an await nor while the watchers are notified.
     state: Mutex<State>,
-    /// Made for the first who watches: few do, and it is larger than most of what a session holds.
-    watched: OnceLock<watch::Sender<State>>,
+    /// Created for the first watcher: most sessions have none, and it is large.
+    sender: OnceLock<watch::Sender<State>>,
 }
 
-impl Standing {
+impl StateCell {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(State::Created), watched: OnceLock::new() }
+        Self { state: Mutex::new(State::Created), sender: OnceLock::new() }
     }
 
     pub(crate) fn get(&self) -> State {
@@ -47,26 +47,26 @@ impl Standing {
         matches!(*self.state.lock(), State::Closed)
     }
 
-    /// Changes it, where `from` says so of what it is.
+    /// Changes the state to `to` if `from` accepts the current one; returns whether it did.
     pub(crate) fn change(&self, from: impl FnOnce(&State) -> bool, to: State) -> bool {
         let mut state = self.state.lock();
         if !from(&state) {
             return false;
         }
         *state = to;
-        let watched = self.watched.get();
+        let sender = self.sender.get();
         drop(state);
-        if let Some(watched) = watched {
-            // Looked at anew: of two changes at once the last counts, whichever is told first.
-            watched.send_modify(|seen| *seen = self.get());
+        if let Some(sender) = sender {
+            // Read again: of two concurrent changes the last counts, whichever is sent first.
+            sender.send_modify(|seen| *seen = self.get());
         }
         true
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<State> {
-        // Under the lock, so that no change goes by between the look and the making.
+        // Under the lock, so that no change is missed between the read and the creation.
         let state = self.state.lock();
-        self.watched.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
+        self.sender.get_or_init(|| watch::Sender::new(state.clone())).subscribe()
     }
 }
 
@@ -75,16 +75,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_watches_late_sees_what_is_and_what_comes() {
-        let standing = Standing::new();
-        assert!(standing.change(|state| matches!(state, State::Created), State::Ready));
-        let mut seen = standing.watch();
+    fn a_late_watcher_sees_the_current_state_and_later_changes() {
+        let cell = StateCell::new();
+        assert!(cell.change(|state| matches!(state, State::Created), State::Ready));
+        let mut seen = cell.watch();
         assert!(matches!(*seen.borrow_and_update(), State::Ready));
-        assert!(!standing.change(|state| matches!(state, State::Created), State::Closed));
+        assert!(!cell.change(|state| matches!(state, State::Created), State::Closed));
         assert!(!seen.has_changed().unwrap());
-        assert!(standing.change(|_| true, State::Closed));
-        assert!(matches!(*seen.borrow_and_update(), State::Closed) && standing.is_closed());
-        drop(standing);
+        assert!(cell.change(|_| true, State::Closed));
+        assert!(matches!(*seen.borrow_and_update(), State::Closed) && cell.is_closed());
+        drop(cell);
         assert!(seen.has_changed().is_err());
     }
 }

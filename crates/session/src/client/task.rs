@@ -1,4 +1,4 @@
-//! Following a task to its result, in the way of its era. Dropping the call cancels the task.
+//! Polls a task until its result, by the protocol of its era. Dropping the call cancels the task.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use switchboard_protocol::{
     UpdateTaskParams,
 };
 
-use crate::client::call::Call;
+use crate::client::call::ClientCall;
 use crate::client::change_stream::Change;
-use crate::client::clock::{Reading, Watch};
-use crate::client::live::Live;
-use crate::era::{Extras, TaskTicket, TaskWays};
+use crate::client::deadline::{CallDeadline, DeadlineState};
+use crate::client::live_session::LiveSession;
+use crate::era::{Extras, TaskProtocol, TaskTicket};
 use crate::link::{Ask, BoxFuture, Life, LinkError};
 use crate::request::CallError;
 
-/// How often a task is asked after when the server does not say.
+/// The polling interval when the server names none.
 const POLL: Duration = Duration::from_secs(1);
-/// The bounds of what a server may say.
-const POLL_LEAST: Duration = Duration::from_millis(20);
-const POLL_MOST: Duration = Duration::from_secs(60);
+/// The bounds of the server's polling interval.
+const POLL_MIN: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_secs(60);
 
-/// Cancels the task unless it was followed to its end.
-struct Following<'a> {
-    live: &'a Live,
+/// Cancels the task when dropped before the task has ended.
+struct TaskGuard<'a> {
+    live: &'a LiveSession,
     id: String,
-    over: bool,
+    is_finished: bool,
 }
 
-impl Drop for Following<'_> {
+impl Drop for TaskGuard<'_> {
     fn drop(&mut self) {
-        if self.over {
+        if self.is_finished {
             return;
         }
         let Ok(body) = Raw::encode(&TaskIdParams::new(self.id.as_str())) else { return };
         let mut params = body.as_str().to_owned();
-        self.live.dialect.dress(&mut params, &Extras::default());
-        // Nobody waits for the answer; a task is never cancelled by notification.
+        self.live.dialect.add_meta(&mut params, &Extras::default());
+        // Nobody waits for the response; a task is never cancelled by notification.
         let id = self.live.next_id();
         let mirror = self.live.mirror(Some(&self.id), None);
         drop(self.live.link.open(Ask {
@@ -50,73 +50,89 @@ impl Drop for Following<'_> {
     }
 }
 
-impl Live {
-    /// Waits for the result of a task. Boxed here, so that it is made once.
-    pub(crate) fn follow<'a>(
+impl LiveSession {
+    /// Waits for the result of a task. Boxed, so that its code is generated once.
+    pub(crate) fn follow_task<'a>(
         &'a self,
         ticket: TaskTicket,
-        watch: &'a mut Watch<'_>,
+        deadline: &'a mut CallDeadline<'_>,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.follow_on(ticket, watch))
+        Box::pin(self.follow_in_era(ticket, deadline))
     }
 
-    async fn follow_on(&self, ticket: TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
-        let mut following = Following { live: self, id: ticket.id.clone(), over: false };
-        let outcome = match self.dialect.task_ways() {
-            TaskWays::Core => self.follow_core(&ticket, watch).await,
-            TaskWays::Extension => self.follow_extension(&ticket, watch).await,
+    async fn follow_in_era(
+        &self,
+        ticket: TaskTicket,
+        deadline: &mut CallDeadline<'_>,
+    ) -> Result<Raw, CallError> {
+        let mut guard = TaskGuard { live: self, id: ticket.id.clone(), is_finished: false };
+        let outcome = match self.dialect.task_protocol() {
+            TaskProtocol::Core => self.follow_core(&ticket, deadline).await,
+            TaskProtocol::Extension => self.follow_extension(&ticket, deadline).await,
         };
-        // Only a word of the server ends a task, or its end; anything else leaves it running, to be cancelled.
-        following.over = match &outcome {
+        // A task ends with a response of the server or with the connection; after any other error it still runs and is
+        // cancelled.
+        guard.is_finished = match &outcome {
             Ok(_) | Err(CallError::Remote(_) | CallError::Cancelled | CallError::Closed) => true,
             Err(CallError::Link(error)) => error.ends_connection(),
             Err(_) => false,
         };
-        outcome.map_err(Self::begun)
+        outcome.map_err(Self::as_started)
     }
 
-    /// 2025-11-25: ask after the task until it is over or wants input, then ask for its result.
-    async fn follow_core(&self, ticket: &TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+    /// 2025-11-25: polls the task until it has ended or requires input, then requests its result.
+    async fn follow_core(
+        &self,
+        ticket: &TaskTicket,
+        deadline: &mut CallDeadline<'_>,
+    ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
         let mut interval = ticket.poll_interval_ms;
         let mut last_message = None;
         loop {
-            self.pause(interval, watch).await?;
-            let raw: Raw = self.ask("tasks/get", &ticket.id, &id).await?;
+            self.wait_for_poll(interval, deadline).await?;
+            let raw: Raw = self.request_task("tasks/get", &ticket.id, &id).await?;
             let state =
                 LegacyTaskState::from_raw(&raw).map_err(|error| CallError::protocol("tasks/get", error))?;
-            // A server need not notify of a new message, so what polling finds is told like a notification.
+            // A server need not notify of a new message, so one found by polling is published like a notification.
             if state.task.status_message.is_some() && state.task.status_message != last_message {
                 last_message.clone_from(&state.task.status_message);
-                self.changes.tell(Change::Task(raw));
+                self.changes.publish(Change::Task(raw));
             }
             interval = state.task.poll_interval.or(interval);
             if state.task.status.is_terminal() || state.task.status == TaskStatus::InputRequired {
                 break;
             }
         }
-        // Blocks until the task is over; a question of the server reaches us meanwhile as an upcall.
-        self.call_boxed(Call::new("tasks/result", id.as_str()).about(&ticket.id).within(watch.left())).await
+        // Blocks until the task has ended; input requests of the server arrive meanwhile as upcalls.
+        self.call_boxed(
+            ClientCall::new("tasks/result", id.as_str()).about(&ticket.id).within(deadline.remaining()),
+        )
+        .await
     }
 
-    /// The extension: the state carries the result, and questions are answered with an update.
-    async fn follow_extension(&self, ticket: &TaskTicket, watch: &mut Watch<'_>) -> Result<Raw, CallError> {
+    /// The tasks extension: the state carries the result, and input requests are answered with `tasks/update`.
+    async fn follow_extension(
+        &self,
+        ticket: &TaskTicket,
+        deadline: &mut CallDeadline<'_>,
+    ) -> Result<Raw, CallError> {
         let id = Raw::encode(&TaskIdParams::new(ticket.id.as_str()))?;
         let mut interval = ticket.poll_interval_ms;
         let mut answered = HashSet::new();
         loop {
-            self.pause(interval, watch).await?;
-            let detailed: DetailedTask = self.ask("tasks/get", &ticket.id, &id).await?;
+            self.wait_for_poll(interval, deadline).await?;
+            let detailed: DetailedTask = self.request_task("tasks/get", &ticket.id, &id).await?;
             interval = detailed.task.poll_interval_ms.or(interval);
-            let lacking = |what| {
+            let missing = |what| {
                 let error =
                     switchboard_protocol::DecodeError::mismatch(what, "missing although the task is over");
                 CallError::protocol("tasks/get", error)
             };
             match detailed.task.status {
-                TaskStatus::Completed => return detailed.result.ok_or_else(|| lacking("result")),
+                TaskStatus::Completed => return detailed.result.ok_or_else(|| missing("result")),
                 TaskStatus::Failed => {
-                    return Err(detailed.error.map_or_else(|| lacking("error"), CallError::Remote));
+                    return Err(detailed.error.map_or_else(|| missing("error"), CallError::Remote));
                 }
                 TaskStatus::Cancelled => return Err(CallError::Cancelled),
                 TaskStatus::InputRequired => {
@@ -125,8 +141,8 @@ impl Live {
                         asked.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
                     if !new.is_empty() {
                         answered.extend(new.keys().map(str::to_owned));
-                        self.update(&ticket.id, new).await?;
-                        watch.word();
+                        self.send_inputs(&ticket.id, new).await?;
+                        deadline.record_activity();
                     }
                 }
                 _ => {}
@@ -134,18 +150,20 @@ impl Live {
         }
     }
 
-    async fn update(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
-        let answers = self.inputs(asked, &*self.answers).await?;
+    async fn send_inputs(&self, id: &str, asked: InputRequests) -> Result<(), CallError> {
+        let encoded = self.answer_inputs(asked, &*self.handler).await?;
         let responses =
-            InputResponses::from_raw(&answers).map_err(|error| CallError::protocol("tasks/update", error))?;
+            InputResponses::from_raw(&encoded).map_err(|error| CallError::protocol("tasks/update", error))?;
         let params = Raw::encode(&UpdateTaskParams::new(id, responses))?;
-        self.call_boxed(Call::new("tasks/update", params.as_str()).about(id).within(self.limits().read))
-            .await?;
+        self.call_boxed(
+            ClientCall::new("tasks/update", params.as_str()).about(id).within(self.limits().read),
+        )
+        .await?;
         Ok(())
     }
 
-    /// An error of a later step: the call itself has begun, so it is not one to simply repeat.
-    fn begun(error: CallError) -> CallError {
+    /// Makes an error of a later step non-retryable: the call itself was already started.
+    fn as_started(error: CallError) -> CallError {
         match error {
             CallError::Link(LinkError::Overloaded { what }) => CallError::Link(LinkError::lost(what)),
             CallError::Link(LinkError::Lost { reason, .. }) => CallError::Link(LinkError::lost(reason)),
@@ -153,21 +171,31 @@ impl Live {
         }
     }
 
-    async fn ask<T: FromRaw>(&self, method: &'static str, id: &str, params: &Raw) -> Result<T, CallError> {
-        let raw =
-            self.call_boxed(Call::new(method, params.as_str()).about(id).within(self.limits().read)).await?;
+    async fn request_task<T: FromRaw>(
+        &self,
+        method: &'static str,
+        id: &str,
+        params: &Raw,
+    ) -> Result<T, CallError> {
+        let raw = self
+            .call_boxed(ClientCall::new(method, params.as_str()).about(id).within(self.limits().read))
+            .await?;
         T::from_raw(&raw).map_err(|error| CallError::protocol(method, error))
     }
 
-    /// Waits until it is time to ask again.
-    async fn pause(&self, interval_ms: Option<u64>, watch: &mut Watch<'_>) -> Result<(), CallError> {
-        let wait = interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_LEAST, POLL_MOST);
-        tokio::time::sleep(wait.min(watch.left())).await;
-        // What is bounded here is the whole; each question has a bound of its own.
-        watch.word();
-        match watch.read() {
-            Reading::Until(_) => Ok(()),
-            Reading::Expired(phase, after) => {
+    /// Waits for the next poll.
+    async fn wait_for_poll(
+        &self,
+        interval_ms: Option<u64>,
+        deadline: &mut CallDeadline<'_>,
+    ) -> Result<(), CallError> {
+        let wait = interval_ms.map_or(POLL, Duration::from_millis).clamp(POLL_MIN, POLL_MAX);
+        tokio::time::sleep(wait.min(deadline.remaining())).await;
+        // Only the total timeout applies here; each poll has a timeout of its own.
+        deadline.record_activity();
+        match deadline.check() {
+            DeadlineState::Until(_) => Ok(()),
+            DeadlineState::Expired(phase, after) => {
                 Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
             }
         }

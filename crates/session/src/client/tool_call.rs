@@ -1,4 +1,4 @@
-//! A call of a tool, to be set up and awaited.
+//! A tool call with its options.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use switchboard_protocol::{
 };
 
 use crate::client::ClientHandler;
-use crate::client::call::{Call, OnNote, OnProgress};
-use crate::client::live::Live;
+use crate::client::call::{ClientCall, OnNote, OnProgress};
+use crate::client::live_session::LiveSession;
 use crate::client::session::{ClientSession, decode};
 use crate::link::BoxFuture;
 use crate::request::CallError;
 
-/// A call of a tool. Awaiting it makes it; dropping it while it runs cancels it.
+/// A tool call. Awaiting it sends it; dropping it while it runs cancels it.
 pub struct CallTool {
     session: ClientSession,
     name: ByteString,
@@ -28,7 +28,7 @@ pub struct CallTool {
     on_progress: Option<OnProgress>,
     on_note: Option<OnNote>,
     task: Option<TaskParams>,
-    answers: Option<Arc<dyn ClientHandler>>,
+    handler: Option<Arc<dyn ClientHandler>>,
 }
 
 impl CallTool {
@@ -43,11 +43,11 @@ impl CallTool {
             on_progress: None,
             on_note: None,
             task: None,
-            answers: None,
+            handler: None,
         }
     }
 
-    /// How long the call may take in all, whatever progress it reports.
+    /// Sets the total timeout, independent of progress.
     #[must_use]
     pub fn timeout(mut self, total: Duration) -> Self {
         self.total = Some(total);
@@ -55,78 +55,78 @@ impl CallTool {
         self
     }
 
-    /// How long the call may go without a word on it.
+    /// Sets the timeout between two progress reports.
     #[must_use]
     pub fn idle_timeout(mut self, idle: Duration) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// Is told of progress, in order, before the result comes.
+    /// Sets the callback for progress: in order, before the result.
     #[must_use]
-    pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
+    pub fn on_progress(mut self, callback: impl FnMut(ProgressParams) + Send + 'static) -> Self {
+        self.on_progress = Some(Box::new(callback));
         self
     }
 
-    /// Is told what an extension says about this call, by the name of the notification, in order, before the result
-    /// comes. Declare the extension with [`Client::with_extension`](crate::Client::with_extension): without that no
-    /// server says anything of it.
+    /// Sets the callback for notifications of extensions that belong to this call: method and parameters, in order, before the
+    /// result. Declare the extension with [`Client::with_extension`](crate::Client::with_extension): without that, servers
+    /// send none.
     #[must_use]
-    pub fn on_note(mut self, tell: impl FnMut(&str, Raw) + Send + 'static) -> Self {
-        self.on_note = Some(Box::new(tell));
+    pub fn on_note(mut self, callback: impl FnMut(&str, Raw) + Send + 'static) -> Self {
+        self.on_note = Some(Box::new(callback));
         self
     }
 
-    /// What else travels in `_meta`.
+    /// Sets additional members of `_meta`.
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// Who answers what the server asks within this call. A server of the legacy era does not say which call its
-    /// questions belong to; they reach whoever answers for the session.
+    /// Sets the handler of input requests within this call. A server of the legacy era does not name the call of a request;
+    /// its requests go to the handler of the session.
     #[must_use]
     pub fn answers(mut self, answers: Arc<dyn ClientHandler>) -> Self {
-        self.answers = Some(answers);
+        self.handler = Some(answers);
         self
     }
 
-    /// Asks a server of 2025-11-25 to run the tool as a task, which is then followed to its result.
+    /// Asks a server of 2025-11-25 to run the tool as a task, which is then polled until its result.
     #[must_use]
     pub fn as_task(mut self, params: TaskParams) -> Self {
         self.task = Some(params);
         self
     }
 
-    /// Makes the call and gives the result as the server wrote it.
+    /// Sends the call and returns the result as the server encoded it.
     ///
     /// # Errors
     /// When the server or the connection fails.
     #[expect(clippy::manual_async_fn, reason = "that would hold the call twice")]
     pub fn raw(mut self) -> impl Future<Output = Result<Raw, CallError>> + Send {
-        async move { self.make().await }
+        async move { self.run().await }
     }
 
-    /// By reference: what is handed to a future stands in it twice, and this one is made for every call.
-    async fn make(&mut self) -> Result<Raw, CallError> {
+    /// Sends the call. By reference: a future holds its arguments twice.
+    async fn run(&mut self) -> Result<Raw, CallError> {
         let live = self.session.live()?;
-        live.offers(live.terms.capabilities.tools.is_some(), "tools")?;
+        live.offers(live.info.capabilities.tools.is_some(), "tools")?;
         let arguments = std::mem::replace(&mut self.arguments, Ok(Raw::null()))?;
         if !arguments.is_object() && !arguments.is_null() {
             return Err(CallError::Parameters("the arguments of a tool are a JSON object".into()));
         }
         let arguments = Some(&arguments).filter(|arguments| arguments.is_object());
-        let known = live.tools.last();
-        let tool = known.as_ref().and_then(|tools| tools.by_name(&self.name));
-        // Such a tool refuses every other call (2025-11-25).
-        if tool.is_some_and(runs_only_as_task) && live.terms.capabilities.tasks.is_some() {
+        let cached = live.tools.last();
+        let tool = cached.as_ref().and_then(|tools| tools.by_name(&self.name));
+        // A tool that requires a task rejects every other call (2025-11-25).
+        if tool.is_some_and(runs_only_as_task) && live.info.capabilities.tasks.is_some() {
             self.task.get_or_insert_with(TaskParams::new);
         }
-        let params = body(&self.name, arguments, self.task.as_ref())?;
+        let params = encode_params(&self.name, arguments, self.task.as_ref())?;
         let schema = tool.map(|tool| &tool.input_schema);
-        let mut call = Call {
+        let mut call = ClientCall {
             meta: self.meta.as_ref(),
             name: Some(&self.name),
             marked: schema.zip(arguments),
@@ -136,44 +136,48 @@ impl CallTool {
             on_progress: self.on_progress.take(),
             on_note: self.on_note.take(),
             as_task: self.task.is_some(),
-            answers: self.answers.take(),
-            ..Call::new("tools/call", params)
+            handler: self.handler.take(),
+            ..ClientCall::new("tools/call", params)
         };
-        let refused = match live.call_through(&mut call).await {
+        let rejected = match live.run_call(&mut call).await {
             Err(CallError::Remote(error)) if error.code == ErrorCode::HEADER_MISMATCH => error,
             outcome => return outcome.map(|finished| finished.result),
         };
-        // Boxed: what happens seldom must not make every call larger.
-        Box::pin(once_more(&self.session, live, call, arguments, refused)).await
+        // Boxed: a rare retry must not enlarge the future of every call.
+        Box::pin(retry_with_fresh_schema(&self.session, live, call, arguments, rejected)).await
     }
 }
 
-/// Makes a call again that was refused for what was said outside the message, and so was not carried out: what we know of
-/// the tool is stale.
-async fn once_more(
+/// Retries a call that was rejected for its mirrored headers, and so was not carried out: the cached schema of the tool is
+/// stale.
+async fn retry_with_fresh_schema(
     session: &ClientSession,
-    live: &Live,
-    call: Call<'_>,
+    live: &LiveSession,
+    call: ClientCall<'_>,
     arguments: Option<&Raw>,
-    refused: RpcError,
+    rejected: RpcError,
 ) -> Result<Raw, CallError> {
     let tools = session.refresh_tools().await?;
     let Some(tool) = call.name.and_then(|name| tools.by_name(name)) else {
-        return Err(CallError::Remote(refused));
+        return Err(CallError::Remote(rejected));
     };
-    live.call(Call { marked: Some(&tool.input_schema).zip(arguments), ..call }).await
+    live.call(ClientCall { marked: Some(&tool.input_schema).zip(arguments), ..call }).await
 }
 
 fn runs_only_as_task(tool: &Tool) -> bool {
     tool.execution.as_ref().is_some_and(|execution| execution.task_support == Some(TaskSupport::Required))
 }
 
-/// What is written besides the name and the arguments, what every request says of itself included where it does.
-const ROOM: usize = 360;
+/// The capacity for everything besides the name and the arguments, including the `_meta` of a modern request.
+const EXTRA_CAPACITY: usize = 360;
 
-/// The parameters of a call, without `_meta`. The arguments are text already, and stay what they are.
-fn body(name: &str, arguments: Option<&Raw>, task: Option<&TaskParams>) -> Result<String, EncodeError> {
-    let mut text = String::with_capacity(ROOM + name.len() + arguments.map_or(0, Raw::len));
+/// Encodes the parameters of a call, without `_meta`. The arguments are copied unchanged.
+fn encode_params(
+    name: &str,
+    arguments: Option<&Raw>,
+    task: Option<&TaskParams>,
+) -> Result<String, EncodeError> {
+    let mut text = String::with_capacity(EXTRA_CAPACITY + name.len() + arguments.map_or(0, Raw::len));
     text.push_str("{\"name\":");
     Raw::write(&mut text, name)?;
     if let Some(arguments) = arguments {
@@ -194,7 +198,7 @@ impl IntoFuture for CallTool {
 
     fn into_future(mut self) -> Self::IntoFuture {
         Box::pin(async move {
-            let result = self.make().await?;
+            let result = self.run().await?;
             decode("tools/call", &result)
         })
     }

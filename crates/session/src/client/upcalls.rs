@@ -1,4 +1,4 @@
-//! What a server starts by itself: its questions are answered, its news is passed on.
+//! Handles the messages that a server sends on its own initiative: answers its requests, applies its notifications.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -11,65 +11,65 @@ use switchboard_protocol::{
 use tokio::task::AbortHandle;
 
 use crate::client::change_stream::Change;
-use crate::client::handler::{ClientHandler, Report, RequestingServer};
-use crate::client::live::Live;
+use crate::client::handler::{ClientHandler, ProgressReporter, RequestingServer};
+use crate::client::live_session::LiveSession;
 use crate::client::spawn::spawn;
-use crate::era::Stash;
+use crate::era::EarlyMessages;
 use crate::link::{BoxFuture, Inbound, Inward, Note, Post, Upcall};
 use crate::request::CallError;
 
-/// Questions of the server that are being answered, so that it can take them back.
+/// The tasks that answer requests of the server, so that it can cancel them.
 #[derive(Debug, Default)]
-pub(crate) struct Answering {
+pub(crate) struct UpcallTasks {
     tasks: Mutex<HashMap<RequestId, AbortHandle>>,
 }
 
-/// Hears the server out until the link ends or the session is gone.
-pub(crate) async fn attend(live: Weak<Live>, mut inbound: Inbound, stash: Stash) {
-    for inward in stash.0 {
+/// Handles inbound messages until the link ends or the session is dropped.
+pub(crate) async fn handle_inbound(live: Weak<LiveSession>, mut inbound: Inbound, early: EarlyMessages) {
+    for inward in early.0 {
         let Some(live) = live.upgrade() else { return };
-        hear(&live, inward);
+        handle_message(&live, inward);
     }
     while let Some(inward) = inbound.next().await {
         let Some(live) = live.upgrade() else { return };
-        hear(&live, inward);
+        handle_message(&live, inward);
     }
     if let Some(live) = live.upgrade() {
         live.link_ended();
-        live.answering.give_up();
+        live.upcall_tasks.abort_all();
     }
 }
 
-fn hear(live: &Arc<Live>, inward: Inward) {
+fn handle_message(live: &Arc<LiveSession>, inward: Inward) {
     match inward {
-        Inward::Note(note) => _ = live.heard(note),
-        Inward::Upcall(upcall) if !live.dialect.may_be_asked() => {
-            // The revision forbids the server to ask, and forbids us to answer.
+        Inward::Note(note) => _ = live.apply_note(note),
+        Inward::Upcall(upcall) if !live.dialect.accepts_server_requests() => {
+            // In this revision a server must not send requests, and we must not answer them.
             live.count(|counters| counters.forbidden_upcalls());
-            tracing::debug!(method = %upcall.method, "a request of the server was ignored: its revision has none");
+            tracing::debug!(method = %upcall.method, "ignored a request of the server, which its revision forbids");
         }
-        Inward::Upcall(upcall) => answer(live, upcall),
+        Inward::Upcall(upcall) => start_answer(live, upcall),
     }
 }
 
-fn answer(live: &Arc<Live>, upcall: Upcall) {
+fn start_answer(live: &Arc<LiveSession>, upcall: Upcall) {
     let id = upcall.id.clone();
-    let mut tasks = live.answering.tasks.lock();
+    let mut tasks = live.upcall_tasks.tasks.lock();
     if tasks.len() >= live.limits().upcalls {
         let busy = RpcError::internal("too many requests are being answered already");
         let _ = live.link.post(Post::Answer { id: &id, outcome: Err(&busy) });
         return;
     }
-    let answering = Arc::clone(live);
+    let session = Arc::clone(live);
     let task = spawn(Box::pin(async move {
-        let outcome = respond(&answering, &upcall).await;
-        answering.answering.tasks.lock().remove(&upcall.id);
-        let _ = answering.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
+        let outcome = answer_upcall(&session, &upcall).await;
+        session.upcall_tasks.tasks.lock().remove(&upcall.id);
+        let _ = session.link.post(Post::Answer { id: &upcall.id, outcome: outcome.as_ref() });
     }));
     tasks.insert(id, task);
 }
 
-async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
+async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcError> {
     let params = upcall.params.clone().unwrap_or_else(Raw::empty_object);
     let invalid = |error: switchboard_protocol::DecodeError| RpcError::invalid_params(error.to_string());
     let request = match &*upcall.method {
@@ -83,7 +83,7 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
         }
         other => return Err(RpcError::method_not_found(other)),
     };
-    live.input(request, progress_token(upcall), &*live.answers).await.map_err(|error| match error {
+    live.answer_input(request, progress_token(upcall), &*live.handler).await.map_err(|error| match error {
         CallError::Unsupported { what } => {
             RpcError::new(unsupported_code(&upcall.method), format!("this client does not offer {what}"))
         }
@@ -91,14 +91,14 @@ async fn respond(live: &Live, upcall: &Upcall) -> Result<Raw, RpcError> {
     })
 }
 
-/// Where the server wants to hear of progress, if it does.
+/// Returns the progress token of a request.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
     let meta = upcall.param("_meta")?;
     let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
     RequestId::from_json(token)
 }
 
-/// An undeclared mode of a declared capability is a matter of parameters, an undeclared capability of the method.
+/// Returns the error code: invalid parameters for an undeclared mode of elicitation, method not found otherwise.
 fn unsupported_code(method: &str) -> ErrorCode {
     match method {
         "elicitation/create" => ErrorCode::INVALID_PARAMS,
@@ -106,35 +106,38 @@ fn unsupported_code(method: &str) -> ErrorCode {
     }
 }
 
-impl Live {
-    /// Answers one question of the server, however it was asked. The clocks of the session stand still meanwhile.
-    /// Boxed here, so that it is made once.
-    pub(crate) fn input<'a>(
+impl LiveSession {
+    /// Answers one input request of the server, in either era. Pauses the timeouts of the session meanwhile. Boxed, so that
+    /// its code is generated once.
+    pub(crate) fn answer_input<'a>(
         &'a self,
         request: InputRequest,
         token: Option<RequestId>,
-        answers: &'a dyn ClientHandler,
+        handler: &'a dyn ClientHandler,
     ) -> BoxFuture<'a, Result<Raw, CallError>> {
-        Box::pin(self.answered(request, token, answers))
+        Box::pin(self.run_handler(request, token, handler))
     }
 
-    async fn answered(
+    async fn run_handler(
         &self,
         request: InputRequest,
         token: Option<RequestId>,
-        answers: &dyn ClientHandler,
+        handler: &dyn ClientHandler,
     ) -> Result<Raw, CallError> {
-        // What was declared is what may be asked, whoever answers.
-        let abilities = self.answers.abilities();
-        let report =
-            |token| Report { token, link: Arc::downgrade(&self.link), revision: self.terms.revision };
+        // The declared capabilities count, also when a handler of the call answers.
+        let capabilities = self.handler.abilities();
+        let report = |token| ProgressReporter {
+            token,
+            link: Arc::downgrade(&self.link),
+            revision: self.info.revision,
+        };
         let asker = RequestingServer {
-            // Of the session's answers: they belong to one server, those of a call need not.
-            name: self.answers.server_name().map(str::to_owned),
-            server: self.terms.server.clone(),
+            // From the session's handler: it belongs to one server, the handler of a call may not.
+            name: self.handler.server_name().map(str::to_owned),
+            server: self.info.server.clone(),
             report: token.map(report),
         };
-        let refused = |refusal: crate::client::HandlerError| CallError::InputRefused(refusal.to_string());
+        let rejected = |error: crate::client::HandlerError| CallError::InputRefused(error.to_string());
         match request {
             InputRequest::Roots(_) => {
                 let roots = self.roots.lock().clone();
@@ -142,76 +145,76 @@ impl Live {
             }
             InputRequest::Elicit(params) => {
                 let offered = match &*params {
-                    ElicitParams::Url(_) => abilities.urls,
-                    _ => abilities.forms,
+                    ElicitParams::Url(_) => capabilities.urls,
+                    _ => capabilities.forms,
                 };
                 if !offered {
                     return Err(CallError::Unsupported { what: "this kind of elicitation" });
                 }
-                if let ElicitParams::Url(asked) = &*params
-                    && !is_web_address(&asked.url)
+                if let ElicitParams::Url(url_request) = &*params
+                    && !is_web_address(&url_request.url)
                 {
                     let why =
                         "the server asks for a page to be visited whose address is neither http nor https";
                     return Err(CallError::InputRefused(why.to_owned()));
                 }
-                let _stopped = self.clock.stop();
-                let answer = answers.elicit(*params, &asker).await.map_err(refused)?;
+                let _pause = self.clock.pause();
+                let answer = handler.elicit(*params, &asker).await.map_err(rejected)?;
                 Ok(Raw::encode(&answer)?)
             }
             InputRequest::Sample(params) => {
-                if !abilities.sampling || (params.tools.is_some() && !abilities.sampling_tools) {
+                if !capabilities.sampling || (params.tools.is_some() && !capabilities.sampling_tools) {
                     return Err(CallError::Unsupported { what: "this kind of sampling" });
                 }
-                let _stopped = self.clock.stop();
-                let answer = answers.sample(*params, &asker).await.map_err(refused)?;
+                let _pause = self.clock.pause();
+                let answer = handler.sample(*params, &asker).await.map_err(rejected)?;
                 Ok(Raw::encode(&answer)?)
             }
             _ => Err(CallError::Unsupported { what: "this kind of input" }),
         }
     }
 
-    /// A request on a stream of ours that has no such direction.
+    /// Rejects a request that arrived on an exchange of ours.
     pub(crate) fn refuse_upcall(&self, upcall: &Upcall) {
         let error = RpcError::method_not_found(&upcall.method);
         let _ = self.link.post(Post::Answer { id: &upcall.id, outcome: Err(&error) });
     }
 
-    /// Takes in news: forgets what it makes stale, then passes it on.
-    pub(crate) fn heard(&self, note: Note) -> Option<Change> {
+    /// Applies a notification: invalidates the caches it affects, then publishes it.
+    pub(crate) fn apply_note(&self, note: Note) -> Option<Change> {
         if &*note.method == "notifications/cancelled" {
-            self.take_back(&note);
+            self.cancel_upcall(&note);
             return None;
         }
         let change = Change::read(note);
         match &change {
-            Change::Tools => self.tools.forget(),
-            Change::Prompts => self.prompts.forget(),
+            Change::Tools => self.tools.invalidate(),
+            Change::Prompts => self.prompts.invalidate(),
             Change::Resources => {
-                self.resources.forget();
-                self.templates.forget();
-                self.cache.forget(&["resources/read"]);
+                self.resources.invalidate();
+                self.templates.invalidate();
+                self.cache.invalidate(&["resources/read"]);
             }
-            Change::Resource { .. } => self.cache.forget(&["resources/read"]),
+            Change::Resource { .. } => self.cache.invalidate(&["resources/read"]),
             _ => {}
         }
-        self.changes.tell(change.clone());
+        self.changes.publish(change.clone());
         Some(change)
     }
 
-    /// The server no longer wants an answer.
-    fn take_back(&self, note: &Note) {
+    /// Aborts the answer to a request that the server has cancelled.
+    fn cancel_upcall(&self, note: &Note) {
         let id = note.param("requestId").and_then(|id| RequestId::from_json(id.as_str()));
-        match id.and_then(|id| self.answering.tasks.lock().remove(&id)) {
+        match id.and_then(|id| self.upcall_tasks.tasks.lock().remove(&id)) {
             Some(task) => task.abort(),
             None => self.count(|counters| counters.stray_notes()),
         }
     }
 }
 
-impl Answering {
-    /// Stops answering: nobody is there to hear it. Each task holds the session, so this is what lets it go.
-    pub(crate) fn give_up(&self) {
+impl UpcallTasks {
+    /// Aborts all answers. Each task holds the session, so this also releases the session.
+    pub(crate) fn abort_all(&self) {
         self.tasks.lock().drain().for_each(|(_, task)| task.abort());
     }
 }
@@ -222,10 +225,10 @@ pub fn is_web_address(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let is_odd = |char: char| char.is_control() || char.is_whitespace() || char == '%';
+    let is_forbidden = |char: char| char.is_control() || char.is_whitespace() || char == '%';
     ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
         && !host.is_empty()
-        && !host.contains(is_odd)
+        && !host.contains(is_forbidden)
 }
 
 #[cfg(test)]
@@ -233,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s8_only_web_addresses_are_asked_about() {
+    fn s8_only_web_addresses_are_passed_to_the_handler() {
         for url in
             ["https://example.com", "HTTP://example.com:80/x?y#z", "https://bücher.example/", "http://[::1]/"]
         {

@@ -1,4 +1,4 @@
-//! Server: which era does this message belong to? Decided for each message, once, by what the message itself says.
+//! Server: classifies each request by era, once, by its own `_meta`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,85 +10,85 @@ use switchboard_protocol::{
 
 /// The era of a request.
 #[derive(Debug)]
-pub(crate) enum Classified {
-    /// It belongs to the session of its pipe.
+pub(crate) enum MessageEra {
+    /// The request belongs to the session of its pipe.
     Legacy,
-    /// It stands alone. The error names what it fails to say of itself.
-    Modern(Result<Arc<Stated>, RpcError>),
+    /// The request is self-contained. The error names the member of `_meta` that is missing or invalid.
+    Modern(Result<Arc<ClientMeta>, RpcError>),
 }
 
-/// A request, looked at once.
+/// The era and the progress token of a request.
 #[derive(Debug)]
-pub(crate) struct Look {
-    pub(crate) era: Classified,
-    /// The token under which progress is to be reported, when there is a usable one.
+pub(crate) struct ClassifiedRequest {
+    pub(crate) era: MessageEra,
+    /// The progress token, when there is a usable one.
     pub(crate) progress: Option<RequestId>,
 }
 
-/// What a request that stands alone says of itself.
+/// The client's description of itself in the `_meta` of a modern request.
 #[derive(Debug)]
-pub(crate) struct Stated {
+pub(crate) struct ClientMeta {
     pub(crate) version: String,
     /// `None` when we do not know the version.
     pub(crate) revision: Option<Revision>,
     capabilities: Raw,
     client: Option<Raw>,
     pub(crate) log_level: Option<Level>,
-    read: OnceLock<ClientCapabilities>,
+    decoded: OnceLock<ClientCapabilities>,
 }
 
-impl Stated {
-    /// What the client can do. What cannot be read counts as nothing.
+impl ClientMeta {
+    /// Returns the capabilities of the client; none when they cannot be decoded.
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
-        self.read.get_or_init(|| ClientCapabilities::from_raw(&self.capabilities).unwrap_or_default())
+        self.decoded.get_or_init(|| ClientCapabilities::from_raw(&self.capabilities).unwrap_or_default())
     }
 
-    /// Who the client says it is.
+    /// Returns the name and version of the client.
     pub(crate) fn client(&self) -> Option<Implementation> {
         Implementation::from_raw(self.client.as_ref()?).ok()
     }
 }
 
-/// Looks at a request's `_meta` only: a version there makes the request modern, whatever its method.
-pub(crate) fn look(request: &Request, last: &LastStated) -> Look {
+/// Classifies a request by its `_meta` alone: a version there makes it modern, whatever its method.
+pub(crate) fn classify(request: &Request, cache: &ClientMetaCache) -> ClassifiedRequest {
     let found;
     let meta = match request.meta() {
-        RequestMeta::None => return Look { era: Classified::Legacy, progress: None },
+        RequestMeta::None => return ClassifiedRequest { era: MessageEra::Legacy, progress: None },
         RequestMeta::Text(meta) => meta,
         RequestMeta::Unknown => match request.field("_meta") {
-            None => return Look { era: Classified::Legacy, progress: None },
+            None => return ClassifiedRequest { era: MessageEra::Legacy, progress: None },
             Some(field) => {
                 found = field;
                 found.as_str()
             }
         },
     };
-    if let Some((stated, progress)) = last.recall(meta) {
-        return Look { era: Classified::Modern(Ok(stated)), progress };
+    if let Some((client_meta, progress)) = cache.lookup(meta) {
+        return ClassifiedRequest { era: MessageEra::Modern(Ok(client_meta)), progress };
     }
     match request.field("_meta") {
-        Some(meta) => classify(&meta, last),
-        None => Look { era: Classified::Legacy, progress: None },
+        Some(meta) => decode_meta(&meta, cache),
+        None => ClassifiedRequest { era: MessageEra::Legacy, progress: None },
     }
 }
 
-fn classify(meta: &Raw, last: &LastStated) -> Look {
-    let said = Said::read(meta);
-    let progress = said.progress_token.as_ref().and_then(|token| RequestId::from_json(token.as_str()));
-    if said.version.is_none() {
-        return Look { era: Classified::Legacy, progress };
+fn decode_meta(meta: &Raw, cache: &ClientMetaCache) -> ClassifiedRequest {
+    let fields = MetaFields::read(meta);
+    let progress = fields.progress_token.as_ref().and_then(|token| RequestId::from_json(token.as_str()));
+    if fields.version.is_none() {
+        return ClassifiedRequest { era: MessageEra::Legacy, progress };
     }
-    let token = said.progress_token.clone();
-    let stated = said.state().map(Arc::new);
-    if let Ok(stated) = &stated {
-        last.keep(meta, token.as_ref(), stated);
+    let token = fields.progress_token.clone();
+    let client_meta = fields.into_client_meta().map(Arc::new);
+    if let Ok(client_meta) = &client_meta {
+        cache.insert(meta, token.as_ref(), client_meta);
     }
-    Look { era: Classified::Modern(stated), progress }
+    ClassifiedRequest { era: MessageEra::Modern(client_meta), progress }
 }
 
-/// The members of `_meta` that are asked for here. Of two with one name the last counts.
+/// The members of `_meta` that classification needs. Of two members with one name the last counts.
 #[derive(Default)]
-struct Said {
+struct MetaFields {
     version: Option<Raw>,
     capabilities: Option<Raw>,
     client: Option<Raw>,
@@ -96,24 +96,24 @@ struct Said {
     progress_token: Option<Raw>,
 }
 
-impl Said {
+impl MetaFields {
     fn read(meta: &Raw) -> Self {
-        let mut said = Self::default();
+        let mut fields = Self::default();
         for (name, value) in meta.fields() {
             let slot = match name.as_str() {
-                Meta::PROTOCOL_VERSION => &mut said.version,
-                Meta::CLIENT_CAPABILITIES => &mut said.capabilities,
-                Meta::CLIENT_INFO => &mut said.client,
-                Meta::LOG_LEVEL => &mut said.log_level,
-                Meta::PROGRESS_TOKEN => &mut said.progress_token,
+                Meta::PROTOCOL_VERSION => &mut fields.version,
+                Meta::CLIENT_CAPABILITIES => &mut fields.capabilities,
+                Meta::CLIENT_INFO => &mut fields.client,
+                Meta::LOG_LEVEL => &mut fields.log_level,
+                Meta::PROGRESS_TOKEN => &mut fields.progress_token,
                 _ => continue,
             };
             *slot = Some(value).filter(|value| !value.is_null());
         }
-        said
+        fields
     }
 
-    fn state(self) -> Result<Stated, RpcError> {
+    fn into_client_meta(self) -> Result<ClientMeta, RpcError> {
         let missing =
             |key: &str| RpcError::invalid_params(format!("_meta lacks {key:?}, or it has the wrong type"));
         let version: String = self
@@ -128,91 +128,86 @@ impl Said {
         };
         let revision = version.parse().ok();
         let client = self.client;
-        Ok(Stated { version, revision, capabilities, client, log_level, read: OnceLock::new() })
+        Ok(ClientMeta { version, revision, capabilities, client, log_level, decoded: OnceLock::new() })
     }
 }
 
-/// What the last few clients said of themselves: each says the same in every request, but for the number of its progress
-/// token. Then nothing has to be read again.
+/// A cache of the decoded `_meta` of the last few clients. A client sends the same `_meta` with every request, except for
+/// the number of the progress token, so it is decoded only once.
 #[derive(Debug, Default)]
-pub(crate) struct LastStated {
-    // Held for a few comparisons, never across an await.
-    kept: Mutex<Cache>,
+pub(crate) struct ClientMetaCache {
+    // Most recently found first. Held for a few comparisons, never across an await.
+    entries: Mutex<Vec<CachedMeta>>,
 }
 
-#[derive(Debug, Default)]
-struct Cache {
-    /// Found last comes first.
-    entries: Vec<Kept>,
-}
+/// Clients in the cache.
+const MAX_CLIENTS: usize = 8;
 
-/// Clients that are known at a time.
-const MOST_CLIENTS: usize = 8;
-
+/// One cached `_meta`: its text around the progress token, and what it decodes to.
 #[derive(Debug)]
-struct Kept {
-    /// The text of `_meta`, up to the number where there is one.
+struct CachedMeta {
+    /// The text before the number of the progress token, or all of it.
     before: String,
-    /// What follows the number; `None` when there is none.
+    /// The text after the number; `None` without a progress token.
     after: Option<String>,
-    stated: Arc<Stated>,
+    client_meta: Arc<ClientMeta>,
 }
 
-/// Texts beyond this are not kept.
-const MOST_KEPT: usize = 4 * 1024;
+/// Longer texts are not cached.
+const MAX_META_BYTES: usize = 4 * 1024;
 
-impl LastStated {
-    /// What was said, and the token, when `meta` is what is kept but for the number.
-    fn recall(&self, meta: &str) -> Option<(Arc<Stated>, Option<RequestId>)> {
-        // Whoever would have to wait reads for itself.
-        let mut cache = self.kept.try_lock()?;
+impl ClientMetaCache {
+    /// Returns the decoded `_meta` and the progress token, when `meta` equals a cached text except for the number.
+    fn lookup(&self, meta: &str) -> Option<(Arc<ClientMeta>, Option<RequestId>)> {
+        // Under contention decoding is faster than waiting.
+        let mut entries = self.entries.try_lock()?;
         let (at, found) =
-            cache.entries.iter().enumerate().find_map(|(at, kept)| Some((at, kept.recall(meta)?)))?;
+            entries.iter().enumerate().find_map(|(at, entry)| Some((at, entry.lookup(meta)?)))?;
         if at > 0 {
-            cache.entries.swap(0, at);
+            entries.swap(0, at);
         }
         Some(found)
     }
 
-    fn keep(&self, meta: &Raw, token: Option<&Raw>, stated: &Arc<Stated>) {
+    fn insert(&self, meta: &Raw, token: Option<&Raw>, client_meta: &Arc<ClientMeta>) {
         let text = meta.as_str();
         let (before, after) = match token {
             None => (text, None),
             Some(token) => {
-                // The token is a slice of the text: where it stands is the difference of the two addresses.
+                // The token is a slice of the text: its offset is the difference of the two addresses.
                 let start = (token.as_str().as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
                 let end = start.saturating_add(token.len());
                 let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else { return };
-                if number(token.as_str()).is_none() {
+                if plain_number(token.as_str()).is_none() {
                     return;
                 }
                 (before, Some(after))
             }
         };
-        if text.len() <= MOST_KEPT {
+        if text.len() <= MAX_META_BYTES {
             let (before, after) = (before.to_owned(), after.map(str::to_owned));
-            let entries = &mut self.kept.lock().entries;
-            entries.truncate(MOST_CLIENTS - 1);
-            entries.insert(0, Kept { before, after, stated: Arc::clone(stated) });
+            let mut entries = self.entries.lock();
+            entries.truncate(MAX_CLIENTS - 1);
+            entries.insert(0, CachedMeta { before, after, client_meta: Arc::clone(client_meta) });
         }
     }
 }
 
-impl Kept {
-    /// What was said, and the token, when `meta` is what is kept but for the number.
-    fn recall(&self, meta: &str) -> Option<(Arc<Stated>, Option<RequestId>)> {
+impl CachedMeta {
+    /// Returns the decoded `_meta` and the progress token, when `meta` equals this text except for the number.
+    fn lookup(&self, meta: &str) -> Option<(Arc<ClientMeta>, Option<RequestId>)> {
         let rest = meta.strip_prefix(self.before.as_str())?;
         let token = match &self.after {
-            Some(after) => Some(number(rest.strip_suffix(after.as_str())?)?),
+            Some(after) => Some(plain_number(rest.strip_suffix(after.as_str())?)?),
             None if rest.is_empty() => None,
             None => return None,
         };
-        Some((Arc::clone(&self.stated), token))
+        Some((Arc::clone(&self.client_meta), token))
     }
 }
 
-/// A plain whole number: one takes the place of another without a change to anything around it.
-fn number(text: &str) -> Option<RequestId> {
+/// Parses a number of digits only: replacing one by another changes nothing around it.
+fn plain_number(text: &str) -> Option<RequestId> {
     let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_plain.then(|| RequestId::from_json(text)).flatten()
 }
@@ -225,42 +220,42 @@ mod tests {
 
     const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}},"progressToken":7,"x":1}"#;
 
-    fn look(text: &str, last: &LastStated) -> Look {
+    fn classify(text: &str, cache: &ClientMetaCache) -> ClassifiedRequest {
         let frame = format!(r#"{{"id":1,"method":"x","params":{{"_meta":{text}}}}}"#);
         let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.into()) else {
             panic!("{text} makes no request")
         };
-        super::look(&request, last)
+        super::classify(&request, cache)
     }
 
-    fn stated(look: Look) -> (Arc<Stated>, Option<RequestId>) {
-        let Classified::Modern(Ok(stated)) = look.era else { panic!("{look:?}") };
-        (stated, look.progress)
+    fn client_meta(request: ClassifiedRequest) -> (Arc<ClientMeta>, Option<RequestId>) {
+        let MessageEra::Modern(Ok(client_meta)) = request.era else { panic!("{request:?}") };
+        (client_meta, request.progress)
     }
 
     #[test]
-    fn the_same_words_with_another_number_are_not_read_again() {
-        let last = LastStated::default();
-        let (first, _) = stated(look(META, &last));
-        let (second, token) = stated(look(&META.replace(":7,", ":1234,"), &last));
+    fn the_same_meta_with_another_progress_token_is_not_decoded_again() {
+        let cache = ClientMetaCache::default();
+        let (first, _) = client_meta(classify(META, &cache));
+        let (second, token) = client_meta(classify(&META.replace(":7,", ":1234,"), &cache));
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(token, Some(RequestId::Number(1234)));
     }
 
     #[test]
-    fn words_without_a_number_are_kept_too() {
-        let last = LastStated::default();
+    fn meta_without_a_progress_token_is_cached_too() {
+        let cache = ClientMetaCache::default();
         let text = META.replace(r#""progressToken":7,"#, "");
-        let (first, _) = stated(look(&text, &last));
-        let (second, token) = stated(look(&text, &last));
+        let (first, _) = client_meta(classify(&text, &cache));
+        let (second, token) = client_meta(classify(&text, &cache));
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(token, None);
-        let (third, _) = stated(look(META, &last));
+        let (third, _) = client_meta(classify(META, &cache));
         assert!(!Arc::ptr_eq(&first, &third));
     }
 
     #[test]
-    fn other_words_are_read_for_themselves() {
+    fn different_meta_is_decoded_anew() {
         for text in [
             META.replace("\"roots\"", "\"sampling\""),
             META.replace(":7,", ":\"7\","),
@@ -269,35 +264,35 @@ mod tests {
             META.replace(":7,", ":7,\"y\":1,"),
             META.replace("\"x\":1", "\"x\":2"),
         ] {
-            let last = LastStated::default();
-            let (first, _) = stated(look(META, &last));
-            let (other, _) = stated(look(&text, &last));
+            let cache = ClientMetaCache::default();
+            let (first, _) = client_meta(classify(META, &cache));
+            let (other, _) = client_meta(classify(&text, &cache));
             assert!(!Arc::ptr_eq(&first, &other), "{text}");
         }
     }
 
     #[test]
-    fn what_is_missing_is_named() {
-        let last = LastStated::default();
+    fn a_missing_member_is_named_in_the_error() {
+        let cache = ClientMetaCache::default();
         let text = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
-        let Classified::Modern(Err(error)) = look(text, &last).era else { panic!("not refused") };
+        let MessageEra::Modern(Err(error)) = classify(text, &cache).era else { panic!("not refused") };
         assert!(error.message.contains("clientCapabilities"), "{error}");
-        assert!(matches!(look("{}", &last).era, Classified::Legacy));
+        assert!(matches!(classify("{}", &cache).era, MessageEra::Legacy));
     }
 
     #[test]
-    fn s11_clients_that_take_turns_are_all_known() {
-        let last = LastStated::default();
-        let said = |client: usize, token: usize| {
+    fn s11_alternating_clients_are_all_cached() {
+        let cache = ClientMetaCache::default();
+        let meta = |client: usize, token: usize| {
             META.replace("\"x\":1", &format!("\"x\":{client}")).replace(":7,", &format!(":{token},"))
         };
-        let stated = |client, token| stated(look(&said(client, token), &last)).0;
-        let first: Vec<_> = (0..MOST_CLIENTS).map(|client| stated(client, 1)).collect();
+        let decode = |client, token| client_meta(classify(&meta(client, token), &cache)).0;
+        let first: Vec<_> = (0..MAX_CLIENTS).map(|client| decode(client, 1)).collect();
         for round in 2..5 {
             for (client, first) in first.iter().enumerate() {
-                assert!(Arc::ptr_eq(first, &stated(client, round)), "nothing is read again");
+                assert!(Arc::ptr_eq(first, &decode(client, round)), "nothing is decoded again");
             }
         }
-        assert!(last.kept.lock().entries.len() <= MOST_CLIENTS);
+        assert!(cache.entries.lock().len() <= MAX_CLIENTS);
     }
 }

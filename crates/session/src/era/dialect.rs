@@ -1,47 +1,47 @@
-//! The client's dialect: what differs between the eras once a session is open, one match for each verb.
+//! The client's dialect: the operations that differ between the eras once a session is open, one match for each.
 
 use switchboard_protocol::{Level, Meta, Raw, RequestId, Revision};
 
-use crate::era::{EraHint, TaskWays, legacy, modern};
+use crate::era::{EraHint, TaskProtocol, legacy, modern};
 use crate::request::CallError;
 
-/// How this session speaks.
+/// The era of an open client session, with its state.
 #[derive(Debug)]
 pub(crate) enum ClientDialect {
-    Legacy(legacy::Client),
-    Modern(modern::Client),
+    Legacy(legacy::LegacyClient),
+    Modern(modern::ModernClient),
 }
 
-/// What rides along with the parameters of one request.
+/// Members added to the parameters of one request.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
     /// The progress token; the id of the request.
     pub(crate) progress: Option<&'a RequestId>,
-    /// What the caller put into `_meta`.
+    /// The caller's members of `_meta`.
     pub(crate) meta: Option<&'a Meta>,
-    /// The answers of a round of input, and the state to hand back.
+    /// The responses of a round of input, and the state to send back.
     pub(crate) round: Option<&'a Round>,
 }
 
-/// What a retry carries after a round of input.
+/// The members of a retry after a round of input.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round {
     pub(crate) responses: Option<Raw>,
     pub(crate) state: Option<String>,
 }
 
-/// What a result turned out to be.
+/// The kind of a result.
 #[derive(Debug)]
-pub(crate) enum Settled {
-    /// The result.
+pub(crate) enum ResultKind {
+    /// The final result.
     Done(Raw),
-    /// The server wants input first.
+    /// The server requires input first.
     Ask(switchboard_protocol::InputRequired),
-    /// The server works on it and is to be asked again.
+    /// The server created a task, which has to be polled.
     Task(TaskTicket),
 }
 
-/// A task to follow to its result.
+/// A task to poll until its result.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskTicket {
     pub(crate) id: String,
@@ -49,39 +49,45 @@ pub(crate) struct TaskTicket {
 }
 
 impl ClientDialect {
-    /// Completes the parameters of a request where they stand. `params` is the text of an object without `_meta`.
-    pub(crate) fn dress(&self, params: &mut String, extras: &Extras<'_>) -> Dressed {
+    /// Adds `_meta` and the members of a retry to the parameters, in place. `params` is the text of an object without
+    /// `_meta`.
+    pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
         match self {
-            Self::Legacy(_) => legacy::dress(params, extras),
-            Self::Modern(modern) => modern.dress(params, extras),
+            Self::Legacy(_) => legacy::add_meta(params, extras),
+            Self::Modern(modern) => modern.add_meta(params, extras),
         }
     }
 
-    /// The revision that every request says for itself, where it does.
-    pub(crate) fn says_revision(&self) -> Option<&'static str> {
+    /// Returns the revision that every request names, in the modern era.
+    pub(crate) fn revision_per_request(&self) -> Option<&'static str> {
         match self {
             Self::Legacy(_) => None,
             Self::Modern(modern) => Some(modern.revision()),
         }
     }
 
-    /// Says what a result is. `method` is what was asked.
-    pub(crate) fn settle(&self, method: &str, result: Raw, as_task: bool) -> Result<Settled, CallError> {
+    /// Classifies the result of a request with this method.
+    pub(crate) fn classify_result(
+        &self,
+        method: &str,
+        result: Raw,
+        as_task: bool,
+    ) -> Result<ResultKind, CallError> {
         match self {
-            Self::Legacy(_) => Ok(legacy::settle(result, as_task)),
-            Self::Modern(modern) => modern.settle(method, result),
+            Self::Legacy(_) => Ok(legacy::classify_result(result, as_task)),
+            Self::Modern(modern) => modern.classify_result(method, result),
         }
     }
 
-    /// Whether a request of the server is in order at all.
-    pub(crate) fn may_be_asked(&self) -> bool {
+    /// Returns whether the server may send requests.
+    pub(crate) fn accepts_server_requests(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
             Self::Modern(_) => false,
         }
     }
 
-    /// Sets the least level of log messages wanted; gives back the request this takes, where it takes one.
+    /// Sets the minimum level of log messages; returns the method of the request to send for it, where there is one.
     pub(crate) fn set_log_level(&self, level: Level) -> Option<&'static str> {
         match self {
             Self::Legacy(_) => Some("logging/setLevel"),
@@ -92,48 +98,48 @@ impl ClientDialect {
         }
     }
 
-    /// What this session says about its server.
-    pub(crate) fn verdict(&self) -> EraHint {
+    /// Returns the era of the server, as a hint for the next session.
+    pub(crate) fn era_hint(&self) -> EraHint {
         match self {
             Self::Legacy(_) => EraHint::Legacy,
             Self::Modern(_) => EraHint::Modern,
         }
     }
 
-    /// How this session hears of changes.
-    pub(crate) fn hearing(&self) -> Hearing {
+    /// Returns how the server announces changes.
+    pub(crate) fn change_delivery(&self) -> ChangeDelivery {
         match self {
-            Self::Legacy(_) => Hearing::Standing,
-            Self::Modern(_) => Hearing::OnRequest,
+            Self::Legacy(_) => ChangeDelivery::Unsolicited,
+            Self::Modern(_) => ChangeDelivery::OnRequest,
         }
     }
 
-    /// The method that asks whether the server is alive.
-    pub(crate) fn liveness(&self) -> &'static str {
+    /// Returns the method that checks whether the server responds.
+    pub(crate) fn ping_method(&self) -> &'static str {
         match self {
             Self::Legacy(_) => "ping",
             Self::Modern(_) => "server/discover",
         }
     }
 
-    /// Whether the server is told when the roots change.
-    pub(crate) fn tells_roots(&self) -> bool {
+    /// Returns whether the server is notified when the roots change.
+    pub(crate) fn announces_roots(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
             Self::Modern(_) => false,
         }
     }
 
-    /// How tasks are followed here.
-    pub(crate) fn task_ways(&self) -> TaskWays {
+    /// Returns the protocol of tasks.
+    pub(crate) fn task_protocol(&self) -> TaskProtocol {
         match self {
-            Self::Legacy(_) => TaskWays::Core,
-            Self::Modern(_) => TaskWays::Extension,
+            Self::Legacy(_) => TaskProtocol::Core,
+            Self::Modern(_) => TaskProtocol::Extension,
         }
     }
 
-    /// Whether the capability that guards this method exists in the revision spoken.
-    pub(crate) fn guards_completion(&self) -> bool {
+    /// Returns whether the revision has a capability for completions.
+    pub(crate) fn has_completions_capability(&self) -> bool {
         match self {
             Self::Legacy(legacy) => legacy.revision > Revision::V2024_11_05,
             Self::Modern(_) => true,
@@ -141,21 +147,21 @@ impl ClientDialect {
     }
 }
 
-/// How a session hears of changes.
+/// How a server announces changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hearing {
-    /// The server tells without being asked, and is asked for each resource.
-    Standing,
-    /// The server tells who listens.
+pub(crate) enum ChangeDelivery {
+    /// Unsolicited for lists; for resources after a subscription to each.
+    Unsolicited,
+    /// On listen streams only.
     OnRequest,
 }
 
-/// Where the parameters ended before they were completed.
+/// The length of the parameters before members were added.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dressed(usize);
+pub(crate) struct SplicePoint(usize);
 
-impl Dressed {
-    /// Makes them what they were, to be completed anew.
+impl SplicePoint {
+    /// Removes the added members.
     pub(crate) fn undo(self, params: &mut String) {
         params.truncate(self.0);
         params.push('}');
@@ -163,13 +169,13 @@ impl Dressed {
 }
 
 /// Appends `,"_meta":{…}` and the members of a round to the text of an object.
-pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) -> Dressed {
+pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) -> SplicePoint {
     let inner = out.trim_end().strip_suffix('}').map_or(0, str::len);
     out.truncate(inner);
     if inner == 0 {
         out.push('{');
     }
-    let bare = Dressed(out.len());
+    let bare = SplicePoint(out.len());
     let mut comma = !out.trim_end().ends_with('{');
     out.reserve(stamp.map_or(0, str::len) + 64);
     if let Some(round) = extras.round {
@@ -194,7 +200,7 @@ pub(crate) fn splice(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>)
     bare
 }
 
-/// The members of `_meta`: what every request says, the progress token, then what the caller put there.
+/// Appends the members of `_meta`: the stamp of every request, the progress token, then the caller's members.
 fn push_meta(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) {
     let mut comma = stamp.is_some();
     out.push_str(stamp.unwrap_or_default());
@@ -207,7 +213,7 @@ fn push_meta(out: &mut String, stamp: Option<&str>, extras: &Extras<'_>) {
         }
     }
     for (key, value) in extras.meta.into_iter().flat_map(Meta::iter) {
-        // The keys of the hop are ours to set.
+        // The caller cannot override the keys that describe this connection.
         if key != Meta::PROGRESS_TOKEN && !(stamp.is_some() && Meta::PER_REQUEST.contains(&key)) {
             separate(out, &mut comma);
             push_string(out, key);
@@ -235,10 +241,10 @@ mod tests {
     fn meta_and_rounds_are_spliced_into_the_text() {
         let spliced = |body: &str, stamp, extras: &Extras<'_>| {
             let mut text = body.to_owned();
-            let dressed = splice(&mut text, stamp, extras);
+            let splice_point = splice(&mut text, stamp, extras);
             let whole = text.clone();
-            dressed.undo(&mut text);
-            assert_eq!(text, body, "and out of it again");
+            splice_point.undo(&mut text);
+            assert_eq!(text, body, "and removed again");
             whole
         };
         let id = RequestId::Number(7);

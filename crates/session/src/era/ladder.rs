@@ -1,7 +1,7 @@
-//! Opening a session: climb from the modern era down to the legacy one, once, and remember the answer.
+//! The era ladder: opens a session, first in the modern era, then by falling back to the legacy one.
 //!
-//! The rules are those of spec 2026-07-28, basic/versioning. Falling back is keyed to no one error code; a server
-//! that dies of the probe is started again and asked the old way; one known to be modern is never demoted.
+//! The rules are those of spec 2026-07-28, basic/versioning. The fallback does not depend on one error code; a server
+//! that exits on the probe is restarted and opened with a handshake; a server known to be modern is never demoted.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -13,47 +13,48 @@ use std::task::{Poll, ready};
 use parking_lot::Mutex;
 use switchboard_protocol::{ClientCapabilities, Implementation, Raw, RequestId, Revision, RpcError};
 
-use crate::era::legacy::{self, Shaken};
-use crate::era::modern::{self, Probed};
+use crate::era::legacy::{self, HandshakeOutcome};
+use crate::era::modern::{self, ProbeOutcome};
 use crate::era::{ClientDialect, EraHint, RevisionPolicy, SessionInfo};
 use crate::link::{BoxFuture, Dial, Exchange, Inbound, Inward, Link, LinkError, Post, Rung};
 use crate::request::{CallError, Limits, TimeoutKind};
 
-/// What a client brings to the opening.
+/// The configuration of a client session.
 #[derive(Debug, Clone)]
-pub(crate) struct Opening {
+pub(crate) struct SessionConfig {
     pub(crate) offer: RevisionPolicy,
-    pub(crate) known: Option<EraHint>,
-    pub(crate) who: Implementation,
-    /// What is declared to a server of the legacy era.
+    pub(crate) era_hint: Option<EraHint>,
+    pub(crate) implementation: Implementation,
+    /// The capabilities declared to a server of the legacy era.
     pub(crate) legacy_capabilities: ClientCapabilities,
-    /// What is declared with every request of the modern era.
+    /// The capabilities declared with every request of the modern era.
     pub(crate) modern_capabilities: ClientCapabilities,
-    /// How long to wait and how much to take.
+    /// Timeouts and size limits.
     pub(crate) limits: Limits,
-    /// The roots a session begins with.
+    /// The initial roots of a session.
     pub(crate) roots: Vec<switchboard_protocol::Root>,
 }
 
-/// An open session.
-pub(crate) struct Opened {
+/// The result of opening a session.
+pub(crate) struct NegotiatedSession {
     pub(crate) link: Arc<dyn Link>,
     pub(crate) dialect: ClientDialect,
-    pub(crate) terms: Box<SessionInfo>,
+    pub(crate) info: Box<SessionInfo>,
     pub(crate) inbound: Option<Inbound>,
-    pub(crate) stash: Stash,
+    pub(crate) early: EarlyMessages,
 }
 
-/// What the server started while the session was being opened. Bounded: the oldest gives way, and is counted.
+/// The messages that the server sent while the session was being opened. Bounded: when full, the oldest is dropped and
+/// counted.
 #[derive(Debug, Default)]
-pub(crate) struct Stash(pub(crate) VecDeque<Inward>);
+pub(crate) struct EarlyMessages(pub(crate) VecDeque<Inward>);
 
-/// What is kept for an open session.
-const MOST_STASHED: usize = 1024;
+/// Messages kept.
+const MAX_EARLY: usize = 1024;
 
-impl Stash {
-    /// Waits for `answer`, keeping what arrives meanwhile. Pings are answered at once: servers may check on us.
-    pub(crate) async fn keep_while<T>(
+impl EarlyMessages {
+    /// Waits for `answer` and collects the messages that arrive meanwhile. Pings are answered at once.
+    pub(crate) async fn collect_while<T>(
         &mut self,
         link: &dyn Link,
         inbound: Option<&mut Inbound>,
@@ -64,7 +65,7 @@ impl Stash {
         let mut ended = false;
         poll_fn(|cx| {
             loop {
-                // The answer first: what it settles is not held up by how much else is said.
+                // The answer first: a flood of other messages must not delay it.
                 if let Poll::Ready(outcome) = answer.as_mut().poll(cx) {
                     return Poll::Ready(outcome);
                 }
@@ -72,7 +73,7 @@ impl Stash {
                     return Poll::Pending;
                 }
                 match ready!(inbound.poll_next(cx)) {
-                    Some(inward) => self.hear(link, inward),
+                    Some(inward) => self.receive(link, inward),
                     None => ended = true,
                 }
             }
@@ -80,17 +81,17 @@ impl Stash {
         .await
     }
 
-    fn hear(&mut self, link: &dyn Link, inward: Inward) {
+    fn receive(&mut self, link: &dyn Link, inward: Inward) {
         match inward {
             Inward::Upcall(upcall) if &*upcall.method == "ping" => {
                 let _ = link.post(Post::Answer { id: &upcall.id, outcome: Ok(&Raw::empty_object()) });
             }
-            inward => self.keep(link, inward),
+            inward => self.push(link, inward),
         }
     }
 
-    fn keep(&mut self, link: &dyn Link, inward: Inward) {
-        if self.0.len() == MOST_STASHED {
+    fn push(&mut self, link: &dyn Link, inward: Inward) {
+        if self.0.len() == MAX_EARLY {
             self.0.pop_front();
             link.counters().inspect(|counters| _ = counters.dropped_notes());
         }
@@ -98,7 +99,7 @@ impl Stash {
     }
 }
 
-/// A link on the way to a session.
+/// A link on which opening is attempted.
 struct Attempt {
     link: Arc<dyn Link>,
     inbound: Option<Inbound>,
@@ -111,81 +112,86 @@ impl Attempt {
             None => (None, None),
         };
         let link = dial.dial(rung, before.clone()).await?;
-        // The same link again: what it says is already being heard.
+        // For the same link the inbound stream was already taken.
         let same = before.is_some_and(|before| Arc::ptr_eq(&before, &link));
         let inbound = if same { inbound } else { link.inbound() };
         Ok(Self { link, inbound })
     }
 }
 
-/// Opens a session with whatever `dial` reaches.
+/// Opens a session over a link from `dial`.
 ///
-/// Boxed: it is made once and not in every crate that connects, and its room is free again before the session needs any.
+/// Boxed: its code is generated once and not in every crate that connects, and its memory is freed when the session is open.
 ///
 /// # Errors
 /// When nothing can be reached, or no revision is shared.
-pub(crate) fn climb<'a>(
+pub(crate) fn open_session<'a>(
     dial: &'a dyn Dial,
-    opening: &'a Opening,
+    config: &'a SessionConfig,
     ids: &'a AtomicI64,
-) -> BoxFuture<'a, Result<Opened, CallError>> {
-    Box::pin(climb_in_time(dial, opening, ids))
+) -> BoxFuture<'a, Result<NegotiatedSession, CallError>> {
+    Box::pin(open_with_timeout(dial, config, ids))
 }
 
-async fn climb_in_time(dial: &dyn Dial, opening: &Opening, ids: &AtomicI64) -> Result<Opened, CallError> {
-    let climbing = Climbing::default();
-    let within = opening.limits.startup;
-    let climbed =
-        tokio::time::timeout(within, climb_on(&Ladder { dial, opening, ids, climbing: &climbing })).await;
-    climbed.unwrap_or_else(|_| {
-        let hint = climbing.0.lock().as_ref().and_then(|link| link.hint());
+async fn open_with_timeout(
+    dial: &dyn Dial,
+    config: &SessionConfig,
+    ids: &AtomicI64,
+) -> Result<NegotiatedSession, CallError> {
+    let current = CurrentLink::default();
+    let within = config.limits.startup;
+    let opened =
+        tokio::time::timeout(within, open_in_any_era(&Ladder { dial, config, ids, current: &current })).await;
+    opened.unwrap_or_else(|_| {
+        let hint = current.0.lock().as_ref().and_then(|link| link.hint());
         Err(CallError::TimedOut { phase: TimeoutKind::Startup, after: within, hint })
     })
 }
 
-/// The link being tried, for what it knows of a server that does not answer.
+/// The link of the current attempt, for its hint about a server that does not respond.
 #[derive(Default)]
-struct Climbing(Mutex<Option<Arc<dyn Link>>>);
+struct CurrentLink(Mutex<Option<Arc<dyn Link>>>);
 
-async fn climb_on(ladder: &Ladder<'_>) -> Result<Opened, CallError> {
-    let Ladder { opening, .. } = ladder;
-    let modern = opening.offer.modern();
-    if modern.is_empty() || (opening.known == Some(EraHint::Legacy) && !opening.offer.legacy().is_empty()) {
+async fn open_in_any_era(ladder: &Ladder<'_>) -> Result<NegotiatedSession, CallError> {
+    let Ladder { config, .. } = ladder;
+    let modern = config.offer.modern();
+    if modern.is_empty() || (config.era_hint == Some(EraHint::Legacy) && !config.offer.legacy().is_empty()) {
         let attempt = ladder.dial(Rung::Legacy, None).await?;
         return Box::pin(ladder.legacy(attempt, ProbeLeftovers::default(), SwitchBack::Allowed)).await;
     }
     ladder.modern(modern[0]).await
 }
 
-/// What a probe has left for the handshake after it.
+/// What remains of a probe for the handshake after it.
 #[derive(Default)]
 struct ProbeLeftovers {
-    /// The probe itself, which may still be answered.
+    /// The probe itself, which may still get a response.
     probe: Option<Exchange>,
-    /// The revisions the server named; the newest that both speak is asked for first.
+    /// The revisions that the server named; the newest common one is requested first.
     named: Vec<String>,
-    /// What the server started meanwhile.
-    stash: Stash,
+    /// The messages that the server sent meanwhile.
+    early: EarlyMessages,
 }
 
-/// Whether a server that turns out modern in the middle of a handshake may still be asked the modern way.
+/// Whether a server that turns out to be modern during the handshake may be probed again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SwitchBack {
     Allowed,
     Done,
 }
 
+/// The inputs of opening one session.
 struct Ladder<'a> {
     dial: &'a dyn Dial,
-    opening: &'a Opening,
+    config: &'a SessionConfig,
     ids: &'a AtomicI64,
-    climbing: &'a Climbing,
+    current: &'a CurrentLink,
 }
 
 impl Ladder<'_> {
     async fn dial(&self, rung: Rung, previous: Option<Attempt>) -> Result<Attempt, CallError> {
         let attempt = Attempt::dial(self.dial, rung, previous).await?;
-        *self.climbing.0.lock() = Some(Arc::clone(&attempt.link));
+        *self.current.0.lock() = Some(Arc::clone(&attempt.link));
         Ok(attempt)
     }
 
@@ -193,235 +199,250 @@ impl Ladder<'_> {
         RequestId::Number(self.ids.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The error when no revision is shared, with what the server said itself.
-    fn no_common(&self, theirs: Vec<String>, refusal: Option<RpcError>) -> CallError {
-        CallError::NoCommonRevision { ours: self.opening.offer.all(), theirs, refusal: refusal.map(Box::new) }
+    /// Creates the error for no common revision, with the server's own error.
+    fn no_common_revision(&self, theirs: Vec<String>, refusal: Option<RpcError>) -> CallError {
+        CallError::NoCommonRevision { ours: self.config.offer.all(), theirs, refusal: refusal.map(Box::new) }
     }
 
-    async fn modern(&self, revision: Revision) -> Result<Opened, CallError> {
+    async fn modern(&self, revision: Revision) -> Result<NegotiatedSession, CallError> {
         let mut attempt = self.dial(Rung::Modern, None).await?;
-        let mut stash = Stash::default();
+        let mut early = EarlyMessages::default();
         let mut revision = revision;
-        // One more try when the server names another revision, or the same one again.
+        // One retry when the server names another revision, or the same one again.
         for _ in 0..2 {
-            let mut probe = self.probe(&attempt, revision)?;
-            let asked = stash.keep_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
-            let outcome = tokio::time::timeout(self.opening.limits.probe, asked).await;
-            let (judged, refused) = match outcome {
+            let mut probe = self.send_probe(&attempt, revision)?;
+            let asked = early.collect_while(&*attempt.link, attempt.inbound.as_mut(), probe.done());
+            let outcome = tokio::time::timeout(self.config.limits.probe, asked).await;
+            let (verdict, rejection) = match outcome {
                 Ok(Ok(outcome)) => {
-                    let refused = outcome.as_ref().err().cloned();
-                    (modern::judge(outcome, &self.opening.offer.modern()), refused)
+                    let rejection = outcome.as_ref().err().cloned();
+                    (modern::interpret_probe(outcome, &self.config.offer.modern()), rejection)
                 }
-                // An answer nobody can read is no answer of the modern era.
+                // A malformed response is a sign of the legacy era.
                 Ok(Err(LinkError::Malformed(_) | LinkError::TooLarge { .. })) => {
-                    (Probed::Legacy(Vec::new()), None)
+                    (ProbeOutcome::Legacy(Vec::new()), None)
                 }
-                Ok(Err(error)) => return Box::pin(self.fell(Some(attempt), error)).await,
+                Ok(Err(error)) => return Box::pin(self.recover_from_lost_probe(Some(attempt), error)).await,
                 Err(_) if self.may_fall_back() && self.dial.probe_may_kill_server() => {
-                    // It may still answer: listen for both, and take whichever comes first.
-                    let heard = ProbeLeftovers { probe: Some(probe), stash, ..ProbeLeftovers::default() };
-                    // Slow to start, it may die of the probe that was waiting for it.
-                    return self.legacy_or_again(attempt, heard).await;
+                    // The probe may still get a response: wait for it and for the handshake, and take the first.
+                    let leftovers = ProbeLeftovers { probe: Some(probe), early, ..ProbeLeftovers::default() };
+                    // A server that is slow to start may exit on the probe.
+                    return self.handshake_or_redial(attempt, leftovers).await;
                 }
                 Err(_) => {
-                    let (after, hint) = (self.opening.limits.probe, attempt.link.hint());
+                    let (after, hint) = (self.config.limits.probe, attempt.link.hint());
                     return Err(CallError::TimedOut { phase: TimeoutKind::Startup, after, hint });
                 }
             };
-            match judged {
-                Probed::Modern(terms) => return self.opened_modern(attempt, terms, stash),
-                Probed::Again(named) => revision = named,
-                Probed::Foreign(theirs) => return Err(self.no_common(theirs, refused)),
-                Probed::Refused(error) => return Err(CallError::Remote(error)),
-                Probed::Legacy(theirs) if !self.may_fall_back() => {
-                    // One that is known to be modern and only says no is out of order, not of another era.
-                    let known = self.opening.known == Some(EraHint::Modern) && theirs.is_empty();
-                    return Err(match refused {
+            match verdict {
+                ProbeOutcome::Modern(info) => return self.opened_modern(attempt, info, early),
+                ProbeOutcome::Again(named) => revision = named,
+                ProbeOutcome::Foreign(theirs) => return Err(self.no_common_revision(theirs, rejection)),
+                ProbeOutcome::Refused(error) => return Err(CallError::Remote(error)),
+                ProbeOutcome::Legacy(theirs) if !self.may_fall_back() => {
+                    // A server known to be modern that only returns an error has failed; it has not changed its era.
+                    let known = self.config.era_hint == Some(EraHint::Modern) && theirs.is_empty();
+                    return Err(match rejection {
                         Some(error) if known => CallError::Remote(error),
-                        refused => self.no_common(theirs, refused),
+                        rejection => self.no_common_revision(theirs, rejection),
                     });
                 }
-                Probed::Legacy(named) => {
+                ProbeOutcome::Legacy(named) => {
                     let before = Arc::clone(&attempt.link);
                     let attempt = self.dial(Rung::Legacy, Some(attempt)).await?;
-                    // What was started on another link is not answered on this one.
-                    let stash = if Arc::ptr_eq(&before, &attempt.link) { stash } else { Stash::default() };
-                    let heard = ProbeLeftovers { named, stash, ..ProbeLeftovers::default() };
-                    // It said what it made of the probe, and may die of it all the same.
-                    return self.legacy_or_again(attempt, heard).await;
+                    // Requests from another link cannot be answered on this one.
+                    let early =
+                        if Arc::ptr_eq(&before, &attempt.link) { early } else { EarlyMessages::default() };
+                    let leftovers = ProbeLeftovers { named, early, ..ProbeLeftovers::default() };
+                    // It has responded to the probe, and may still exit on it.
+                    return self.handshake_or_redial(attempt, leftovers).await;
                 }
             }
         }
-        Err(self.no_common(vec![revision.to_string()], None))
+        Err(self.no_common_revision(vec![revision.to_string()], None))
     }
 
-    /// The handshake after a probe, and once more on a new link when the server dies of the probe meanwhile.
+    /// Performs the handshake after a probe, and once more on a new link when the server exits on the probe.
     ///
-    /// Boxed, as every step that not all servers take: many connects at once should not hold room for all of them.
-    async fn legacy_or_again(&self, attempt: Attempt, heard: ProbeLeftovers) -> Result<Opened, CallError> {
-        match Box::pin(self.legacy(attempt, heard, SwitchBack::Allowed)).await {
-            Err(CallError::Link(error)) => Box::pin(self.fell(None, error)).await,
+    /// Boxed, as every step that not all servers take: many concurrent connects should not allocate memory for all of them.
+    async fn handshake_or_redial(
+        &self,
+        attempt: Attempt,
+        leftovers: ProbeLeftovers,
+    ) -> Result<NegotiatedSession, CallError> {
+        match Box::pin(self.legacy(attempt, leftovers, SwitchBack::Allowed)).await {
+            Err(CallError::Link(error)) => Box::pin(self.recover_from_lost_probe(None, error)).await,
             other => other,
         }
     }
 
     fn may_fall_back(&self) -> bool {
-        self.opening.known != Some(EraHint::Modern) && !self.opening.offer.legacy().is_empty()
+        self.config.era_hint != Some(EraHint::Modern) && !self.config.offer.legacy().is_empty()
     }
 
-    /// The link broke under the probe: a legacy server may have died of it.
-    async fn fell(&self, attempt: Option<Attempt>, error: LinkError) -> Result<Opened, CallError> {
-        // A refusal without words of the protocol is how an old server answers what it does not know.
+    /// Handles a link that failed during the probe: a legacy server may have exited on it.
+    async fn recover_from_lost_probe(
+        &self,
+        attempt: Option<Attempt>,
+        error: LinkError,
+    ) -> Result<NegotiatedSession, CallError> {
+        // An old server rejects an unknown request on the transport level.
         let died = matches!(error, LinkError::Exited(_) | LinkError::Lost { .. })
             && self.dial.probe_may_kill_server();
         if !(died || error.is_refused()) || !self.may_fall_back() {
             return Err(error.into());
         }
-        tracing::debug!(%error, "the server does not take the probe; asking it again with a handshake");
+        tracing::debug!(%error, "the probe failed; retrying with a handshake");
         match self.dial(Rung::Legacy, attempt).await {
             Ok(again) => self.legacy(again, ProbeLeftovers::default(), SwitchBack::Done).await,
-            // There is no second link to be had: what broke the first is the reason.
+            // There is no second link: report why the first one failed.
             Err(CallError::Closed) => Err(error.into()),
             Err(other) => Err(other),
         }
     }
 
-    fn probe(&self, attempt: &Attempt, revision: Revision) -> Result<Exchange, CallError> {
-        let Opening { who, modern_capabilities, .. } = self.opening;
-        modern::discover(&*attempt.link, self.next_id(), revision, who, modern_capabilities)
+    fn send_probe(&self, attempt: &Attempt, revision: Revision) -> Result<Exchange, CallError> {
+        let SessionConfig { implementation, modern_capabilities, .. } = self.config;
+        modern::discover(&*attempt.link, self.next_id(), revision, implementation, modern_capabilities)
     }
 
     fn opened_modern(
         &self,
         attempt: Attempt,
-        terms: Box<SessionInfo>,
-        stash: Stash,
-    ) -> Result<Opened, CallError> {
-        let Opening { who, modern_capabilities, .. } = self.opening;
-        let dialect = ClientDialect::Modern(modern::Client::new(terms.revision, who, modern_capabilities)?);
+        info: Box<SessionInfo>,
+        early: EarlyMessages,
+    ) -> Result<NegotiatedSession, CallError> {
+        let SessionConfig { implementation, modern_capabilities, .. } = self.config;
+        let dialect = ClientDialect::Modern(modern::ModernClient::new(
+            info.revision,
+            implementation,
+            modern_capabilities,
+        )?);
         let Attempt { link, inbound } = attempt;
-        link.agreed(crate::link::Agreement { batches: false, revision: terms.revision.as_str() });
-        Ok(Opened { link, dialect, terms, inbound, stash })
+        link.agreed(crate::link::Agreement { batches: false, revision: info.revision.as_str() });
+        Ok(NegotiatedSession { link, dialect, info, inbound, early })
     }
 
-    /// The handshake, over the binding that was dialled or, when the server refuses it there, over the oldest one.
+    /// Performs the handshake, over the dialled binding or, when the server rejects it there, over the oldest one.
     async fn legacy(
         &self,
         attempt: Attempt,
-        heard: ProbeLeftovers,
+        leftovers: ProbeLeftovers,
         switch_back: SwitchBack,
-    ) -> Result<Opened, CallError> {
-        match self.shake(attempt, heard, switch_back).await {
-            Err(CallError::Link(refused)) if refused.is_refused() && self.dial.has_oldest() => {
-                tracing::debug!(%refused, "the server refuses the handshake; trying its oldest binding");
+    ) -> Result<NegotiatedSession, CallError> {
+        match self.handshake(attempt, leftovers, switch_back).await {
+            Err(CallError::Link(rejection)) if rejection.is_refused() && self.dial.has_oldest() => {
+                tracing::debug!(%rejection, "the server rejected the handshake; trying the oldest binding");
                 let attempt = match self.dial(Rung::Oldest, None).await {
-                    // There is no older binding either: what was said first is the reason.
-                    Err(CallError::Link(older)) if older.is_refused() => return Err(refused.into()),
+                    // There is no older binding either: report the first rejection.
+                    Err(CallError::Link(older)) if older.is_refused() => return Err(rejection.into()),
                     other => other?,
                 };
-                Box::pin(self.shake(attempt, ProbeLeftovers::default(), SwitchBack::Done)).await
+                Box::pin(self.handshake(attempt, ProbeLeftovers::default(), SwitchBack::Done)).await
             }
             other => other,
         }
     }
 
-    async fn shake(
+    async fn handshake(
         &self,
         mut attempt: Attempt,
-        heard: ProbeLeftovers,
+        leftovers: ProbeLeftovers,
         switch_back: SwitchBack,
-    ) -> Result<Opened, CallError> {
-        let ProbeLeftovers { mut probe, named, mut stash } = heard;
-        let offer = self.opening.offer.legacy();
+    ) -> Result<NegotiatedSession, CallError> {
+        let ProbeLeftovers { mut probe, named, mut early } = leftovers;
+        let offer = self.config.offer.legacy();
         let is_named = |revision: &&Revision| named.iter().any(|name| name == revision.as_str());
         let Some(&first) = offer.iter().find(is_named).or(offer.first()) else {
-            return Err(self.no_common(Vec::new(), None));
+            return Err(self.no_common_revision(Vec::new(), None));
         };
         let mut revision = first;
-        // One more try when the server names a revision it would take.
+        // One retry when the server names a revision that it accepts.
         for _ in 0..2 {
             let answered = {
-                let shaking = std::pin::pin!(legacy::handshake(
+                let handshake = std::pin::pin!(legacy::handshake(
                     &*attempt.link,
                     self.next_id(),
                     revision,
-                    (&self.opening.who, &self.opening.legacy_capabilities),
-                    (attempt.inbound.as_mut(), &mut stash),
+                    (&self.config.implementation, &self.config.legacy_capabilities),
+                    (attempt.inbound.as_mut(), &mut early),
                 ));
-                first_of(shaking, probe.as_mut(), &self.opening.offer.modern()).await?
+                race_with_probe(handshake, probe.as_mut(), &self.config.offer.modern()).await?
             };
             match answered {
-                First::Probe(terms) => return self.opened_modern(attempt, terms, stash),
-                First::Shaken(Shaken::Open(terms)) if offer.contains(&terms.revision) => {
-                    let dialect = ClientDialect::Legacy(legacy::Client { revision: terms.revision });
-                    legacy::welcome(&*attempt.link, terms.revision)?;
+                FirstResponse::Probe(info) => return self.opened_modern(attempt, info, early),
+                FirstResponse::Handshake(HandshakeOutcome::Open(info)) if offer.contains(&info.revision) => {
+                    let dialect = ClientDialect::Legacy(legacy::LegacyClient { revision: info.revision });
+                    legacy::send_initialized(&*attempt.link, info.revision)?;
                     let Attempt { link, inbound } = attempt;
-                    return Ok(Opened { link, dialect, terms, inbound, stash });
+                    return Ok(NegotiatedSession { link, dialect, info, inbound, early });
                 }
-                First::Shaken(Shaken::Open(terms)) => {
-                    return Err(self.no_common(vec![terms.revision.to_string()], None));
+                FirstResponse::Handshake(HandshakeOutcome::Open(info)) => {
+                    return Err(self.no_common_revision(vec![info.revision.to_string()], None));
                 }
-                First::Shaken(Shaken::IsModern(_, refused))
-                    if switch_back == SwitchBack::Allowed && !self.opening.offer.modern().is_empty() =>
+                FirstResponse::Handshake(HandshakeOutcome::IsModern(_, rejection))
+                    if switch_back == SwitchBack::Allowed && !self.config.offer.modern().is_empty() =>
                 {
-                    let mut probe = self.probe(&attempt, self.opening.offer.modern()[0])?;
+                    let mut probe = self.send_probe(&attempt, self.config.offer.modern()[0])?;
                     let outcome = probe.done().await?;
-                    return match modern::judge(outcome, &self.opening.offer.modern()) {
-                        Probed::Modern(terms) => self.opened_modern(attempt, terms, stash),
-                        _ => Err(self.no_common(Vec::new(), Some(refused))),
+                    return match modern::interpret_probe(outcome, &self.config.offer.modern()) {
+                        ProbeOutcome::Modern(info) => self.opened_modern(attempt, info, early),
+                        _ => Err(self.no_common_revision(Vec::new(), Some(rejection))),
                     };
                 }
-                First::Shaken(Shaken::IsModern(theirs, refused)) => {
-                    return Err(self.no_common(theirs, Some(refused)));
+                FirstResponse::Handshake(HandshakeOutcome::IsModern(theirs, rejection)) => {
+                    return Err(self.no_common_revision(theirs, Some(rejection)));
                 }
-                First::Shaken(Shaken::Offers(theirs, refused)) => {
+                FirstResponse::Handshake(HandshakeOutcome::Offers(theirs, rejection)) => {
                     let next =
                         offer.iter().find(|r| **r != revision && theirs.iter().any(|t| t == r.as_str()));
                     match next {
                         Some(next) => revision = *next,
-                        None => return Err(self.no_common(theirs, refused)),
+                        None => return Err(self.no_common_revision(theirs, rejection)),
                     }
                 }
-                First::Shaken(Shaken::Refused(error)) => return Err(CallError::Remote(error)),
+                FirstResponse::Handshake(HandshakeOutcome::Refused(error)) => {
+                    return Err(CallError::Remote(error));
+                }
             }
             probe = None;
         }
-        Err(self.no_common(vec![revision.to_string()], None))
+        Err(self.no_common_revision(vec![revision.to_string()], None))
     }
 }
 
-enum First {
+enum FirstResponse {
     Probe(Box<SessionInfo>),
-    Shaken(Shaken),
+    Handshake(HandshakeOutcome),
 }
 
-/// Which of the two was sooner.
+/// The first response of a race between a late probe and a handshake.
 enum ProbeRace {
-    Late(Result<Result<Raw, RpcError>, LinkError>),
-    Shaken(Result<Shaken, CallError>),
+    Probe(Result<Result<Raw, RpcError>, LinkError>),
+    Handshake(Result<HandshakeOutcome, CallError>),
 }
 
-/// The handshake, or the late answer to the probe when that is a modern one and comes first.
-async fn first_of(
-    mut shaking: Pin<&mut impl Future<Output = Result<Shaken, CallError>>>,
+/// Waits for the handshake, or for the late response to the probe if that comes first and is modern.
+async fn race_with_probe(
+    mut handshake: Pin<&mut impl Future<Output = Result<HandshakeOutcome, CallError>>>,
     probe: Option<&mut Exchange>,
     offer: &[Revision],
-) -> Result<First, CallError> {
-    let Some(probe) = probe else { return shaking.await.map(First::Shaken) };
-    // The probe first: a server that was slow to start answers both at once, and what it says to the probe counts.
+) -> Result<FirstResponse, CallError> {
+    let Some(probe) = probe else { return handshake.await.map(FirstResponse::Handshake) };
+    // The probe first: a server that was slow to start responds to both at once, and its response to the probe counts.
     let mut late = std::pin::pin!(probe.done());
-    let sooner = poll_fn(|cx| match late.as_mut().poll(cx) {
-        Poll::Ready(late) => Poll::Ready(ProbeRace::Late(late)),
-        Poll::Pending => shaking.as_mut().poll(cx).map(ProbeRace::Shaken),
+    let winner = poll_fn(|cx| match late.as_mut().poll(cx) {
+        Poll::Ready(late) => Poll::Ready(ProbeRace::Probe(late)),
+        Poll::Pending => handshake.as_mut().poll(cx).map(ProbeRace::Handshake),
     });
-    let late = match sooner.await {
-        ProbeRace::Late(late) => late,
-        ProbeRace::Shaken(shaken) => return shaken.map(First::Shaken),
+    let late = match winner.await {
+        ProbeRace::Probe(late) => late,
+        ProbeRace::Handshake(outcome) => return outcome.map(FirstResponse::Handshake),
     };
     if let Ok(outcome) = late
-        && let Probed::Modern(terms) = modern::judge(outcome, offer)
+        && let ProbeOutcome::Modern(info) = modern::interpret_probe(outcome, offer)
     {
-        return Ok(First::Probe(terms));
+        return Ok(FirstResponse::Probe(info));
     }
-    shaking.await.map(First::Shaken)
+    handshake.await.map(FirstResponse::Handshake)
 }

@@ -1,18 +1,18 @@
-//! What the names of methods and revisions say, on either side of a session.
+//! Properties of method and revision names, for both sides of a session.
 
 use switchboard_protocol::Revision;
 
-/// The methods whose result may be a question.
-pub(crate) fn may_ask(method: &str) -> bool {
+/// Returns whether the result of this method may require input.
+pub(crate) fn may_require_input(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 
-/// Whether an array of messages is a message in this revision.
+/// Returns whether this revision has batches.
 pub(crate) fn has_batches(revision: Revision) -> bool {
     revision == Revision::V2025_03_26
 }
 
-/// Version names are dates, so those beyond the last legacy one are modern, known to us or not.
+/// Returns whether a version is modern, known to us or not: versions are dates, so it is later than the last legacy one.
 pub(crate) fn is_modern_name(version: &str) -> bool {
     version > Revision::LATEST_LEGACY.as_str()
 }

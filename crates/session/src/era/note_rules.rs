@@ -1,7 +1,7 @@
-//! MCP's rules for the notifications on a pipe, for the mux, which knows no method.
+//! MCP's rules for notifications, for the mux, which knows no method.
 //!
-//! Which exchange a notification belongs to: progress by its token, what a listener hears by its subscription, what an
-//! extension says about a request by the id of that.
+//! A notification belongs to an exchange: progress by its token, notifications of a listen stream by the subscription id,
+//! notifications of an extension by `requestId`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use switchboard_protocol::{Meta, Raw, RequestId, surface};
 use crate::link::{Note, Pipe};
 use crate::mux::{CancelNote, ConnectionLimits, MuxLink, NoteClass, NoteKind, NoteOwner, NoteRules};
 
-/// The ids a note names.
+/// The ids in a notification.
 #[derive(Default)]
 struct Tokens {
     progress: Option<RequestId>,
@@ -40,7 +40,7 @@ impl Tokens {
 pub(crate) const NOTE_RULES: NoteRules = NoteRules { classify, cancel };
 
 impl MuxLink {
-    /// Starts the two tasks of a pipe on the current runtime.
+    /// Starts the reading and the writing task of a pipe on the current runtime.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -49,7 +49,7 @@ impl MuxLink {
     }
 }
 
-/// Of its progress a call wants the latest word; of everything else every word.
+/// Classifies a notification: of progress only the latest is kept, of everything else all.
 fn classify(note: &Note) -> NoteClass {
     let kind = match &*note.method {
         "notifications/progress" => NoteKind::LatestOnly,
@@ -59,7 +59,7 @@ fn classify(note: &Note) -> NoteClass {
     NoteClass { owner: owner(note, kind), kind }
 }
 
-/// Says whose a note is. The progress token of a call is its id.
+/// Returns the owner of a notification. The progress token of a call is its id.
 fn owner(note: &Note, kind: NoteKind) -> NoteOwner {
     let Some(params) = &note.params else { return NoteOwner::All };
     let Tokens { progress, request, subscription } = Tokens::read(params);
@@ -73,7 +73,7 @@ fn owner(note: &Note, kind: NoteKind) -> NoteOwner {
     request.map_or(NoteOwner::All, NoteOwner::Request)
 }
 
-/// The notification that cancels a request.
+/// Creates the notification that cancels a request.
 fn cancel(id: &RequestId) -> CancelNote {
     let mut params = br#"{"requestId":"#.to_vec();
     id.write_json(&mut params);
@@ -81,7 +81,7 @@ fn cancel(id: &RequestId) -> CancelNote {
     CancelNote { method: "notifications/cancelled", params }
 }
 
-/// Whether a notification is one of an extension: no revision has a word for it.
+/// Returns whether a notification belongs to an extension: no revision defines it.
 pub(crate) fn is_extension_note(method: &str) -> bool {
     surface::find(method).next().is_none()
 }
@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn what_an_extension_says_about_a_request_is_that_requests() {
+    fn a_notification_of_an_extension_belongs_to_its_request() {
         let seven = RequestId::Number(7);
         assert_eq!(
             owner("notifications/com.example/event", r#"{"requestId":7}"#),
             NoteOwner::Request(seven.clone())
         );
         assert_eq!(owner("notifications/com.example/event", r#"{"seq":7}"#), NoteOwner::All);
-        // The words of the specification keep their own way to say it.
+        // Notifications of the specification do not use `requestId` for that.
         assert_eq!(owner("notifications/message", r#"{"requestId":7}"#), NoteOwner::All);
         assert_eq!(owner("notifications/progress", r#"{"progressToken":7}"#), NoteOwner::Request(seven));
     }

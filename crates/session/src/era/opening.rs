@@ -1,22 +1,22 @@
-//! What a server makes of the first words of a session: which versions it lets in, and what comes too early or twice.
+//! The server's policy for opening a session: accepted versions, requests before `initialize`, a second `initialize`.
 
 use switchboard_protocol::{ErrorCode, Revision, RpcError, UnknownRevision};
 
 use crate::era::ServerProfile;
 
-/// What a server makes of the first words of a session. The default is the specification's.
+/// The server's policy for opening a session. The default is that of the specification.
 ///
-/// It concerns revisions that open with a handshake. In the others every request names its version, and one that is not
-/// served is refused with the versions that are.
+/// It concerns revisions that open with a handshake. In the others every request names its version, and a request with an
+/// unsupported version is rejected with the list of supported ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpeningPolicy {
     /// Which version a session is opened with.
     pub version: VersionPolicy,
-    /// Whether a session is opened once: a second `initialize` on it is refused as invalid parameters. Unless set, it is
-    /// refused as an invalid request; over HTTP it opens another session.
+    /// Whether a second `initialize` on a session is rejected as invalid parameters. Unless set, it is rejected as an
+    /// invalid request; over HTTP it opens another session.
     pub once: bool,
-    /// The code of the error for a request that comes before `initialize`.
+    /// The error code for a request before `initialize`.
     pub too_early: ErrorCode,
 }
 
@@ -24,16 +24,16 @@ pub struct OpeningPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VersionPolicy {
-    /// The one the client names, where it is served; otherwise the one this server prefers, and the client decides
-    /// whether to stay.
+    /// The version that the client names, if it is supported; otherwise the one that the server prefers, which the client may
+    /// decline.
     #[default]
     Negotiate,
-    /// This one: a client that names another is refused, and told which it is.
+    /// Exactly this version: a client that names another is rejected, with this one in the error.
     Exact(Revision),
 }
 
 impl VersionPolicy {
-    /// Only the version of this name.
+    /// Creates a policy for exactly the version of this name.
     ///
     /// # Errors
     /// When there is no such version.
@@ -49,34 +49,34 @@ impl Default for OpeningPolicy {
 }
 
 impl OpeningPolicy {
-    /// The specification's.
+    /// Creates the policy of the specification.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which version a session is opened with.
+    /// Sets the version policy.
     #[must_use]
     pub fn with_version(mut self, version: VersionPolicy) -> Self {
         self.version = version;
         self
     }
 
-    /// A session is opened once.
+    /// Rejects a second `initialize` as invalid parameters.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
-    /// The code of the error for a request that comes before `initialize`.
+    /// Sets the error code for a request before `initialize`.
     #[must_use]
     pub fn with_too_early(mut self, code: ErrorCode) -> Self {
         self.too_early = code;
         self
     }
 
-    /// For a session that is open already.
-    pub(crate) fn again(&self) -> RpcError {
+    /// Creates the error for a second `initialize`.
+    pub(crate) fn already_initialized_error(&self) -> RpcError {
         if self.once {
             RpcError::invalid_params("Already initialized: a session is opened once")
         } else {
@@ -84,17 +84,17 @@ impl OpeningPolicy {
         }
     }
 
-    /// For a request that comes before `initialize`.
-    pub(crate) fn early(&self) -> RpcError {
+    /// Creates the error for a request before `initialize`.
+    pub(crate) fn not_initialized_error(&self) -> RpcError {
         RpcError::new(self.too_early, "Not initialized: send initialize first")
     }
 
-    /// The version to open with when the client names this one.
+    /// Returns the version to open with when the client names this one.
     ///
     /// # Errors
-    /// What the client is told when there is none.
-    pub(crate) fn agree(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
-        let offer = server.offer.legacy();
+    /// When there is none: the error for the client.
+    pub(crate) fn negotiate(&self, server: &ServerProfile, named: &str) -> Result<Revision, RpcError> {
+        let offer = server.revisions.legacy();
         match self.version {
             VersionPolicy::Negotiate => {
                 let wanted = offer.iter().copied().find(|revision| revision.as_str() == named);

@@ -1,21 +1,21 @@
-//! What the seam has to know of a server: who it is, what it offers, which revisions it speaks and how it opens.
+//! The data of a server that the era layer needs: info, capabilities, revisions, opening policy.
 
 use switchboard_protocol::{CacheHints, Implementation, Raw, ServerCapabilities};
 
 use crate::era::{OpeningPolicy, RevisionPolicy, StateKeys, UsedStates};
 
-/// A server as the seam sees it: data alone, with no handler and no connection.
+/// A server as data, without its handler and connections.
 pub(crate) struct ServerProfile {
     pub(crate) info: Implementation,
-    /// The same as text.
+    /// The same, encoded.
     pub(crate) info_text: Raw,
-    /// The `_meta` that says who answers, as a member of a result.
+    /// The encoded `_meta` member with the server info, appended to results.
     pub(crate) signature: String,
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) instructions: Option<String>,
-    pub(crate) offer: RevisionPolicy,
+    pub(crate) revisions: RevisionPolicy,
     pub(crate) opening: OpeningPolicy,
-    /// How long clients may keep lists and resources that do not say so themselves.
+    /// The default cache hints for lists and resources.
     pub(crate) hints: CacheHints,
     pub(crate) state_keys: StateKeys,
     pub(crate) used_states: UsedStates,

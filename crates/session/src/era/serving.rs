@@ -1,4 +1,4 @@
-//! The server's dialect: the era of a request, and what that changes, one match for each operation.
+//! The server's dialect: the era of a request, and the operations that differ by era, one match for each.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,55 +10,58 @@ use switchboard_protocol::{
 
 use switchboard_protocol::surface::{self, Declared, Direction};
 
-use crate::era::classify::Stated;
+use crate::era::classify::ClientMeta;
 use crate::era::legacy::{self, Session};
-use crate::era::modern::{self, Asked, Bound, Driver, Questions};
-use crate::era::{Classified, Look, News, ServerProfile, is_extension_note};
+use crate::era::modern::{self, Driver, Questions, Replay, StateBinding};
+use crate::era::{ClassifiedRequest, MessageEra, ServerChange, ServerProfile, is_extension_note};
 use crate::link::BoxFuture;
 use crate::request::{AskError, Caller, Reply, ReplyChannel};
 
-/// The era of a request, with what it brings.
+/// The era of an admitted request, with its data.
 #[derive(Debug, Clone)]
 pub(crate) enum RequestEra {
-    /// In the session of its pipe.
+    /// Part of the session of its pipe.
     Legacy(Arc<Session>),
-    /// Alone.
-    Modern(Alone),
+    /// Self-contained.
+    Modern(ModernRequest),
 }
 
-/// A request that stands alone.
+/// A self-contained request of the modern era.
 #[derive(Debug, Clone)]
-pub(crate) struct Alone {
+pub(crate) struct ModernRequest {
     revision: Revision,
-    stated: Arc<Stated>,
+    client_meta: Arc<ClientMeta>,
 }
 
-/// What admitting a request gives.
+/// The outcome of admitting a request.
 pub(crate) enum Admission {
-    /// Go on.
+    /// Admitted, with its progress token.
     Admitted(RequestEra, Option<RequestId>),
-    /// The answer is here already.
+    /// Answered by the protocol layer.
     Answered(Result<ServerResult, RpcError>, RequestEra),
 }
 
-pub use crate::era::TaskWays;
-/// What a session of the legacy era remembers. Opaque outside the seam.
+pub use crate::era::TaskProtocol;
+/// The state of a session of the legacy era. Opaque outside this module.
 pub use crate::era::legacy::Session as ServerSession;
 
-/// Admits a request: by its session, or by what it says of itself.
+/// Admits a request: by its session, or by its `_meta`.
 pub(crate) fn admit(
     server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
     params: Option<&Raw>,
-    look: Look,
+    request: ClassifiedRequest,
 ) -> Result<Admission, RpcError> {
-    match look.era {
-        Classified::Legacy => admit_legacy(server, session, method, params, look.progress),
-        Classified::Modern(stated) => {
-            let stated = stated?;
-            let revision = modern::admit(server, &stated)?;
-            Ok(Admission::Admitted(RequestEra::Modern(Alone { revision, stated }), look.progress))
+    match request.era {
+        MessageEra::Legacy => admit_legacy(server, session, method, params, request.progress),
+        MessageEra::Modern(client_meta) => {
+            let client_meta = client_meta?;
+            let revision = modern::admit(server, &client_meta)?;
+            Ok(Admission::Admitted(
+                RequestEra::Modern(ModernRequest { revision, client_meta }),
+                request.progress,
+            ))
         }
     }
 }
@@ -76,16 +79,16 @@ fn admit_legacy(
             let result = legacy::initialize(server, session, params)?;
             Ok(Admission::Answered(Ok(result.into()), era))
         }
-        "ping" if !server.offer.legacy().is_empty() => {
+        "ping" if !server.revisions.legacy().is_empty() => {
             Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), era))
         }
-        _ if session.agreed().is_some() => Ok(Admission::Admitted(era, progress)),
-        // A server of the modern era alone misses what every request must say of itself.
-        _ if server.offer.legacy().is_empty() => {
+        _ if session.handshake().is_some() => Ok(Admission::Admitted(era, progress)),
+        // A modern-only server requires the version in every request.
+        _ if server.revisions.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
         }
         "server/discover" => Err(unsupported_version(server, "")),
-        _ => Err(server.opening.early()),
+        _ => Err(server.opening.not_initialized_error()),
     }
 }
 
@@ -93,101 +96,103 @@ impl RequestEra {
     pub(crate) fn revision(&self) -> Revision {
         match self {
             Self::Legacy(session) => {
-                session.agreed().map_or(Revision::LATEST_LEGACY, |agreed| agreed.revision)
+                session.handshake().map_or(Revision::LATEST_LEGACY, |handshake| handshake.revision)
             }
-            Self::Modern(alone) => alone.revision,
+            Self::Modern(request) => request.revision,
         }
     }
 
-    /// Whether structured content may be any JSON; before, it is an object.
+    /// Returns whether structured content may be any JSON value; in older revisions it is an object.
     pub(crate) fn any_structured(&self) -> bool {
         self.revision() >= Revision::V2026_07_28
     }
 
-    /// Whether tools declare the schema of their output, and results hold structured content.
+    /// Returns whether tools have output schemas and results structured content.
     pub(crate) fn has_output_schemas(&self) -> bool {
         self.revision() >= Revision::V2025_06_18
     }
 
     pub(crate) fn client(&self) -> Option<Implementation> {
         match self {
-            Self::Legacy(session) => session.agreed().map(|agreed| agreed.client.clone()),
-            Self::Modern(alone) => alone.stated.client(),
+            Self::Legacy(session) => session.handshake().map(|handshake| handshake.client.clone()),
+            Self::Modern(request) => request.client_meta.client(),
         }
     }
 
-    /// What the client declared; nothing before the handshake.
+    /// Returns the client's capabilities; none before the handshake.
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
         static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::new);
         match self {
-            Self::Legacy(session) => session.agreed().map_or(&NONE, |agreed| &agreed.capabilities),
-            Self::Modern(alone) => alone.stated.capabilities(),
+            Self::Legacy(session) => session.handshake().map_or(&NONE, |handshake| &handshake.capabilities),
+            Self::Modern(request) => request.client_meta.capabilities(),
         }
     }
 
-    /// Whether the client wants log messages of this level.
+    /// Returns whether the client wants log messages of this level.
     pub(crate) fn wants_log(&self, level: Level) -> bool {
         match self {
-            // Until the client says, it is told what most would want.
+            // The default until the client sets a level.
             Self::Legacy(session) => level >= session.log_level().unwrap_or(Level::Info),
             // Without a level in the request, nothing may be sent.
-            Self::Modern(alone) => alone.stated.log_level.is_some_and(|least| level >= least),
+            Self::Modern(request) => request.client_meta.log_level.is_some_and(|least| level >= least),
         }
     }
 
-    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads (SEP-1303).
+    /// Returns whether invalid tool arguments are reported in a failed result, which the model reads (SEP-1303).
     pub(crate) fn tells_misfits_in_results(&self) -> bool {
         self.revision() >= Revision::V2025_11_25
     }
 
-    /// Asks the client, and gives its answer as text.
+    /// Sends an input request to the client, and returns its answer as text.
     pub(crate) async fn ask(
         &self,
-        back: &dyn ReplyChannel,
+        channel: &dyn ReplyChannel,
         questions: &Questions,
         key: &str,
         mut request: InputRequest,
     ) -> Result<Raw, AskError> {
-        let missing = undeclared(self.capabilities(), &request);
+        let missing = undeclared_capability(self.capabilities(), &request);
         request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
         match self {
             Self::Legacy(_) => match missing {
                 Some((what, _)) => Err(AskError::Undeclared(what)),
-                None => ask_now(back, &request).await,
+                None => send_question(channel, &request).await,
             },
             Self::Modern(_) => match missing {
-                Some((_, required)) => questions.get().refuse(modern::missing_capability(&required)).await,
+                Some((_, required)) => questions.get().reject(modern::missing_capability(&required)).await,
                 None => questions.get().ask(key, request).await,
             },
         }
     }
 
-    /// A question as this client can be asked it, whenever it is.
-    pub(crate) fn askable(&self, mut request: InputRequest) -> Result<InputRequest, AskError> {
-        if let Some((what, _)) = undeclared(self.capabilities(), &request) {
+    /// Checks that this client can be asked a question, and lowers it to the revision.
+    pub(crate) fn check_question(&self, mut request: InputRequest) -> Result<InputRequest, AskError> {
+        if let Some((what, _)) = undeclared_capability(self.capabilities(), &request) {
             return Err(AskError::Undeclared(what));
         }
         request.lower(self.revision()).map_err(|_| AskError::Unavailable)?;
         Ok(request)
     }
 
-    /// Whether work that outlives its request may still speak of it.
-    pub(crate) fn tells_after_the_answer(&self) -> bool {
+    /// Returns whether detached work may send notifications after the response.
+    pub(crate) fn allows_notes_after_answer(&self) -> bool {
         match self {
             Self::Legacy(_) => true,
             Self::Modern(_) => false,
         }
     }
 
-    /// The session of the request, as a text that no other has.
+    /// Returns a unique key of the request's session.
     pub(crate) fn session_key(&self) -> Option<String> {
         match self {
-            Self::Legacy(session) => session.agreed().map(|agreed| format!("session {}", agreed.key)),
+            Self::Legacy(session) => {
+                session.handshake().map(|handshake| format!("session {}", handshake.key))
+            }
             Self::Modern(_) => None,
         }
     }
 
-    /// Waits until the session of the request is over.
+    /// Waits until the session of the request has ended.
     pub(crate) async fn session_ended(&self) {
         match self {
             Self::Legacy(session) => session.ended().await,
@@ -195,18 +200,18 @@ impl RequestEra {
         }
     }
 
-    /// How work that outlives its request is followed.
-    pub(crate) fn task_ways(&self) -> Option<TaskWays> {
+    /// Returns the protocol of tasks, where the revision has tasks.
+    pub(crate) fn task_protocol(&self) -> Option<TaskProtocol> {
         match self {
-            Self::Legacy(_) => (self.revision() >= Revision::V2025_11_25).then_some(TaskWays::Core),
-            Self::Modern(_) => Some(TaskWays::Extension),
+            Self::Legacy(_) => (self.revision() >= Revision::V2025_11_25).then_some(TaskProtocol::Core),
+            Self::Modern(_) => Some(TaskProtocol::Extension),
         }
     }
 
-    /// Makes a request of the client by its name.
+    /// Sends a request with any method to the client.
     pub(crate) async fn request(
         &self,
-        back: &dyn ReplyChannel,
+        channel: &dyn ReplyChannel,
         method: &str,
         params: &Raw,
     ) -> Result<Raw, AskError> {
@@ -220,28 +225,28 @@ impl RequestEra {
                 return Err(AskError::Undeclared(path));
             }
         }
-        if !self.may_tell(method) {
+        if !self.allows_message(method) {
             return Err(AskError::Unavailable);
         }
-        let mut exchange = back.ask(method, params).ok_or(AskError::Gone)?;
+        let mut exchange = channel.ask(method, params).ok_or(AskError::Gone)?;
         exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
     }
 
-    /// Whether the revision has a message of this name from server to client. What no revision knows is an
-    /// extension's, and that is between the two sides; where its name says which extensions it is of, as in
-    /// `notifications/com.example/event`, the client must have declared one of them.
-    pub(crate) fn may_tell(&self, method: &str) -> bool {
+    /// Returns whether a message with this method may be sent to the client. A method that no revision defines belongs to
+    /// an extension and is allowed; if its name has the prefix of an extension, as in `notifications/com.example/event`,
+    /// the client must have declared an extension with that prefix.
+    pub(crate) fn allows_message(&self, method: &str) -> bool {
         if !is_extension_note(method) {
             return surface::exists(method, self.revision(), Direction::ServerToClient);
         }
-        let of = method.strip_prefix("notifications/").and_then(|name| name.split_once('/'));
-        // Prefixes of extensions are names of domains.
-        let Some((prefix, _)) = of.filter(|(prefix, _)| prefix.contains('.')) else { return true };
-        let is_of = |id: &str| id.split_once('/').is_some_and(|(own, _)| own == prefix);
-        self.capabilities().extensions.as_ref().is_some_and(|declared| declared.keys().any(is_of))
+        let extension = method.strip_prefix("notifications/").and_then(|name| name.split_once('/'));
+        // Prefixes of extensions are domain names.
+        let Some((prefix, _)) = extension.filter(|(prefix, _)| prefix.contains('.')) else { return true };
+        let has_prefix = |id: &str| id.split_once('/').is_some_and(|(own, _)| own == prefix);
+        self.capabilities().extensions.as_ref().is_some_and(|declared| declared.keys().any(has_prefix))
     }
 
-    /// Whether the request may use an extension: in the modern era it must have declared it itself.
+    /// Checks that the client declared an extension; in the modern era in the request itself.
     pub(crate) fn requires_extension(&self, id: &str) -> Result<(), RpcError> {
         if self.capabilities().has_extension(id) {
             return Ok(());
@@ -260,33 +265,37 @@ impl RequestEra {
 
     pub(crate) fn remember(&self, questions: &Questions, key: &str, result: Raw) {
         match self {
-            // The handler runs once: there is nothing to remember for.
+            // The handler runs only once.
             Self::Legacy(_) => {}
             Self::Modern(_) => questions.get().remember(key, result),
         }
     }
 
-    /// The questions of a request, with the answers a retry brings.
+    /// Creates the questions of a request, with the answers of a retry.
     ///
     /// # Errors
-    /// When the state it hands back was changed, is for something else, is too old, or was used before.
-    pub(crate) fn resumed(&self, server: &ServerProfile, round: Resume<'_>) -> Result<Questions, RpcError> {
-        let Resume { method, params, responses, state, caller } = round;
+    /// When the state was changed, is bound to something else, has expired, or was used before.
+    pub(crate) fn resume_questions(
+        &self,
+        server: &ServerProfile,
+        round: RetryParams<'_>,
+    ) -> Result<Questions, RpcError> {
+        let RetryParams { method, params, responses, state, caller } = round;
         if matches!(self, Self::Legacy(_)) || responses.is_none() && state.is_none() {
             return Ok(Questions::default());
         }
         let carried = match state {
             Some(state) => {
                 let principal = caller.map(Caller::principal);
-                let bound = Bound::new(&server.info.name, principal, method, params)?;
-                Some(modern::open(&server.state_keys, &server.used_states, &bound, state)?)
+                let binding = StateBinding::new(&server.info.name, principal, method, params)?;
+                Some(modern::open(&server.state_keys, &server.used_states, &binding, state)?)
             }
             None => None,
         };
-        Ok(Questions::resumed(Asked::new(carried, responses.cloned().unwrap_or_default())))
+        Ok(Questions::with_answers(Replay::new(carried, responses.cloned().unwrap_or_default())))
     }
 
-    /// Runs a handler that may ask. In the modern era a question ends the run and becomes the reply.
+    /// Runs a handler that may ask for input. In the modern era a question ends the run and becomes the reply.
     pub(crate) fn run(
         &self,
         server: &Arc<ServerProfile>,
@@ -300,16 +309,16 @@ impl RequestEra {
                 let driver = Driver::new(handler, owner);
                 let (server, method) = (Arc::clone(server), method.to_owned());
                 Box::pin(async move {
-                    let run = driver.await;
-                    let bound = || Bound::new(&server.info.name, principal, &method, &params);
-                    modern::finish(&server, bound, run)
+                    let outcome = driver.await;
+                    let binding = || StateBinding::new(&server.info.name, principal, &method, &params);
+                    modern::reply_of_run(&server, binding, outcome)
                 })
             }
         }
     }
 
-    /// Completes a reply for the wire: lowered for old revisions, decorated for new ones.
-    pub(crate) fn seal(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
+    /// Encodes a reply: lowered to the revision, with the additional members of the modern era.
+    pub(crate) fn encode_reply(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
         let revision = self.revision();
         let mut result = reply.map_err(|mut error| {
             lower_error(&mut error, revision);
@@ -322,16 +331,16 @@ impl RequestEra {
                     .map_err(|error| RpcError::internal(error.to_string()))
             }
             Self::Modern(_) => {
-                hint(&mut result, server.hints);
+                apply_cache_hints(&mut result, server.hints);
                 result.lower(revision);
-                modern::decorate(server, result)
+                modern::encode_result(server, result)
             }
         }
     }
 }
 
-/// What a retry brings.
-pub(crate) struct Resume<'a> {
+/// The answers and the state of a retry.
+pub(crate) struct RetryParams<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Raw,
     pub(crate) responses: Option<&'a switchboard_protocol::InputResponses>,
@@ -339,8 +348,8 @@ pub(crate) struct Resume<'a> {
     pub(crate) caller: Option<&'a Caller>,
 }
 
-/// Lists and resources say how long they may be kept.
-fn hint(result: &mut ServerResult, hints: CacheHints) {
+/// Adds the default cache hints to lists and resources.
+fn apply_cache_hints(result: &mut ServerResult, hints: CacheHints) {
     let (ttl, scope) = match result {
         ServerResult::Discover(result) => (&mut result.ttl_ms, &mut result.cache_scope),
         ServerResult::ListTools(result) => (&mut result.ttl_ms, &mut result.cache_scope),
@@ -354,8 +363,8 @@ fn hint(result: &mut ServerResult, hints: CacheHints) {
     *scope = scope.or(hints.cache_scope);
 }
 
-/// What the client would have to declare to be asked this, where it did not.
-fn undeclared(
+/// Returns the capability that the client has not declared and would need for this question.
+fn undeclared_capability(
     has: &ClientCapabilities,
     request: &InputRequest,
 ) -> Option<(&'static str, ClientCapabilities)> {
@@ -392,39 +401,42 @@ fn undeclared(
     }
 }
 
-/// Asks the client with a request of our own.
-async fn ask_now(back: &dyn ReplyChannel, request: &InputRequest) -> Result<Raw, AskError> {
+/// Sends a question to the client as a request.
+async fn send_question(channel: &dyn ReplyChannel, request: &InputRequest) -> Result<Raw, AskError> {
     #[derive(serde::Deserialize)]
-    struct Outer {
+    struct EncodedQuestion {
         params: Option<Raw>,
     }
-    let outer = Raw::encode(request).map_err(|error| AskError::Invalid(error.to_string()))?;
-    let Outer { params } = outer.decode().map_err(|error| AskError::Invalid(error.to_string()))?;
+    let encoded = Raw::encode(request).map_err(|error| AskError::Invalid(error.to_string()))?;
+    let EncodedQuestion { params } =
+        encoded.decode().map_err(|error| AskError::Invalid(error.to_string()))?;
     let params = params.unwrap_or_else(Raw::empty_object);
-    let mut exchange = back.ask(request.method(), &params).ok_or(AskError::Gone)?;
+    let mut exchange = channel.ask(request.method(), &params).ok_or(AskError::Gone)?;
     exchange.done().await.map_err(|_| AskError::Gone)?.map_err(AskError::Refused)
 }
 
-/// The notification that tells of news, and whether this session wants it.
-pub(crate) fn tells(session: &Session, server: &ServerProfile, news: &News) -> bool {
+/// Returns whether a change is announced to this session.
+pub(crate) fn wants_change(session: &Session, server: &ServerProfile, change: &ServerChange) -> bool {
     let offered = &server.capabilities;
     let changes = |list: Option<bool>| list == Some(true);
-    session.agreed().is_some()
-        && match news {
-            News::Tools => changes(offered.tools.as_ref().and_then(|tools| tools.list_changed)),
-            News::Prompts => changes(offered.prompts.as_ref().and_then(|prompts| prompts.list_changed)),
-            News::Resources => {
+    session.handshake().is_some()
+        && match change {
+            ServerChange::Tools => changes(offered.tools.as_ref().and_then(|tools| tools.list_changed)),
+            ServerChange::Prompts => {
+                changes(offered.prompts.as_ref().and_then(|prompts| prompts.list_changed))
+            }
+            ServerChange::Resources => {
                 changes(offered.resources.as_ref().and_then(|resources| resources.list_changed))
             }
-            News::Resource(uri) => session.is_subscribed(uri),
-            // Legacy tasks belong to the connection that made them: their handler tells it.
-            News::Task(_) => false,
+            ServerChange::Resource(uri) => session.is_subscribed(uri),
+            // Legacy tasks belong to their connection: their handler sends the notification.
+            ServerChange::Task(_) => false,
         }
 }
 
-/// What a server that speaks modern revisions says of itself.
+/// Creates the result of `server/discover`.
 pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::DiscoverResult {
-    let versions: Vec<String> = server.offer.all().iter().map(|revision| revision.to_string()).collect();
+    let versions: Vec<String> = server.revisions.all().iter().map(|revision| revision.to_string()).collect();
     let mut result = switchboard_protocol::DiscoverResult::new(versions, server.capabilities.clone());
     result.instructions = server.instructions.as_deref().map(str::to_owned);
     let hints = server.hints;
@@ -432,9 +444,9 @@ pub(crate) fn discover(server: &ServerProfile) -> switchboard_protocol::Discover
     result
 }
 
-/// The error for a version that is not served: it names those that are, and the one that was asked for.
+/// Creates the error for an unsupported version, with the supported ones and the requested one.
 pub(crate) fn unsupported_version(server: &ServerProfile, requested: &str) -> RpcError {
-    let supported: Vec<_> = server.offer.all().iter().map(|revision| revision.as_str()).collect();
+    let supported: Vec<_> = server.revisions.all().iter().map(|revision| revision.as_str()).collect();
     let data = serde_json::json!({ "supported": supported, "requested": requested });
     let message =
         format!("Unsupported protocol version {requested:?}; this server speaks {}", supported.join(", "));

@@ -1,30 +1,30 @@
-//! What both sides agreed on when a session opened, and the policy and the hint that opening it starts from.
+//! The negotiated info of a session, and the revision policy and era hint that opening starts from.
 
 use switchboard_protocol::{CacheHints, Implementation, Revision, ServerCapabilities};
 
-/// What both sides agreed on.
+/// The negotiated info of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionInfo {
-    /// The revision that is spoken.
+    /// The negotiated revision.
     pub revision: Revision,
-    /// Who the server says it is. For display only: nothing may depend on it.
+    /// The server's own name and version. For display only: an unverified claim.
     pub server: Option<Implementation>,
-    /// What the server offers.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
-    /// What the server tells the model about itself.
+    /// The server's instructions for the model.
     pub instructions: Option<String>,
-    /// How long the server says this may be kept.
+    /// The cache hints of this info.
     pub hints: CacheHints,
 }
 
-/// Which revisions a side is ready to speak.
+/// The revisions that a client or server accepts.
 ///
 /// The default is all of them: modern first, the newest legacy revision when the server is older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum RevisionPolicy {
-    /// All revisions; find out what the server speaks.
+    /// All revisions; the era is detected.
     #[default]
     Any,
     /// Only revisions that need no handshake.
@@ -34,16 +34,16 @@ pub enum RevisionPolicy {
     /// This revision and no other.
     Only(Revision),
     /// These revisions, the preferred ones first.
-    Listed(Listed),
+    Listed(RevisionList),
 }
 
-/// Some revisions, in order of preference.
+/// A list of revisions, in order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listed([Option<Revision>; Revision::ALL.len()]);
+pub struct RevisionList([Option<Revision>; Revision::ALL.len()]);
 
 impl RevisionPolicy {
-    /// The revisions of these names, the preferred ones first: a client that names one that is not among them is offered
-    /// the first that opens as it does. A name that comes twice counts once; no name at all is every revision.
+    /// Creates a policy from version names, the preferred ones first: a client that names another version is offered the first
+    /// one of the same era. Duplicates are ignored; an empty list means every revision.
     ///
     /// # Errors
     /// When there is no revision of a name.
@@ -59,32 +59,32 @@ impl RevisionPolicy {
                 *free = Some(revision);
             }
         }
-        Ok(if listed[0].is_none() { Self::Any } else { Self::Listed(Listed(listed)) })
+        Ok(if listed[0].is_none() { Self::Any } else { Self::Listed(RevisionList(listed)) })
     }
 
-    /// The revisions of the modern era in this offer, the preferred ones first: the newest unless listed.
+    /// Returns the revisions of the modern era, the preferred ones first: the newest unless listed.
     pub(crate) fn modern(self) -> Vec<Revision> {
         self.of_era(switchboard_protocol::Era::Modern)
     }
 
-    /// The revisions of the legacy era in this offer, the preferred ones first: the newest unless listed.
+    /// Returns the revisions of the legacy era, the preferred ones first: the newest unless listed.
     pub(crate) fn legacy(self) -> Vec<Revision> {
         self.of_era(switchboard_protocol::Era::Legacy)
     }
 
-    /// The revisions in this offer that open with a handshake, the preferred ones first.
+    /// Returns the revisions that open with a handshake, the preferred ones first.
     pub fn with_handshake(self) -> Vec<Revision> {
         self.legacy()
     }
 
-    /// All revisions in this offer, those that need no handshake first.
+    /// Returns all revisions, those that need no handshake first.
     pub fn all(self) -> Vec<Revision> {
         let mut all = self.modern();
         all.extend(self.legacy());
         all
     }
 
-    /// Whether a revision is in this offer.
+    /// Returns whether a revision is accepted.
     pub(crate) fn has(self, revision: Revision) -> bool {
         use switchboard_protocol::Era::{Legacy, Modern};
         match self {
@@ -92,19 +92,21 @@ impl RevisionPolicy {
             Self::ModernOnly => revision.era() == Modern,
             Self::LegacyOnly => revision.era() == Legacy,
             Self::Only(only) => revision == only,
-            Self::Listed(Listed(listed)) => listed.contains(&Some(revision)),
+            Self::Listed(RevisionList(listed)) => listed.contains(&Some(revision)),
         }
     }
 
     fn of_era(self, era: switchboard_protocol::Era) -> Vec<Revision> {
         match self {
-            Self::Listed(Listed(listed)) => listed.into_iter().flatten().filter(|r| r.era() == era).collect(),
+            Self::Listed(RevisionList(listed)) => {
+                listed.into_iter().flatten().filter(|r| r.era() == era).collect()
+            }
             _ => Revision::ALL.into_iter().rev().filter(|r| r.era() == era && self.has(*r)).collect(),
         }
     }
 }
 
-/// What is known of a server from an earlier connection, so that the next one opens faster.
+/// The era of a server as found by an earlier session, so that the next one opens without a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EraHint {
     /// It speaks a modern revision: a failing probe is an outage, never a reason to fall back.

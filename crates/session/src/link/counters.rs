@@ -28,24 +28,24 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Answers to nothing we asked, or that came too late, or twice.
+    /// Responses to no request of ours, or that came too late, or twice.
     late_or_unknown,
-    /// Answers that spelt our number id as a string.
+    /// Responses that carried our number id as a string.
     id_coerced,
-    /// Lines that are no message and belong to nobody.
+    /// Lines that are not messages.
     junk,
-    /// Damaged messages whose caller could be told.
+    /// Damaged responses whose caller got the error.
     malformed,
     /// Messages beyond the size limit.
     too_large,
-    /// Notifications that gave way because nobody took them.
+    /// Notifications that were dropped because a queue was full.
     dropped_notes,
-    /// Batches on a connection that has none.
+    /// Batches on a connection whose revision has none.
     batches,
     /// Messages that did not say `"jsonrpc":"2.0"`.
     unversioned,
     /// Requests of the peer that its revision forbids.
     forbidden_upcalls,
-    /// Cancellations and progress for nothing under way.
+    /// Cancellations and progress for no request in flight.
     stray_notes,
 }

@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use crate::link::{BoxFuture, Link, LinkError};
 
-/// What kind of conversation the link is for.
+/// The step of the era ladder that a link is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rung {
-    /// Requests that stand alone.
+    /// The modern era: self-contained requests.
     Modern,
     /// A session opened by a handshake.
     Legacy,
@@ -22,8 +22,8 @@ pub enum Rung {
 
 /// Opens links to one server.
 pub trait Dial: Send + Sync + 'static {
-    /// Whether a server may die of a message it does not know, so that a lost link says something about its era. Where
-    /// many clients share a server, a lost link is an outage and says nothing.
+    /// Whether an unknown message may crash the server, so that a lost link is a sign of its era. Where many clients share a
+    /// server, a lost link is an outage and no such sign.
     fn probe_may_kill_server(&self) -> bool {
         true
     }
@@ -33,8 +33,8 @@ pub trait Dial: Send + Sync + 'static {
         false
     }
 
-    /// A link for this rung. `previous` is the link of the rung before, where one was tried: it may be handed back
-    /// while it lives, and else a fresh one is made.
+    /// Returns a link for this rung. `previous` is the link of the rung before, where one was tried: it may be returned
+    /// again while it lives; otherwise a new one is made.
     fn dial(
         &self,
         rung: Rung,
@@ -60,7 +60,7 @@ impl<D: Dial + ?Sized> Dial for Arc<D> {
     }
 }
 
-/// Hands out one link that exists already; there is no second.
+/// A [`Dial`] that hands out one existing link, once.
 pub struct Once(Mutex<Option<Arc<dyn Link>>>);
 
 impl Once {

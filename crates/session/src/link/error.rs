@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::Malformed;
 
-/// A link did not carry what it was given. Variants say what the caller can do.
+/// A link could not carry a message. The variants differ in what the caller can do.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The server never came to life: mend the command, the path or the address.
+    /// The server could not be started: fix the command, the path or the address.
     NotStarted(Arc<NotStarted>),
     /// The server process has ended.
     Exited(Arc<Exit>),
@@ -20,7 +20,7 @@ pub enum LinkError {
     Lost {
         /// What broke it.
         reason: String,
-        /// Whether any byte of the request may have left.
+        /// Whether any byte of the request may have been sent.
         sent: bool,
     },
     /// A message was larger than the limit. Only this call fails.
@@ -28,11 +28,11 @@ pub enum LinkError {
         /// The limit in force, in bytes.
         limit: usize,
     },
-    /// The answer was damaged. Only this call fails.
+    /// The response was damaged. Only this call fails.
     Malformed(Malformed),
     /// The server could not be reached: no such host, connection refused, a certificate that is not trusted.
     Unreachable {
-        /// What stood in the way.
+        /// Why not.
         reason: String,
         /// The step that failed.
         kind: UnreachableKind,
@@ -42,25 +42,25 @@ pub enum LinkError {
         /// What is not valid.
         reason: String,
     },
-    /// The server wants a login, or another one.
+    /// The server requires a login, or another one.
     Challenged(Arc<Challenge>),
-    /// The server refused the message itself, without an answer in the protocol's own words.
+    /// The server rejected the message on the transport level, without a JSON-RPC response.
     Refused {
         /// The status code.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of the response body.
         text: String,
     },
-    /// The server takes no message this large; nothing was carried out.
+    /// The message is larger than the server accepts; nothing was carried out.
     TooLargeForServer,
-    /// The server is asked too often; nothing was carried out.
+    /// The server limits the request rate; nothing was carried out.
     RateLimited {
-        /// How long it says to wait.
+        /// How long the server asks to wait.
         retry_after: Option<Duration>,
     },
-    /// The server no longer knows the session. Open another one; what was under way is lost.
+    /// The server no longer knows the session. Open another one; requests in flight are lost.
     SessionExpired,
-    /// Too much is waiting already; nothing was sent. Try again when calls have come back.
+    /// A queue is full; nothing was sent. Try again when calls have completed.
     Overloaded {
         /// Which limit was reached.
         what: &'static str,
@@ -135,12 +135,12 @@ pub enum UnreachableKind {
 }
 
 impl LinkError {
-    /// The connection broke, for this reason.
+    /// Creates an error for a connection that broke for this reason.
     pub fn lost(reason: impl Into<String>) -> Self {
         Self::Lost { reason: reason.into(), sent: true }
     }
 
-    /// The same error for a request of which no byte ever left.
+    /// Returns the same error for a request of which no byte was sent.
     #[must_use]
     pub fn unsent(self) -> Self {
         match self {
@@ -157,7 +157,7 @@ impl LinkError {
         )
     }
 
-    /// The login that the server asks for.
+    /// Returns the login that the server requires.
     pub fn challenge(&self) -> Option<&Challenge> {
         match self {
             Self::Challenged(challenge) => Some(challenge),
@@ -165,12 +165,12 @@ impl LinkError {
         }
     }
 
-    /// Whether the server does not understand this way of asking, so that an older one may be tried.
+    /// Returns whether the server rejected the form of the request, so that an older form may be tried.
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::Refused { status: 400..500, .. })
     }
 
-    /// How the server process ended, where one did.
+    /// Returns how the server process ended, where one did.
     pub fn exit(&self) -> Option<&Exit> {
         match self {
             Self::Exited(exit) => Some(exit),
@@ -179,7 +179,7 @@ impl LinkError {
     }
 }
 
-/// A login that the server asks for.
+/// A login that the server requires.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Challenge {
@@ -187,7 +187,7 @@ pub struct Challenge {
     pub status: u16,
     /// Where the server describes how to log in.
     pub resource_metadata: Option<String>,
-    /// What the login must cover.
+    /// The scopes that the login must cover.
     pub scope: Option<String>,
     /// The error code of a login that was refused.
     pub error: Option<String>,
@@ -214,34 +214,34 @@ impl fmt::Display for Challenge {
 
 impl Error for Challenge {}
 
-/// A server that never came to life.
+/// A server program that could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct NotStarted {
-    /// The program, as it was asked for.
+    /// The program, as configured.
     pub program: String,
-    /// What kept it.
+    /// Why it did not start.
     pub fault: StartFault,
-    /// Where it was looked for. `Display` says how many these are; in its alternate form (`{:#}`) it names them.
+    /// The directories that were searched. `Display` says how many; its alternate form (`{:#}`) names them.
     pub searched: Vec<String>,
-    /// What the system said.
+    /// The error of the operating system.
     pub source: Option<io::Error>,
 }
 
 impl NotStarted {
-    /// A program that could not be started.
+    /// Creates the error of a program that could not be started.
     pub fn new(program: impl Into<String>, fault: StartFault) -> Self {
         Self { program: program.into(), fault, searched: Vec::new(), source: None }
     }
 
-    /// Where it was looked for.
+    /// Sets the directories that were searched.
     #[must_use]
     pub fn with_searched(mut self, searched: Vec<String>) -> Self {
         self.searched = searched;
         self
     }
 
-    /// What the system said.
+    /// Sets the error of the operating system.
     #[must_use]
     pub fn with_source(mut self, source: io::Error) -> Self {
         self.source = Some(source);
@@ -278,15 +278,15 @@ impl Error for NotStarted {
     }
 }
 
-/// What kept a program from starting.
+/// Why a program did not start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartFault {
     /// No such program.
     NotFound,
-    /// There, but not executable, or not a program.
+    /// The file exists, but is not executable.
     NotExecutable,
-    /// There, but a directory.
+    /// The path is a directory.
     Directory,
     /// The working directory does not exist or cannot be entered.
     BadDirectory,
@@ -304,12 +304,12 @@ pub struct Exit {
     pub code: Option<i32>,
     /// The signal that ended it, where one did.
     pub signal: Option<i32>,
-    /// The last it wrote to stderr.
+    /// The end of its stderr output.
     pub stderr_tail: String,
 }
 
 impl Exit {
-    /// An end with this code or signal.
+    /// Creates an exit with this code or signal.
     pub fn new(code: Option<i32>, signal: Option<i32>, stderr_tail: impl Into<String>) -> Self {
         Self { code, signal, stderr_tail: stderr_tail.into() }
     }

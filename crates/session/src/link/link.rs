@@ -1,6 +1,6 @@
-//! The link, and the exchange that is its unit: one question, what is said meanwhile, one answer.
+//! The link, and the exchange that is its unit: one request, its notifications, one response.
 //!
-//! Nothing here waits but the exchange itself. Dropping an exchange cancels it.
+//! Only an exchange waits; every method of a link returns at once. Dropping an exchange cancels it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,36 +19,37 @@ use crate::link::{LinkError, Pending};
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What any binding offers a session.
+/// A connection to a peer, as a session sees it: it opens exchanges and sends messages that expect no response.
 pub trait Link: Send + Sync + 'static {
-    /// Starts one exchange. A full pipe, a dead server, a refused login is the first thing the exchange says,
-    /// never an error here.
+    /// Starts one exchange. A full pipe, a dead server or a refused login is the first event of the exchange, never an
+    /// error here.
     fn open(&self, ask: Ask<'_>) -> Exchange;
 
-    /// Sends what nobody answers: a notification, or our answer to an upcall. May be called from `Drop`.
+    /// Sends a message that expects no response: a notification, or our response to an upcall. May be called from `Drop`.
     ///
     /// # Errors
     /// When the link is gone or full.
     fn post(&self, post: Post<'_>) -> Result<(), LinkError>;
 
-    /// What the peer starts by itself. Taken once; `None` where there is no such direction, or it was taken.
+    /// Takes the stream of messages that the peer sends on its own initiative. `None` where the binding has none, or it
+    /// was taken before.
     fn inbound(&self) -> Option<Inbound>;
 
-    /// Leaves in the binding's way and says how it ended.
+    /// Closes the connection and returns how it ended.
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
 
-    /// As [`Self::close`], for a program that is about to end: where a supervisor guards the server process, that stops it
-    /// in order and is not waited for.
+    /// As [`Self::close`], for a program that is about to exit: where a supervisor guards the server process, the supervisor
+    /// stops it gracefully and this does not wait for that.
     fn close_detached(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.close(within)
     }
 
-    /// Is told once what was agreed on, as far as it concerns how messages travel.
+    /// Called once with the negotiated settings that concern the transport of messages.
     fn agreed(&self, agreement: Agreement) {
         let _ = agreement;
     }
 
-    /// What may be wrong with the peer when it does not answer, for the error a caller gets.
+    /// Returns what may be wrong with a peer that does not respond, for the error of the caller.
     fn hint(&self) -> Option<Hint> {
         None
     }
@@ -62,18 +63,18 @@ pub trait Link: Send + Sync + 'static {
         Ok(())
     }
 
-    /// How the connection ended, once it has.
+    /// Returns why the connection ended, once it has.
     fn ended(&self) -> Option<LinkError> {
         None
     }
 
-    /// What went by that nobody asked for.
+    /// Returns the counters of unexpected, damaged and dropped messages.
     fn counters(&self) -> Option<Arc<crate::link::Counters>> {
         None
     }
 }
 
-/// One question for a link.
+/// A request for a link to send.
 #[derive(Debug)]
 pub struct Ask<'a> {
     /// The id of the request, unique on this link for its life.
@@ -82,18 +83,19 @@ pub struct Ask<'a> {
     pub method: &'a str,
     /// The parameters, as the text of a JSON object.
     pub params: &'a str,
-    /// What a binding may have to say outside the message as well.
+    /// Values that a binding may have to repeat outside the message.
     pub mirror: Mirror<'a>,
     /// How long this exchange lives, and what ends it.
     pub life: Life,
 }
 
-/// What a binding may have to say outside the message as well. A pipe ignores it; HTTP spells it as headers.
+/// Values of a request that a binding may have to repeat outside the message. A pipe ignores them; HTTP sends them as
+/// headers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mirror<'a> {
-    /// The revision of this request, where it says it for itself.
+    /// The revision of this request, where each request names its own.
     pub revision: Option<&'static str>,
-    /// What the request is about, where it names one thing.
+    /// The name or URI of the tool, prompt, resource or task that the request is about.
     pub name: Option<&'a str>,
     /// The JSON Schema of the arguments, where it is known, and the arguments themselves.
     pub marked: Option<(&'a Raw, &'a Raw)>,
@@ -102,31 +104,31 @@ pub struct Mirror<'a> {
 /// How long an exchange lives, and what dropping it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
-    /// Until its answer; dropping it cancels the request.
+    /// Until its response; dropping it cancels the request.
     Call,
-    /// Until its answer; dropping it says nothing, because this request may not be cancelled.
+    /// Until its response; dropping it sends nothing, because this request may not be cancelled.
     Handshake,
-    /// Nobody waits for the answer; dropping it says nothing.
+    /// Nobody waits for the response; dropping it sends nothing.
     Detached,
-    /// Open-ended: what is said meanwhile is the point. Dropping it ends it.
+    /// Open-ended: a stream of notifications. Dropping it ends the stream.
     Listen,
 }
 
-/// What nobody answers.
+/// A message that expects no response.
 #[derive(Debug)]
 pub enum Post<'a> {
     /// A notification; the parameters are the text of a JSON object.
     Note {
-        /// What happened.
+        /// The method.
         method: &'a str,
-        /// The details.
+        /// The parameters.
         params: Option<&'a str>,
     },
-    /// Our answer to a request of the peer.
+    /// Our response to a request of the peer.
     Answer {
         /// The id of their request.
         id: &'a RequestId,
-        /// What we say.
+        /// The result or the error.
         outcome: Result<&'a Raw, &'a RpcError>,
     },
 }
@@ -134,14 +136,14 @@ pub enum Post<'a> {
 /// A notification of the peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Note {
-    /// What happened.
+    /// The method.
     pub method: ByteString,
-    /// The details.
+    /// The parameters.
     pub params: Option<Raw>,
 }
 
 impl Note {
-    /// One of the details.
+    /// Returns one of the parameters.
     #[cfg(feature = "client")]
     pub(crate) fn param(&self, name: &str) -> Option<Raw> {
         member(self.params.as_ref()?, name)
@@ -151,16 +153,16 @@ impl Note {
 /// A request of the peer to us.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upcall {
-    /// What our answer must carry.
+    /// The id, which our response must carry.
     pub id: RequestId,
-    /// What is asked.
+    /// The method.
     pub method: ByteString,
-    /// With what.
+    /// The parameters.
     pub params: Option<Raw>,
 }
 
 impl Upcall {
-    /// One of its parameters.
+    /// Returns one of the parameters.
     #[cfg(feature = "client")]
     pub(crate) fn param(&self, name: &str) -> Option<Raw> {
         member(self.params.as_ref()?, name)
@@ -172,18 +174,18 @@ fn member(params: &Raw, name: &str) -> Option<Raw> {
     params.fields().find(|(found, _)| *found == name).map(|(_, value)| value)
 }
 
-/// What an exchange says.
+/// An event of an exchange.
 #[derive(Debug)]
 pub enum Event {
-    /// Something that belongs to this exchange.
+    /// A notification that belongs to this exchange.
     Note(Note),
-    /// The peer asks something on this exchange.
+    /// A request of the peer on this exchange.
     Upcall(Upcall),
-    /// The answer. Comes once, last, after all the notes.
+    /// The response. Comes once, last, after all notifications.
     Done(Result<Raw, RpcError>),
 }
 
-/// One exchange under way.
+/// One exchange in flight.
 pub enum Exchange {
     /// Multiplexed over a pipe.
     Piped(Pending),
@@ -193,12 +195,12 @@ pub enum Exchange {
 
 /// An exchange that lives in its caller's own task.
 pub trait Flow: Send + 'static {
-    /// The next thing it says. Not polled again after [`Event::Done`] or an error.
+    /// Polls for the next event. Not polled again after [`Event::Done`] or an error.
     fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>>;
 }
 
 impl Exchange {
-    /// The next thing the exchange says.
+    /// Polls for the next event of the exchange.
     pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
         match self {
             Self::Piped(pending) => pending.poll_event(cx),
@@ -206,7 +208,7 @@ impl Exchange {
         }
     }
 
-    /// The next thing the exchange says.
+    /// Returns the next event of the exchange.
     ///
     /// # Errors
     /// When the link cannot carry it to its end.
@@ -214,7 +216,7 @@ impl Exchange {
         poll_fn(|cx| self.poll_event(cx)).await
     }
 
-    /// Waits for the answer, passing over what is said meanwhile.
+    /// Waits for the response and drops the notifications before it.
     ///
     /// # Errors
     /// When the link cannot carry it to its end.
@@ -236,24 +238,24 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// How a link ended when it was left.
+/// How a link ended when it was closed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CloseOutcome {
-    /// The peer was told, or there was nobody to tell.
+    /// The peer was notified of the end, or there was no peer to notify.
     Left,
     /// The server process ended.
     Exited(crate::link::Exit),
-    /// The supervisor of the server process stops it, and was not waited for.
+    /// The supervisor of the server process stops it; nobody waited for that.
     Detached,
-    /// The server could not be ended in time and was given up.
+    /// The server could not be stopped in time and was abandoned.
     Abandoned {
         /// What is left behind.
         what: String,
     },
 }
 
-/// What both sides agreed on, as far as it concerns how messages travel.
+/// The negotiated settings that concern the transport of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agreement {
     /// Whether an array of messages is a message.
@@ -262,7 +264,7 @@ pub struct Agreement {
     pub revision: &'static str,
 }
 
-/// What may be wrong with a peer that does not answer. Ordered: of two hints the greater says more.
+/// What may be wrong with a peer that does not respond. Ordered: the greater of two hints is more specific.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Hint {
@@ -288,95 +290,97 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What the peer starts by itself, in order. Notes are bounded: the oldest gives way, and is counted.
+/// The messages that the peer sends on its own initiative, in order. Notifications are bounded: when the queue is full, the
+/// oldest is dropped and counted.
 #[derive(Debug)]
 pub struct Inbound {
-    lane: Arc<Lane>,
+    queue: Arc<InboundQueue>,
 }
 
-/// One thing the peer started.
+/// One message that the peer sent on its own initiative.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Inward {
-    /// Something happened.
+    /// A notification.
     Note(Note),
-    /// It asks us.
+    /// A request to us.
     Upcall(Upcall),
 }
 
 impl Inbound {
-    /// The next thing, or `None` when the link has ended and all was said.
+    /// Returns the next message, or `None` when the link has ended and the queue is empty.
     pub async fn next(&mut self) -> Option<Inward> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// The same, for whoever waits for something else as well.
+    /// Polls for the next message.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Inward>> {
-        self.lane.poll_next(cx)
+        self.queue.poll_next(cx)
     }
 
-    /// Both ends: for bindings that hold exchanges themselves. At most this many notes wait.
+    /// Creates both ends of a queue that holds at most `most_notes` notifications, for bindings that hold exchanges
+    /// themselves.
     pub fn channel(most_notes: usize) -> (InboundSender, Self) {
-        let (lane, inbound) = Self::new(most_notes);
-        (InboundSender { lane }, inbound)
+        let (queue, inbound) = Self::new(most_notes);
+        (InboundSender { queue }, inbound)
     }
 
-    pub(crate) fn new(most_notes: usize) -> (Arc<Lane>, Self) {
-        let lane = Arc::new(Lane { most_notes, state: Mutex::default() });
-        (Arc::clone(&lane), Self { lane })
+    pub(crate) fn new(most_notes: usize) -> (Arc<InboundQueue>, Self) {
+        let queue = Arc::new(InboundQueue { most_notes, state: Mutex::default() });
+        (Arc::clone(&queue), Self { queue })
     }
 }
 
 /// The writing end of [`Inbound`], for bindings.
 #[derive(Debug, Clone)]
 pub struct InboundSender {
-    lane: Arc<Lane>,
+    queue: Arc<InboundQueue>,
 }
 
 impl InboundSender {
-    /// Adds something; returns whether an older note had to give way.
+    /// Enqueues a message; returns whether the oldest notification was dropped for it.
     pub fn send(&self, inward: Inward) -> bool {
-        self.lane.push(inward)
+        self.queue.push(inward)
     }
 
-    /// Says that nothing more will come.
+    /// Closes the queue.
     pub fn close(&self) {
-        self.lane.close();
+        self.queue.close();
     }
 }
 
-/// The writing end of [`Inbound`].
+/// The queue between [`InboundSender`] and [`Inbound`].
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct InboundQueue {
     most_notes: usize,
-    state: Mutex<LaneState>,
+    state: Mutex<InboundQueueState>,
 }
 
 #[derive(Debug, Default)]
-struct LaneState {
-    queue: VecDeque<Inward>,
+struct InboundQueueState {
+    items: VecDeque<Inward>,
     notes: usize,
     closed: bool,
     waker: Option<Waker>,
 }
 
-impl Lane {
-    /// Adds something; returns whether an older note had to give way.
+impl InboundQueue {
+    /// Enqueues a message; returns whether the oldest notification was dropped for it.
     pub(crate) fn push(&self, inward: Inward) -> bool {
         let mut state = self.state.lock();
-        let mut gave_way = false;
+        let mut dropped_oldest = false;
         if matches!(inward, Inward::Note(_)) {
             if state.notes == self.most_notes {
-                let oldest = state.queue.iter().position(|item| matches!(item, Inward::Note(_)));
-                gave_way = oldest.and_then(|at| state.queue.remove(at)).is_some();
+                let oldest = state.items.iter().position(|item| matches!(item, Inward::Note(_)));
+                dropped_oldest = oldest.and_then(|at| state.items.remove(at)).is_some();
             } else {
                 state.notes += 1;
             }
         }
-        state.queue.push_back(inward);
+        state.items.push_back(inward);
         let waker = state.waker.take();
         drop(state);
         waker.inspect(Waker::wake_by_ref);
-        gave_way
+        dropped_oldest
     }
 
     pub(crate) fn close(&self) {
@@ -389,7 +393,7 @@ impl Lane {
 
     fn poll_next(&self, cx: &mut Context<'_>) -> Poll<Option<Inward>> {
         let mut state = self.state.lock();
-        match state.queue.pop_front() {
+        match state.items.pop_front() {
             Some(inward) => {
                 state.notes -= usize::from(matches!(inward, Inward::Note(_)));
                 Poll::Ready(Some(inward))

@@ -1,4 +1,4 @@
-//! Two pipes in one process, joined end to end: frames pass as they are, bounded, with no bytes copied.
+//! In-memory pipes: two pipes in one process, connected to each other. Bounded; frames are passed without copying.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,31 +9,33 @@ use parking_lot::Mutex;
 
 use crate::link::{Frame, Inlet, LinkError, Outlet, Pipe, Queue};
 
-/// How many frames may lie between the two ends before the writer waits.
-const ROOM: usize = 1024;
+/// Frames that one direction holds before the writer waits.
+const CAPACITY: usize = 1024;
 
-/// Two pipes: what goes into one comes out of the other.
+/// Creates two connected pipes: each receives the frames that the other sends.
 pub fn pair() -> (Pipe, Pipe) {
-    let (there, back) = (Arc::new(Hose::default()), Arc::new(Hose::default()));
-    let left = Pipe::new(Sender(Arc::clone(&there)), Receiver(Arc::clone(&back)));
-    let right = Pipe::new(Sender(back), Receiver(there));
+    let (left_to_right, right_to_left) =
+        (Arc::new(FrameChannel::default()), Arc::new(FrameChannel::default()));
+    let left = Pipe::new(MemoryOutlet(Arc::clone(&left_to_right)), MemoryInlet(Arc::clone(&right_to_left)));
+    let right = Pipe::new(MemoryOutlet(right_to_left), MemoryInlet(left_to_right));
     (left, right)
 }
 
+/// One direction of a pair of pipes.
 #[derive(Debug, Default)]
-struct Hose {
-    state: Mutex<State>,
+struct FrameChannel {
+    state: Mutex<ChannelState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ChannelState {
     frames: VecDeque<Bytes>,
     closed: bool,
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
 
-impl Hose {
+impl FrameChannel {
     fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -44,19 +46,19 @@ impl Hose {
 }
 
 #[derive(Debug)]
-struct Sender(Arc<Hose>);
+struct MemoryOutlet(Arc<FrameChannel>);
 
 #[derive(Debug)]
-struct Receiver(Arc<Hose>);
+struct MemoryInlet(Arc<FrameChannel>);
 
-impl Outlet for Sender {
+impl Outlet for MemoryOutlet {
     fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
         let mut state = self.0.state.lock();
         let outcome = loop {
             if state.closed {
                 break Poll::Ready(Err(LinkError::lost("the other side is gone")));
             }
-            if state.frames.len() >= ROOM {
+            if state.frames.len() >= CAPACITY {
                 state.writer = Some(cx.waker().clone());
                 break Poll::Pending;
             }
@@ -77,7 +79,7 @@ impl Outlet for Sender {
     }
 }
 
-impl Inlet for Receiver {
+impl Inlet for MemoryInlet {
     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
         let mut state = self.0.state.lock();
         if state.frames.is_empty() {
@@ -95,13 +97,13 @@ impl Inlet for Receiver {
     }
 }
 
-impl Drop for Sender {
+impl Drop for MemoryOutlet {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl Drop for Receiver {
+impl Drop for MemoryInlet {
     fn drop(&mut self) {
         self.0.close();
     }

@@ -1,9 +1,9 @@
-//! What a transport offers: exchanges. Knows no multiplexing, no era and no tool.
+//! The interface of a transport: links and exchanges. Knows no multiplexing, no era and no tool.
 //!
 //! ```text
 //!   session ── open(Ask) ──▶ Link ──▶ Exchange ──▶ Event, Event, … Done
 //!                             ▲
-//!                a Pipe{outlet, inlet} is made one by the mux
+//!                the mux makes a Link of a Pipe { outlet, inlet }
 //! ```
 
 mod counters;
@@ -20,15 +20,15 @@ mod queue;
 pub use counters::{Counters, Counts};
 pub use dial::{Dial, Once, Rung};
 pub use error::{Challenge, Exit, LinkError, NotStarted, StartFault, UnreachableKind};
-pub(crate) use link::Lane;
+pub(crate) use link::InboundQueue;
 pub use link::{
     Agreement, Ask, BoxFuture, CloseOutcome, Event, Exchange, Flow, Hint, Inbound, InboundSender, Inward,
     Life, Link, Mirror, Note, Post, Upcall,
 };
 pub use memory::pair;
-pub(crate) use outbox::{Claim, Flush, Outbox, Room, Ticket};
+pub(crate) use outbox::{Flush, LimitCheck, Outbox, OutboxLimits, StreamOffset};
 pub(crate) use pending::ExchangeTable;
 pub use pending::Pending;
 pub use pipe::{Direction, Frame, Inlet, Outlet, Pipe, PipeGuard, Tap};
-pub(crate) use queue::Part;
+pub(crate) use queue::FramePart;
 pub use queue::Queue;

@@ -1,7 +1,7 @@
-//! Callers put whole frames, a flusher writes them.
+//! Outgoing frames of a pipe: callers enqueue whole frames, one flusher task writes them.
 //!
-//! Invariant: only the flusher ever waits for the far side, so a caller that is dropped can neither lose nor tear a
-//! frame, and a frame can be put from `Drop`. A frame is in the box whole or not at all.
+//! Invariant: only the flusher ever waits for the peer, so dropping a caller can neither lose nor split a frame, and a
+//! frame can be enqueued from `Drop`. A frame is in the outbox whole or not at all.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,70 +13,71 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::link::{Direction, LinkError, Outlet, Part, Queue, Tap};
+use crate::link::{Direction, FramePart, LinkError, Outlet, Queue, Tap};
 
-/// How full the box may get.
+/// The most that may wait in the outbox.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct OutboxLimits {
     pub(crate) frames: usize,
     pub(crate) bytes: usize,
 }
 
-/// Whether a frame counts against the room.
+/// Whether a frame is refused when the outbox is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// It does: a request, refused when the box is full.
-    Room,
-    /// It does not: an answer or a cancellation, which must not be refused.
+pub(crate) enum LimitCheck {
+    /// Refused when the outbox is full: a request.
+    Enforced,
+    /// Always accepted: a response or a cancellation.
     Exempt,
 }
 
-/// When a frame should leave.
+/// When a frame is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flush {
-    /// At once, as far as it goes without waiting.
+    /// Immediately, as far as the outlet accepts it without waiting.
     Now,
-    /// With the others that are put in the same turn.
+    /// By the flusher, in one write with the other frames of the same scheduler turn.
     Soon,
-    /// When whoever puts it calls [`Outbox::flush_now`], which it promises to do before it waits.
+    /// When the caller calls [`Outbox::flush_now`], which it must do before its next await.
     #[cfg(feature = "server")]
     Promised,
 }
 
-/// Where a frame begins in the stream of all bytes ever put.
+/// The offset of a frame's first byte in the stream of all bytes ever enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+pub(crate) struct StreamOffset(u64);
 
-/// What the flusher woke up for.
-enum Work {
+/// What the flusher has to do next.
+enum FlusherWork {
     Flush,
     Close,
 }
 
+/// The queue of outgoing frames of one pipe.
 pub(crate) struct Outbox {
-    // A mutex of its own for each side: putting never waits for a write. Neither is held across an await.
-    state: Mutex<State>,
+    // Two mutexes: enqueueing never waits for a write. Neither is held across an await.
+    state: Mutex<OutboxState>,
     writer: Mutex<Writer>,
-    /// How many bytes the outlet has taken.
+    /// Bytes accepted by the outlet so far.
     written: AtomicU64,
-    /// Whether somebody waits for bytes to be written: the state is looked at after a write only then.
+    /// Whether any waker is in `watchers`; without one, a write does not lock the state.
     is_watched: AtomicBool,
-    room: Room,
+    limits: OutboxLimits,
     tap: Option<Tap>,
 }
 
 #[derive(Default)]
-struct State {
+struct OutboxState {
     pending: Queue,
-    /// Frames put and not yet written, those in the writer's hands included.
+    /// Frames enqueued and not yet written, including those that the writer holds.
     frames: usize,
     put: u64,
     closed: Option<LinkError>,
     closing: bool,
-    /// A write stopped half-way: the flusher has to go on with it.
-    stuck: bool,
+    /// A write stopped half-way and the flusher has to resume it.
+    write_pending: bool,
     flusher: Option<Waker>,
-    /// Who waits for bytes to be written, or for the end.
+    /// Tasks that wait for bytes to be written or for the outbox to close.
     watchers: Vec<Waker>,
 }
 
@@ -84,32 +85,37 @@ struct Writer {
     outlet: Box<dyn Outlet>,
     writing: Queue,
     frames: usize,
-    /// The flusher waits for the outlet, which keeps one waker: polling it now would take the flusher's away.
-    awaited: bool,
-    /// The outlet has not finished with what it took.
+    /// The flusher waits for the outlet. The outlet keeps one waker: polling it now would replace the flusher's.
+    flusher_waits: bool,
+    /// The outlet has not finished sending the bytes that it accepted.
     sending: bool,
 }
 
 impl Outbox {
-    pub(crate) fn new(outlet: Box<dyn Outlet>, room: Room, tap: Option<Tap>) -> Self {
+    pub(crate) fn new(outlet: Box<dyn Outlet>, limits: OutboxLimits, tap: Option<Tap>) -> Self {
         Self {
             state: Mutex::default(),
             writer: Mutex::new(Writer {
                 outlet,
                 writing: Queue::default(),
                 frames: 0,
-                awaited: false,
+                flusher_waits: false,
                 sending: false,
             }),
             written: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
-            room,
+            limits,
             tap,
         }
     }
 
-    /// Adds one frame, given in parts. Waits for nothing.
-    pub(crate) fn put(&self, parts: &[Part<'_>], claim: Claim, flush: Flush) -> Result<Ticket, LinkError> {
+    /// Enqueues one frame, given in parts. Never waits.
+    pub(crate) fn put(
+        &self,
+        parts: &[FramePart<'_>],
+        check: LimitCheck,
+        flush: Flush,
+    ) -> Result<StreamOffset, LinkError> {
         let len = parts.iter().map(|part| part.as_bytes().len()).sum::<usize>() + 1;
         let mut state = self.state.lock();
         if let Some(error) = &state.closed {
@@ -118,24 +124,24 @@ impl Outbox {
         if state.closing {
             return Err(LinkError::Closed);
         }
-        if claim == Claim::Room {
+        if check == LimitCheck::Enforced {
             let waiting = state.put - self.written.load(Ordering::Relaxed);
-            if state.frames >= self.room.frames {
+            if state.frames >= self.limits.frames {
                 return Err(LinkError::Overloaded { what: "messages that wait to be written" });
             }
-            if waiting.saturating_add(len as u64) > self.room.bytes as u64 {
+            if waiting.saturating_add(len as u64) > self.limits.bytes as u64 {
                 return Err(LinkError::Overloaded { what: "bytes that wait to be written" });
             }
         }
-        let ticket = Ticket(state.put);
+        let offset = StreamOffset(state.put);
         state.pending.push(parts, len);
         state.put += len as u64;
         state.frames += 1;
         let waker = if flush == Flush::Soon { state.flusher.take() } else { None };
         drop(state);
-        // Only what is really put: a frame that was refused never leaves.
+        // After the checks: the tap must not see a frame that was refused.
         if let Some(tap) = &self.tap {
-            tap.see(Direction::Out, &parts.iter().flat_map(Part::as_bytes).copied().collect::<Vec<_>>());
+            tap.see(Direction::Out, &parts.iter().flat_map(FramePart::as_bytes).copied().collect::<Vec<_>>());
         }
         match flush {
             Flush::Now => self.flush_now(),
@@ -143,29 +149,29 @@ impl Outbox {
             #[cfg(feature = "server")]
             Flush::Promised => {}
         }
-        Ok(ticket)
+        Ok(offset)
     }
 
-    /// Whether any byte of the frame may have left.
-    pub(crate) fn has_left(&self, ticket: Ticket) -> bool {
-        ticket.0 < self.written.load(Ordering::Acquire)
+    /// Returns whether any byte of the frame may have been written.
+    pub(crate) fn may_have_left(&self, offset: StreamOffset) -> bool {
+        offset.0 < self.written.load(Ordering::Acquire)
     }
 
-    /// Whether nothing that waits will ever leave.
+    /// Returns whether the outbox is closed, so that waiting frames are never written.
     #[cfg(feature = "server")]
     pub(crate) fn is_closed(&self) -> bool {
         self.state.lock().closed.is_some()
     }
 
-    /// How many bytes wait.
+    /// Returns the number of bytes that wait to be written.
     pub(crate) fn waiting(&self) -> u64 {
         self.state.lock().put - self.written.load(Ordering::Relaxed)
     }
 
-    /// Writes what has gathered, as far as it goes without waiting; the flusher does the rest.
+    /// Writes the waiting frames as far as the outlet accepts them without waiting; the flusher does the rest.
     pub(crate) fn flush_now(&self) {
         let mut writer = self.writer.lock();
-        if writer.awaited {
+        if writer.flusher_waits {
             return;
         }
         let done = self.poll_flush(&mut writer, &mut Context::from_waker(Waker::noop()));
@@ -174,7 +180,7 @@ impl Outbox {
         match done {
             Poll::Ready(Ok(())) => return,
             Poll::Ready(Err(error)) => _ = state.closed.get_or_insert(error),
-            Poll::Pending => state.stuck = true,
+            Poll::Pending => state.write_pending = true,
         }
         let waker = state.flusher.take();
         drop(state);
@@ -182,21 +188,21 @@ impl Outbox {
         self.wake_watchers();
     }
 
-    /// Waits until at most so many bytes wait, or nothing that waits will ever leave.
+    /// Waits until at most `most` bytes are left to be written, or the outbox is closed.
     #[cfg(feature = "server")]
-    pub(crate) async fn written_down_to(&self, most: u64) {
-        self.watch(|waiting, is_closed| waiting <= most || is_closed).await;
+    pub(crate) async fn wait_until_at_most(&self, most: u64) {
+        self.wait_until(|waiting, is_closed| waiting <= most || is_closed).await;
     }
 
-    /// Waits until nothing more is written: the far side was told of the end, or cannot be.
+    /// Waits until the outbox is closed.
     pub(crate) async fn ended(&self) {
-        self.watch(|_, is_closed| is_closed).await;
+        self.wait_until(|_, is_closed| is_closed).await;
     }
 
-    async fn watch(&self, is_done: impl Fn(u64, bool) -> bool) {
+    async fn wait_until(&self, is_done: impl Fn(u64, bool) -> bool) {
         poll_fn(|cx| {
             let mut state = self.state.lock();
-            // Before the look: a write that it misses sees this.
+            // Set before `written` is read: a write that the read misses sees the flag.
             self.is_watched.store(true, Ordering::SeqCst);
             let waiting = state.put - self.written.load(Ordering::SeqCst);
             if is_done(waiting, state.closed.is_some()) {
@@ -208,7 +214,7 @@ impl Outbox {
         .await;
     }
 
-    /// Must not be called with the state locked.
+    /// Wakes all watchers. Must not be called with the state locked.
     fn wake_watchers(&self) {
         if self.is_watched.load(Ordering::SeqCst) {
             let mut state = self.state.lock();
@@ -219,7 +225,7 @@ impl Outbox {
         }
     }
 
-    /// Writes out what is there, then says to the far side that nothing more will come.
+    /// Lets the flusher write the waiting frames and then close the outlet.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closing = true;
@@ -228,21 +234,21 @@ impl Outbox {
         waker.inspect(Waker::wake_by_ref);
     }
 
-    /// The flusher: runs until the box is closed or the far side can no longer be written to.
+    /// Runs the flusher until the outbox is closed or the outlet fails.
     pub(crate) async fn run(self: Arc<Self>, stall: Duration) -> LinkError {
-        // However it ends, whoever waits for that is told.
-        let _ending = Ending(&self);
+        // Closes the outbox however this task ends.
+        let _guard = FlusherGuard(&self);
         loop {
             let work = poll_fn(|cx| self.poll_work(cx)).await;
-            if let Work::Flush = work {
-                // Everyone who is ready puts first; then one system call writes it all.
+            if let FlusherWork::Flush = work {
+                // All ready tasks enqueue their frames first; then one system call writes them together.
                 tokio::task::yield_now().await;
             }
             if let Err(error) = self.flush(stall).await {
                 self.state.lock().closed.get_or_insert_with(|| error.clone());
                 return error;
             }
-            if let Work::Close = work {
+            if let FlusherWork::Close = work {
                 let closed =
                     tokio::time::timeout(stall, poll_fn(|cx| self.writer.lock().outlet.poll_close(cx))).await;
                 self.state.lock().closed = Some(LinkError::Closed);
@@ -254,15 +260,15 @@ impl Outbox {
         }
     }
 
-    /// Writes until nothing is left; an error when the far side took not one byte for as long as `stall`.
+    /// Writes until nothing is left; fails when the peer has accepted no byte for `stall`.
     async fn flush(&self, stall: Duration) -> Result<(), LinkError> {
-        let mut patience = pin!(tokio::time::sleep(stall));
+        let mut stall_timer = pin!(tokio::time::sleep(stall));
         let mut before = self.written.load(Ordering::Relaxed);
         poll_fn(|cx| {
             {
                 let mut writer = self.writer.lock();
                 let done = self.poll_flush(&mut writer, cx);
-                writer.awaited = done.is_pending();
+                writer.flusher_waits = done.is_pending();
                 if done.is_ready() {
                     return done;
                 }
@@ -270,23 +276,23 @@ impl Outbox {
             let written = self.written.load(Ordering::Relaxed);
             if written > before {
                 before = written;
-                patience.set(tokio::time::sleep(stall));
+                stall_timer.set(tokio::time::sleep(stall));
             }
-            patience.as_mut().poll(cx).map(|()| {
-                self.writer.lock().awaited = false;
+            stall_timer.as_mut().poll(cx).map(|()| {
+                self.writer.lock().flusher_waits = false;
                 Err(LinkError::lost(format!("the peer has read nothing for {stall:?}")))
             })
         })
         .await
     }
 
-    fn poll_work(&self, cx: &mut Context<'_>) -> Poll<Work> {
+    fn poll_work(&self, cx: &mut Context<'_>) -> Poll<FlusherWork> {
         let mut state = self.state.lock();
-        if !state.pending.is_empty() || std::mem::take(&mut state.stuck) || state.closed.is_some() {
-            return Poll::Ready(Work::Flush);
+        if !state.pending.is_empty() || std::mem::take(&mut state.write_pending) || state.closed.is_some() {
+            return Poll::Ready(FlusherWork::Flush);
         }
         if state.closing {
-            return Poll::Ready(Work::Close);
+            return Poll::Ready(FlusherWork::Close);
         }
         state.flusher = Some(cx.waker().clone());
         Poll::Pending
@@ -295,7 +301,7 @@ impl Outbox {
     fn poll_flush(&self, writer: &mut Writer, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
         let Writer { outlet, writing, frames, sending, .. } = writer;
         loop {
-            // An outlet may have taken all there was and still be on its way with it.
+            // An outlet may have accepted all bytes and still be sending them.
             if writing.is_empty() && !*sending {
                 let mut state = self.state.lock();
                 if let Some(error) = &state.closed {
@@ -321,12 +327,12 @@ impl Outbox {
     }
 }
 
-/// Closes the box when its flusher ends, even when that is stopped.
-struct Ending<'a>(&'a Outbox);
+/// Closes the outbox when its flusher ends, also when the task is aborted.
+struct FlusherGuard<'a>(&'a Outbox);
 
-impl Drop for Ending<'_> {
+impl Drop for FlusherGuard<'_> {
     fn drop(&mut self) {
-        // The first end counts.
+        // The first error counts.
         self.0.state.lock().closed.get_or_insert(LinkError::Closed);
         self.0.wake_watchers();
     }
@@ -346,29 +352,29 @@ mod tests {
 
     use super::*;
 
-    const ROOM: Room = Room { frames: 1024, bytes: 1024 * 1024 };
+    const LIMITS: OutboxLimits = OutboxLimits { frames: 1024, bytes: 1024 * 1024 };
     const STALL: Duration = Duration::from_secs(5);
 
-    /// Takes so many bytes at a time, and wants to be asked again for more.
-    struct Sips {
+    /// An outlet that accepts at most `most` bytes at every second poll.
+    struct SlowOutlet {
         most: usize,
-        took: Arc<Mutex<Vec<u8>>>,
-        thirsty: bool,
+        written_bytes: Arc<Mutex<Vec<u8>>>,
+        is_ready: bool,
     }
 
-    impl Outlet for Sips {
+    impl Outlet for SlowOutlet {
         fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
             if queue.is_empty() {
                 return Poll::Ready(Ok(()));
             }
-            self.thirsty = !self.thirsty;
-            if self.thirsty {
+            self.is_ready = !self.is_ready;
+            if self.is_ready {
                 let mut slices = [IoSlice::new(&[]); 3];
                 let filled = queue.slices(&mut slices);
-                let sip: Vec<u8> =
+                let chunk: Vec<u8> =
                     slices[..filled].iter().flat_map(|slice| slice.iter()).take(self.most).copied().collect();
-                queue.advance(sip.len());
-                self.took.lock().extend(sip);
+                queue.advance(chunk.len());
+                self.written_bytes.lock().extend(chunk);
             }
             cx.waker().wake_by_ref();
             Poll::Pending
@@ -379,11 +385,11 @@ mod tests {
         }
     }
 
-    /// A box whose outlet takes so many bytes at a time, and what it took.
-    fn sipped(most: usize, tap: Option<Tap>) -> (Arc<Outbox>, Arc<Mutex<Vec<u8>>>) {
-        let took = Arc::default();
-        let outlet = Sips { most, took: Arc::clone(&took), thirsty: false };
-        (Arc::new(Outbox::new(Box::new(outlet), ROOM, tap)), took)
+    /// Returns an outbox with a [`SlowOutlet`], and the bytes that the outlet accepted.
+    fn slow_outbox(most: usize, tap: Option<Tap>) -> (Arc<Outbox>, Arc<Mutex<Vec<u8>>>) {
+        let written_bytes = Arc::default();
+        let outlet = SlowOutlet { most, written_bytes: Arc::clone(&written_bytes), is_ready: false };
+        (Arc::new(Outbox::new(Box::new(outlet), LIMITS, tap)), written_bytes)
     }
 
     fn large() -> Bytes {
@@ -391,8 +397,8 @@ mod tests {
         Bytes::from(format!("[{text}0]"))
     }
 
-    fn answer<'a>(value: &'a Bytes) -> [Part<'a>; 3] {
-        [Part::Text(br#"{"result":"#), Part::Shared(value), Part::Text(b"}")]
+    fn answer<'a>(value: &'a Bytes) -> [FramePart<'a>; 3] {
+        [FramePart::Text(br#"{"result":"#), FramePart::Shared(value), FramePart::Text(b"}")]
     }
 
     fn text(bytes: &[u8]) -> String {
@@ -400,40 +406,40 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_stops_inside_a_large_part_goes_on_at_the_right_byte() {
+    async fn a_partial_write_of_a_large_part_resumes_at_the_right_byte() {
         let large = large();
         for most in [1, 7, 4096, 100_000] {
-            let (outbox, took) = sipped(most, None);
+            let (outbox, written_bytes) = slow_outbox(most, None);
             for flush in [Flush::Soon, Flush::Now, Flush::Soon] {
-                outbox.put(&[Part::Text(b"small")], Claim::Exempt, flush).unwrap();
-                outbox.put(&answer(&large), Claim::Exempt, flush).unwrap();
+                outbox.put(&[FramePart::Text(b"small")], LimitCheck::Exempt, flush).unwrap();
+                outbox.put(&answer(&large), LimitCheck::Exempt, flush).unwrap();
             }
             outbox.close();
             Arc::clone(&outbox).run(STALL).await;
             let expected = format!("small\n{{\"result\":{}}}\n", text(&large)).repeat(3);
-            assert_eq!(text(&took.lock()), expected);
+            assert_eq!(text(&written_bytes.lock()), expected);
             assert_eq!(outbox.waiting(), 0);
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn s11_waiting_for_the_box_ends_with_the_write_or_with_the_flusher() {
+    async fn s11_waiting_for_the_outbox_ends_with_the_write_or_with_the_flusher() {
         let started = tokio::time::Instant::now();
-        let (outbox, took) = sipped(1, None);
-        outbox.put(&[Part::Text(b"small")], Claim::Exempt, Flush::Soon).unwrap();
+        let (outbox, written_bytes) = slow_outbox(1, None);
+        outbox.put(&[FramePart::Text(b"small")], LimitCheck::Exempt, Flush::Soon).unwrap();
         let flusher = tokio::spawn(Arc::clone(&outbox).run(STALL));
-        outbox.watch(|waiting, _| waiting <= 2).await;
-        assert!(took.lock().len() >= 4, "all but two bytes are written");
+        outbox.wait_until(|waiting, _| waiting <= 2).await;
+        assert!(written_bytes.lock().len() >= 4, "all but two bytes are written");
         let ended = {
             let outbox = Arc::clone(&outbox);
             tokio::spawn(async move { tokio::join!(outbox.ended(), outbox.ended()) })
         };
         outbox.close();
         ended.await.unwrap();
-        assert_eq!(text(&took.lock()), "small\n");
+        assert_eq!(text(&written_bytes.lock()), "small\n");
         assert!(matches!(flusher.await.unwrap(), LinkError::Closed));
-        // One that is stopped ends the wait, too.
-        let (outbox, _) = sipped(1, None);
+        // An aborted flusher ends the wait, too.
+        let (outbox, _) = slow_outbox(1, None);
         let flusher = tokio::spawn(Arc::clone(&outbox).run(STALL));
         tokio::task::yield_now().await;
         flusher.abort();
@@ -444,24 +450,25 @@ mod tests {
     #[tokio::test]
     async fn a_tap_sees_whole_frames_however_they_are_written() {
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let sees = Arc::clone(&seen);
-        let (outbox, took) = sipped(4096, Some(Tap::new(move |_, frame| sees.lock().push(frame.to_vec()))));
+        let sink = Arc::clone(&seen);
+        let (outbox, written_bytes) =
+            slow_outbox(4096, Some(Tap::new(move |_, frame| sink.lock().push(frame.to_vec()))));
         let large = large();
-        outbox.put(&answer(&large), Claim::Exempt, Flush::Now).unwrap();
-        outbox.put(&[Part::Text(b"small")], Claim::Exempt, Flush::Soon).unwrap();
+        outbox.put(&answer(&large), LimitCheck::Exempt, Flush::Now).unwrap();
+        outbox.put(&[FramePart::Text(b"small")], LimitCheck::Exempt, Flush::Soon).unwrap();
         outbox.close();
         Arc::clone(&outbox).run(STALL).await;
-        let took = text(&took.lock());
+        let written_bytes = text(&written_bytes.lock());
         let seen: Vec<_> = seen.lock().iter().map(|frame| text(frame)).collect();
-        assert_eq!(took.lines().collect::<Vec<_>>(), seen);
+        assert_eq!(written_bytes.lines().collect::<Vec<_>>(), seen);
     }
 
     #[tokio::test]
-    async fn what_is_shared_is_held_once_and_counted_each_time() {
-        let (outbox, _) = sipped(1, None);
+    async fn a_shared_part_is_stored_once_and_counted_each_time() {
+        let (outbox, _) = slow_outbox(1, None);
         let large = large();
         for times in 1..=5 {
-            outbox.put(&answer(&large), Claim::Exempt, Flush::Soon).unwrap();
+            outbox.put(&answer(&large), LimitCheck::Exempt, Flush::Soon).unwrap();
             assert_eq!(outbox.waiting(), times * (large.len() as u64 + 12));
         }
         let mut slices = [IoSlice::new(&[]); 16];
@@ -470,10 +477,10 @@ mod tests {
         let shared = slices[..filled].iter().filter(|slice| slice.as_ptr() == large.as_ptr()).count();
         assert_eq!(shared, 5);
         drop(state);
-        // Five answers are more than half of the room; what asks for it is counted with them.
-        let asks = vec![b' '; ROOM.bytes - 5 * large.len()];
-        let refused = outbox.put(&[Part::Text(&asks)], Claim::Room, Flush::Soon);
+        // Five answers fill more than half of the limit; the request is counted together with them.
+        let asks = vec![b' '; LIMITS.bytes - 5 * large.len()];
+        let refused = outbox.put(&[FramePart::Text(&asks)], LimitCheck::Enforced, Flush::Soon);
         assert!(matches!(refused, Err(LinkError::Overloaded { .. })));
-        outbox.put(&[Part::Text(b"small")], Claim::Room, Flush::Soon).unwrap();
+        outbox.put(&[FramePart::Text(b"small")], LimitCheck::Enforced, Flush::Soon).unwrap();
     }
 }

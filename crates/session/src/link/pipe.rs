@@ -13,46 +13,46 @@ use switchboard_protocol::jsonrpc::Salvaged;
 
 use crate::link::{BoxFuture, CloseOutcome, LinkError, Queue};
 
-/// Where frames leave. Only one task ever waits on it, so it keeps at most one waker.
+/// The writing end of a pipe. Only one task ever waits for it, so it keeps at most one waker.
 pub trait Outlet: Send + 'static {
-    /// Sends what it can of the queue. Ready when the queue is empty; pending when it must wait for room.
+    /// Sends as much of the queue as possible. Ready when the queue is empty; pending when it must wait for the peer.
     ///
-    /// Bytes taken from the queue are taken for good: a frame must never be written twice.
+    /// Bytes taken from the queue are not put back: a frame must never be written twice.
     fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>>;
 
-    /// Says to the far side that nothing more will come.
+    /// Signals the end of the stream to the peer.
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>>;
 }
 
-/// Where frames arrive.
+/// The reading end of a pipe.
 pub trait Inlet: Send + 'static {
-    /// Waits for bytes and adds all the complete frames of one read. An error says how the pipe ended, and is
-    /// final. Frames added before the error still count.
+    /// Waits for bytes and adds all complete frames of one read. An error says how the pipe ended and is final. Frames
+    /// added before the error are still handled.
     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>>;
 }
 
-/// One thing that arrived.
+/// One received frame.
 #[derive(Debug)]
 pub enum Frame {
     /// A whole frame: one message as text.
     Message(Bytes),
-    /// A frame that could not be taken, with whatever is known of whose it was.
+    /// A frame that was dropped, e.g. because it is too large.
     Lost {
-        /// What could be told of it all the same: its id, and whether it was a request.
+        /// The parts of it that could be read: its id, and whether it was a request.
         salvaged: Salvaged,
-        /// Why it was not taken.
+        /// Why it was dropped.
         error: LinkError,
     },
 }
 
-/// What keeps the far side alive, and ends it: the child process of a stdio pipe. Dropping it ends the far side
-/// without waiting and without a runtime.
+/// Owns the peer of a pipe, e.g. the child process of a stdio pipe. Dropping it stops the peer without waiting and without
+/// a runtime.
 pub trait PipeGuard: Send + Sync + 'static {
-    /// Ends the far side in order, after the outlet was closed, and says how that went.
-    fn leave(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
+    /// Stops the peer gracefully, after the outlet was closed, and returns how it ended.
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome>;
 
-    /// Leaves ending the far side to a supervisor that outlives us, after the outlet was closed. Returns false where
-    /// there is none: then [`Self::leave`] has to be waited for. After true, dropping this ends nothing.
+    /// Leaves stopping the peer to a supervisor that outlives this process, after the outlet was closed. Returns false where
+    /// there is no supervisor: then [`Self::close`] has to be awaited. After true, dropping this stops nothing.
     fn detach(&self) -> bool {
         false
     }
@@ -67,19 +67,19 @@ pub struct Pipe {
 }
 
 impl Pipe {
-    /// A pipe of these ends.
+    /// Creates a pipe of these ends.
     pub fn new(outlet: impl Outlet, inlet: impl Inlet) -> Self {
         Self { outlet: Box::new(outlet), inlet: Box::new(inlet), guard: None, tap: None }
     }
 
-    /// With something that ends the far side when the pipe is left or dropped.
+    /// Sets the guard that stops the peer when the pipe is closed or dropped.
     #[must_use]
     pub fn with_guard(mut self, guard: impl PipeGuard) -> Self {
         self.guard = Some(Box::new(guard));
         self
     }
 
-    /// With a look at everything that goes by.
+    /// Sets a tap that sees every frame.
     #[must_use]
     pub fn with_tap(mut self, tap: Tap) -> Self {
         self.tap = Some(tap);
@@ -93,20 +93,20 @@ impl fmt::Debug for Pipe {
     }
 }
 
-/// Which way a frame goes.
+/// The direction of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// From us.
+    /// Outgoing.
     Out,
-    /// To us.
+    /// Incoming.
     In,
 }
 
-/// Sees every frame that goes by, before it is read or written. Called on the path of the message: be quick.
+/// A callback for every frame, before it is parsed or written. Called on the message path: it must return quickly.
 #[derive(Clone)]
-pub struct Tap(Arc<See>);
+pub struct Tap(Arc<TapCallback>);
 
-type See = dyn Fn(Direction, &[u8]) + Send + Sync;
+type TapCallback = dyn Fn(Direction, &[u8]) + Send + Sync;
 
 /// Two taps are equal if they are clones of each other.
 impl PartialEq for Tap {
@@ -116,9 +116,9 @@ impl PartialEq for Tap {
 }
 
 impl Tap {
-    /// A tap that calls this.
-    pub fn new(see: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(see))
+    /// Creates a tap that calls `callback`.
+    pub fn new(callback: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(callback))
     }
 
     pub(crate) fn see(&self, direction: Direction, frame: &[u8]) {

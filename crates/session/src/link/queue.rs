@@ -1,26 +1,26 @@
-//! Frames waiting to be written, as few large pieces.
+//! The queue of frames to write, stored in few large pieces.
 //!
-//! Every frame ends in a newline and holds no other, so a byte stream writes the pieces as they are, and a binding
-//! that sends messages finds their ends again.
+//! Every frame ends in a newline and contains no other, so a byte stream writes the pieces unchanged, and a
+//! message-based binding can split them into frames again.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// Frames beyond this many bytes stay a piece of their own instead of being copied together.
+/// Parts larger than this many bytes stay a piece of their own instead of being copied.
 const LARGE: usize = 16 * 1024;
 
 /// A part of a frame.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Part<'a> {
-    /// Copied to the others.
+pub(crate) enum FramePart<'a> {
+    /// Copied into the current piece.
     Text(&'a [u8]),
-    /// Stays where it is when it is large.
+    /// Kept by reference when it is large.
     Shared(&'a Bytes),
 }
 
-impl Part<'_> {
+impl FramePart<'_> {
     pub(crate) fn as_bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text,
@@ -29,37 +29,37 @@ impl Part<'_> {
     }
 }
 
-/// Frames waiting to be written.
+/// A queue of frames to write.
 #[derive(Debug, Default)]
 pub struct Queue {
     pieces: VecDeque<Bytes>,
-    /// Small frames gathered since the last large one.
+    /// Small frames collected since the last large part.
     tail: BytesMut,
     len: usize,
 }
 
 impl Queue {
-    /// How many bytes wait.
+    /// Returns the number of bytes in the queue.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds one frame, given in parts, and its newline; `len` is that of all together.
-    pub(crate) fn push(&mut self, parts: &[Part<'_>], len: usize) {
+    /// Adds one frame, given in parts, and its newline; `len` is the total length.
+    pub(crate) fn push(&mut self, parts: &[FramePart<'_>], len: usize) {
         let mut at = self.tail.len();
         self.len += len;
         if len <= LARGE {
-            // At once, and no more than it takes: a tail that grows part by part ends up twice as large as the frame.
+            // Reserved once and exactly: a tail that grows part by part ends up twice as large as the frame.
             self.tail.reserve(len);
         }
         for part in parts {
             match part {
-                Part::Shared(bytes) if bytes.len() > LARGE && memchr::memchr(b'\n', bytes).is_none() => {
+                FramePart::Shared(bytes) if bytes.len() > LARGE && memchr::memchr(b'\n', bytes).is_none() => {
                     one_line(&mut self.tail[at..]);
                     self.seal();
                     at = 0;
@@ -81,7 +81,7 @@ impl Queue {
         }
     }
 
-    /// Takes over all that `other` holds, behind what is here.
+    /// Moves all frames of `other` to the end of this queue.
     pub(crate) fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             std::mem::swap(self, other);
@@ -94,7 +94,7 @@ impl Queue {
         other.len = 0;
     }
 
-    /// The bytes that wait, for one vectored write; returns how many slices were filled.
+    /// Fills slices with the queued bytes for one vectored write; returns the number of slices filled.
     pub fn slices<'a>(&'a self, into: &mut [IoSlice<'a>]) -> usize {
         let pieces = self.pieces.iter().map(|piece| &piece[..]);
         let tail = (!self.tail.is_empty()).then_some(&self.tail[..]);
@@ -106,9 +106,9 @@ impl Queue {
         filled
     }
 
-    /// Forgets the first `written` bytes.
+    /// Removes the first `written` bytes.
     pub fn advance(&mut self, mut written: usize) {
-        debug_assert!(written <= self.len, "more was written than waited");
+        debug_assert!(written <= self.len, "more bytes were written than queued");
         self.len -= written.min(self.len);
         while let Some(piece) = self.pieces.front_mut() {
             if written < piece.len() {
@@ -134,7 +134,7 @@ impl Queue {
             self.len -= end + 1;
             return Some(frame);
         }
-        // It lies in several pieces.
+        // The frame spans several pieces.
         let mut frame = BytesMut::new();
         while let Some(mut piece) = self.pieces.pop_front() {
             let end = memchr::memchr(b'\n', &piece);
@@ -153,8 +153,7 @@ impl Queue {
     }
 }
 
-/// Makes JSON text one line. A newline in it is white space between tokens (strings escape theirs), so a space does as
-/// well.
+/// Replaces the newlines of JSON text by spaces. They are white space between tokens, because strings escape theirs.
 fn one_line(json: &mut [u8]) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\n', &json[at..]) {
@@ -178,20 +177,20 @@ mod tests {
     }
 
     fn text(queue: &mut Queue, parts: &[&[u8]]) {
-        push(queue, &parts.iter().map(|part| Part::Text(part)).collect::<Vec<_>>());
+        push(queue, &parts.iter().map(|part| FramePart::Text(part)).collect::<Vec<_>>());
     }
 
-    fn push(queue: &mut Queue, parts: &[Part<'_>]) {
+    fn push(queue: &mut Queue, parts: &[FramePart<'_>]) {
         queue.push(parts, parts.iter().map(|part| part.as_bytes().len()).sum::<usize>() + 1);
     }
 
     #[test]
-    fn small_frames_gather_and_large_parts_stay_where_they_are() {
+    fn small_frames_are_merged_and_large_parts_are_not_copied() {
         let mut queue = Queue::default();
         let large = large();
         text(&mut queue, &[b"a", b"b"]);
         text(&mut queue, &[b"c"]);
-        push(&mut queue, &[Part::Text(b"<"), Part::Shared(&large), Part::Text(b">")]);
+        push(&mut queue, &[FramePart::Text(b"<"), FramePart::Shared(&large), FramePart::Text(b">")]);
         text(&mut queue, &[b"d"]);
         let mut slices = [IoSlice::new(&[]); 8];
         assert_eq!(queue.slices(&mut slices), 3);
@@ -205,12 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_holds_no_newline_but_its_own() {
+    fn a_frame_contains_no_newline_but_its_terminator() {
         let mut queue = Queue::default();
         text(&mut queue, &[b"{\n\"a\":", b"\n1\n}"]);
         let mut broken = large().to_vec();
         broken[7] = b'\n';
-        push(&mut queue, &[Part::Text(b"[\n"), Part::Shared(&broken.into()), Part::Text(b"\n]")]);
+        push(
+            &mut queue,
+            &[FramePart::Text(b"[\n"), FramePart::Shared(&broken.into()), FramePart::Text(b"\n]")],
+        );
         assert_eq!(bytes(&queue).iter().filter(|byte| **byte == b'\n').count(), 2);
         assert_eq!(&queue.pop_frame().unwrap()[..], br#"{ "a": 1 }"#);
     }
@@ -221,7 +223,7 @@ mod tests {
         let mut later = Queue::default();
         text(&mut queue, &[b"a"]);
         text(&mut later, &[b"b"]);
-        push(&mut later, &[Part::Text(b"<"), Part::Shared(&large()), Part::Text(b">")]);
+        push(&mut later, &[FramePart::Text(b"<"), FramePart::Shared(&large()), FramePart::Text(b">")]);
         text(&mut later, &[b"c"]);
         queue.append(&mut later);
         assert!(later.is_empty());

@@ -1,12 +1,12 @@
-//! Encodes the three kinds of message in parts, straight into the outbox.
+//! Encodes requests, notifications and responses in parts, directly into the outbox.
 
 use std::borrow::Cow;
 
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-use crate::link::{Claim, Flush, LinkError, Outbox, Part, Ticket};
+use crate::link::{Flush, FramePart, LimitCheck, LinkError, Outbox, StreamOffset};
 
-/// The text of an id, on the stack for numbers.
+/// The JSON text of an id; numbers are formatted on the stack.
 enum IdText {
     Number(itoa::Buffer, i64),
     String(Vec<u8>),
@@ -32,8 +32,8 @@ impl IdText {
     }
 }
 
-/// A method between quotes; those of the specification need no escaping.
-fn quoted(method: &str) -> Cow<'_, str> {
+/// Escapes a method name for a JSON string; the names of the specification need none.
+fn escaped(method: &str) -> Cow<'_, str> {
     if method.bytes().all(|b| b >= 0x20 && b != b'"' && b != b'\\') {
         return method.into();
     }
@@ -47,30 +47,34 @@ pub(crate) fn put_request(
     method: &str,
     params: &str,
     flush: Flush,
-) -> Result<Ticket, LinkError> {
-    let (mut id, method) = (IdText::new(id), quoted(method));
+) -> Result<StreamOffset, LinkError> {
+    let (mut id, method) = (IdText::new(id), escaped(method));
     let parts = [
-        Part::Text(br#"{"jsonrpc":"2.0","id":"#),
-        Part::Text(id.as_bytes()),
-        Part::Text(br#","method":""#),
-        Part::Text(method.as_bytes()),
-        Part::Text(br#"","params":"#),
-        Part::Text(params.as_bytes()),
-        Part::Text(b"}"),
+        FramePart::Text(br#"{"jsonrpc":"2.0","id":"#),
+        FramePart::Text(id.as_bytes()),
+        FramePart::Text(br#","method":""#),
+        FramePart::Text(method.as_bytes()),
+        FramePart::Text(br#"","params":"#),
+        FramePart::Text(params.as_bytes()),
+        FramePart::Text(b"}"),
     ];
-    outbox.put(&parts, Claim::Room, flush)
+    outbox.put(&parts, LimitCheck::Enforced, flush)
 }
 
-pub(crate) fn put_note(outbox: &Outbox, method: &str, params: Option<&str>) -> Result<Ticket, LinkError> {
-    let method = quoted(method);
-    let head = [Part::Text(br#"{"jsonrpc":"2.0","method":""#), Part::Text(method.as_bytes())];
-    let put = |parts: &[Part<'_>]| outbox.put(parts, Claim::Exempt, Flush::Soon);
+pub(crate) fn put_note(
+    outbox: &Outbox,
+    method: &str,
+    params: Option<&str>,
+) -> Result<StreamOffset, LinkError> {
+    let method = escaped(method);
+    let head = [FramePart::Text(br#"{"jsonrpc":"2.0","method":""#), FramePart::Text(method.as_bytes())];
+    let put = |parts: &[FramePart<'_>]| outbox.put(parts, LimitCheck::Exempt, Flush::Soon);
     match params {
         Some(params) => {
-            let params = Part::Text(params.as_bytes());
-            put(&[head[0], head[1], Part::Text(br#"","params":"#), params, Part::Text(b"}")])
+            let params = FramePart::Text(params.as_bytes());
+            put(&[head[0], head[1], FramePart::Text(br#"","params":"#), params, FramePart::Text(b"}")])
         }
-        None => put(&[head[0], head[1], Part::Text(br#""}"#)]),
+        None => put(&[head[0], head[1], FramePart::Text(br#""}"#)]),
     }
 }
 
@@ -79,39 +83,45 @@ pub(crate) fn put_answer(
     id: Option<&RequestId>,
     outcome: Result<&Raw, &RpcError>,
     flush: Flush,
-) -> Result<Ticket, LinkError> {
-    with_answer(id, outcome, |parts| outbox.put(parts, Claim::Exempt, flush))
+) -> Result<StreamOffset, LinkError> {
+    with_answer(id, outcome, |parts| outbox.put(parts, LimitCheck::Exempt, flush))
 }
 
-/// The text of an answer, for one element of a batch.
+/// Encodes a response as one element of a batch.
 #[cfg(feature = "server")]
 pub(crate) fn answer_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
-    with_answer(id, outcome, |parts| parts.iter().flat_map(Part::as_bytes).copied().collect())
+    with_answer(id, outcome, |parts| parts.iter().flat_map(FramePart::as_bytes).copied().collect())
 }
 
 fn with_answer<T>(
     id: Option<&RequestId>,
     outcome: Result<&Raw, &RpcError>,
-    take: impl FnOnce(&[Part<'_>]) -> T,
+    take: impl FnOnce(&[FramePart<'_>]) -> T,
 ) -> T {
     let mut id = id.map(IdText::new);
     let (head, id): (&[u8], &[u8]) = match &mut id {
         Some(id) => (br#"{"jsonrpc":"2.0","id":"#, id.as_bytes()),
-        // The id could not be read: the specification's types forbid null, so the member is left out.
+        // The id could not be parsed: the specification's types forbid null, so the member is omitted.
         None => (br#"{"jsonrpc":"2.0""#, b""),
     };
     match outcome {
         Ok(result) => take(&[
-            Part::Text(head),
-            Part::Text(id),
-            Part::Text(br#","result":"#),
-            Part::Shared(result.as_bytes()),
-            Part::Text(b"}"),
+            FramePart::Text(head),
+            FramePart::Text(id),
+            FramePart::Text(br#","result":"#),
+            FramePart::Shared(result.as_bytes()),
+            FramePart::Text(b"}"),
         ]),
         Err(error) => {
             let error = Raw::encode(error).unwrap_or_else(|_| Raw::empty_object());
-            let error = Part::Shared(error.as_bytes());
-            take(&[Part::Text(head), Part::Text(id), Part::Text(br#","error":"#), error, Part::Text(b"}")])
+            let error = FramePart::Shared(error.as_bytes());
+            take(&[
+                FramePart::Text(head),
+                FramePart::Text(id),
+                FramePart::Text(br#","error":"#),
+                error,
+                FramePart::Text(b"}"),
+            ])
         }
     }
 }

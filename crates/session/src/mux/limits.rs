@@ -1,26 +1,26 @@
-//! How much one connection may hold, and how long it may stall.
+//! The limits of one connection: queue sizes, message sizes, timeouts.
 
 use std::time::Duration;
 
-use crate::link::Room;
+use crate::link::OutboxLimits;
 
 /// The limits of one connection. The defaults are safe; each can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionLimits {
-    /// Requests under way at once; one more is refused as overloaded.
+    /// Requests in flight; one more is refused as overloaded.
     pub pending: usize,
     /// Messages waiting to be written; one more is refused as overloaded.
     pub queued_messages: usize,
     /// Bytes waiting to be written; one more message is refused as overloaded.
     pub queued_bytes: usize,
-    /// Notifications nobody has taken yet; the oldest gives way.
+    /// Notifications in a queue; when it is full, the oldest is dropped.
     pub notes: usize,
     /// The largest message we send.
     pub outbound_bytes: usize,
-    /// How long the far side may read nothing while something waits, before the connection counts as lost.
+    /// How long the peer may read nothing while data waits, before the connection counts as lost.
     pub write_stall: Duration,
-    /// How long answers may still come after the far side has stopped reading.
+    /// How long responses are still read after writing has failed.
     pub write_failed_grace: Duration,
 }
 
@@ -39,7 +39,7 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    pub(crate) fn room(&self) -> Room {
-        Room { frames: self.queued_messages, bytes: self.queued_bytes }
+    pub(crate) fn outbox_limits(&self) -> OutboxLimits {
+        OutboxLimits { frames: self.queued_messages, bytes: self.queued_bytes }
     }
 }

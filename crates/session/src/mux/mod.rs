@@ -3,12 +3,12 @@
 //! ```text
 //!   open ──▶ inflight ──▶ outbox ══▶ outlet        (the flusher task)
 //!   Pending ◀── inflight ◀── reader ◀══ inlet      (the reading task)
-//!                              └──▶ lane ──▶ Inbound
+//!                              └──▶ queue ──▶ Inbound
 //! ```
 //!
 //! Invariants: an entry is in the table before the first byte of its request is written, and leaves it on every
-//! exit: answer, error, drop, end of the pipe. Nothing here reads a payload or knows a method: what notifications mean
-//! is passed in as `NoteRules`.
+//! exit: response, error, drop, end of the pipe. Nothing here reads a payload or knows a method: the meaning of
+//! notifications is passed in as `NoteRules`.
 
 mod encode;
 mod inflight;
@@ -24,4 +24,4 @@ pub(crate) use inflight::Inflight;
 pub use limits::ConnectionLimits;
 pub use mux_link::MuxLink;
 pub(crate) use note_rules::{CancelNote, NoteClass, NoteKind, NoteOwner, NoteRules};
-pub(crate) use reader::{Attend, read};
+pub(crate) use reader::{FrameHandler, read};

@@ -13,20 +13,20 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::link::{
-    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Hint, Inbound, Inward, Lane, Link,
-    LinkError, Note, Outbox, Pipe, PipeGuard, Post, Upcall,
+    Agreement, Ask, BoxFuture, CloseOutcome, Counters, Exchange, Flush, Hint, Inbound, InboundQueue, Inward,
+    Link, LinkError, Note, Outbox, Pipe, PipeGuard, Post, Upcall,
 };
 use crate::mux::{
-    Attend, ConnectionLimits, Inflight, NoteClass, NoteOwner, NoteRules, put_answer, put_note, put_request,
-    read,
+    ConnectionLimits, FrameHandler, Inflight, NoteClass, NoteOwner, NoteRules, put_answer, put_note,
+    put_request, read,
 };
 
-/// How long a far side may take to end that can no longer be spoken to.
-const LOST: Duration = Duration::from_secs(2);
+/// How long the peer may take to exit once it can no longer be written to.
+const LOST_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A link over a pipe.
 ///
-/// Dropping it ends the pipe and what keeps it, without waiting and without a runtime.
+/// Dropping it closes the pipe and stops the peer, without waiting and without a runtime.
 pub struct MuxLink {
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
@@ -39,51 +39,51 @@ pub struct MuxLink {
     flusher: AbortHandle,
 }
 
-/// What the reading task and the handle both see.
+/// State shared by the reading task and the link.
 struct Shared {
     batches: AtomicBool,
-    /// The strongest hint of what was read so far.
+    /// The strongest hint found so far.
     hint: Mutex<Option<Hint>>,
 }
 
 impl MuxLink {
-    /// Starts the two tasks of a pipe on the current runtime, for a protocol with these rules.
+    /// Starts the reading and the writing task of a pipe on the current runtime, with these rules for notifications.
     pub(crate) fn start_with(pipe: Pipe, limits: ConnectionLimits, rules: NoteRules) -> Arc<Self> {
         let Pipe { outlet, inlet, guard, tap } = pipe;
-        let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
+        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, rules.cancel));
         let shared = Arc::new(Shared { batches: AtomicBool::new(true), hint: Mutex::default() });
-        let (lane, inbound) = Inbound::new(limits.notes);
+        let (queue, inbound) = Inbound::new(limits.notes);
 
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let flusher_abort = flusher.abort_handle();
-        let mut attend = Attendant {
-            lane: Arc::clone(&lane),
+        let mut handler = ClientFrameHandler {
+            queue: Arc::clone(&queue),
             inflight: Arc::clone(&inflight),
             counters: Arc::clone(&counters),
             shared: Arc::clone(&shared),
             classify: rules.classify,
-            junk: Junk::default(),
+            junk: JunkDetector::default(),
         };
         let (table, counted, grace) =
             (Arc::clone(&inflight), Arc::clone(&counters), limits.write_failed_grace);
         let guard: Option<Arc<dyn PipeGuard>> = guard.map(Arc::from);
-        // Weak, so that dropping the peer ends the far side without waiting for this task.
-        let far_side = guard.as_ref().map(Arc::downgrade);
+        // Weak, so that dropping the link stops the peer without waiting for this task.
+        let peer = guard.as_ref().map(Arc::downgrade);
         let reader = tokio::spawn(async move {
-            // However this task ends, whoever waits is told.
-            let ending = Ending { table: Arc::clone(&table), lane };
-            let end = read(inlet, flusher, &table, &counted, grace, tap, &mut attend).await;
-            tracing::debug!("the pipe has ended");
+            // Fails all waiting callers however this task ends.
+            let reader_guard = ReaderGuard { table: Arc::clone(&table), queue };
+            let end = read(inlet, flusher, &table, &counted, grace, tap, &mut handler).await;
+            tracing::debug!("pipe closed");
             table.end(&end);
-            drop(ending);
+            drop(reader_guard);
             if let LinkError::Lost { .. } = end
-                && let Some(guard) = far_side.and_then(|far_side| far_side.upgrade())
+                && let Some(guard) = peer.and_then(|peer| peer.upgrade())
             {
-                // Nothing can be said to it any more, so nothing keeps it.
-                guard.leave(LOST).await;
+                // The peer can no longer be reached, so it is stopped.
+                guard.close(LOST_CLOSE_TIMEOUT).await;
             }
         });
         Arc::new(Self {
@@ -99,7 +99,7 @@ impl MuxLink {
         })
     }
 
-    /// How many requests are under way.
+    /// Returns the number of requests in flight.
     pub fn pending(&self) -> usize {
         self.inflight.len()
     }
@@ -119,7 +119,7 @@ impl Link for MuxLink {
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
         match post {
             Post::Note { method, params } => put_note(&self.outbox, method, params)?,
-            // A server that asks and never reads must not make us keep every answer.
+            // A server that sends requests and never reads must not make us buffer every response.
             Post::Answer { .. } if self.outbox.waiting() > self.limits.queued_bytes as u64 => {
                 return Err(LinkError::Overloaded { what: "answers that wait to be written" });
             }
@@ -133,16 +133,16 @@ impl Link for MuxLink {
     }
 
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
-        // What is under way ends now; what is already in the box is still written.
+        // Requests in flight fail now; frames that are already in the outbox are still written.
         self.inflight.end(&LinkError::Closed);
         self.outbox.close();
         Box::pin(async move {
             let ended = match &self.guard {
-                Some(guard) => guard.leave(within).await,
+                Some(guard) => guard.close(within).await,
                 None => CloseOutcome::Left,
             };
             if self.guard.is_none() {
-                // The flusher ends by itself once the far side was told.
+                // The flusher ends by itself once the outlet is closed.
                 let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
             }
             self.reader.abort();
@@ -156,7 +156,7 @@ impl Link for MuxLink {
         self.inflight.end(&LinkError::Closed);
         self.outbox.close();
         Box::pin(async move {
-            // What is in the box is still written, and the far side sees the end of its input.
+            // Frames in the outbox are still written, and the peer sees the end of its input.
             let _ = tokio::time::timeout(within.min(Duration::from_secs(1)), self.outbox.ended()).await;
             if !guard.detach() {
                 return self.close(within).await;
@@ -198,70 +198,70 @@ impl fmt::Debug for MuxLink {
     }
 }
 
-/// Ends everything that hangs on the reading task, even when that panics or is stopped.
-struct Ending {
+/// Fails the requests in flight and closes the inbound queue when the reading task ends, also by a panic or an abort.
+struct ReaderGuard {
     table: Arc<Inflight>,
-    lane: Arc<Lane>,
+    queue: Arc<InboundQueue>,
 }
 
-impl Drop for Ending {
+impl Drop for ReaderGuard {
     fn drop(&mut self) {
-        // The first end counts: this says nothing where the task has said how the pipe ended.
+        // The first error counts: this one has no effect when the task has reported how the pipe ended.
         self.table.end(&LinkError::lost("reading from the server has stopped"));
-        self.lane.close();
+        self.queue.close();
     }
 }
 
-/// What a client does with what its server starts: notes to their exchange or the lane, upcalls to the lane.
-struct Attendant {
-    lane: Arc<Lane>,
+/// Handles the frames of a server: notifications go to their exchange or the inbound queue, upcalls to the queue.
+struct ClientFrameHandler {
+    queue: Arc<InboundQueue>,
     inflight: Arc<Inflight>,
     counters: Arc<Counters>,
     shared: Arc<Shared>,
     classify: fn(&Note) -> NoteClass,
-    junk: Junk,
+    junk: JunkDetector,
 }
 
-/// What the lines say that are no message.
+/// Derives a hint from lines that are not messages.
 #[derive(Default)]
-struct Junk {
-    /// Junk lines in a row that began with an opening brace.
-    open_run: usize,
+struct JunkDetector {
+    /// Consecutive junk lines, counted from one that was an opening brace.
+    open_brace_run: usize,
     logged: Option<Instant>,
 }
 
-impl Attend for Attendant {
+impl FrameHandler for ClientFrameHandler {
     fn request(&mut self, request: Request) {
-        self.junk.open_run = 0;
+        self.junk.open_brace_run = 0;
         let Request { id, method, params, version, .. } = request;
         if version == Version::Other {
             self.counters.unversioned();
         }
-        self.lane.push(Inward::Upcall(Upcall { id, method, params }));
+        self.queue.push(Inward::Upcall(Upcall { id, method, params }));
     }
 
     fn note(&mut self, note: Notification) {
-        self.junk.open_run = 0;
+        self.junk.open_brace_run = 0;
         let Notification { method, params, version } = note;
         if version == Version::Other {
             self.counters.unversioned();
         }
         let note = Note { method, params };
         let NoteClass { owner, kind } = (self.classify)(&note);
-        let left = match owner {
+        let unclaimed = match owner {
             NoteOwner::Request(id) => {
                 if self.inflight.note(&id, kind, note).is_err() {
                     self.counters.stray_notes();
                 }
                 return;
             }
-            NoteOwner::Listener(id) if self.inflight.listens(&id) => {
+            NoteOwner::Listener(id) if self.inflight.is_listener(&id) => {
                 self.inflight.note(&id, kind, note).err()
             }
             NoteOwner::Listener(_) | NoteOwner::All => Some(note),
         };
-        if let Some(note) = left
-            && self.lane.push(Inward::Note(note))
+        if let Some(note) = unclaimed
+            && self.queue.push(Inward::Note(note))
         {
             self.counters.dropped_notes();
         }
@@ -285,27 +285,27 @@ impl Attend for Attendant {
     }
 
     fn unreadable(&mut self, frame: &[u8], malformed: Malformed) {
-        // An answer whose id can still be told fails its caller; anything else is junk between the messages.
+        // A response whose id can still be read fails its caller; anything else is junk between the messages.
         if let Some(id) = malformed.salvaged.id.clone().filter(|_| !malformed.salvaged.has_method) {
             self.counters.malformed();
             self.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)));
             return;
         }
-        // An answer whose id is none of ours whatever it says: too long, too large, a fraction.
+        // A response whose id cannot be one of ours: too long, too large, a fraction.
         if malformed.fault.kind() == FaultKind::BadMember("id") && !malformed.salvaged.has_method {
             self.counters.late_or_unknown();
             return;
         }
         let count = self.counters.junk();
-        let judged = Some(self.junk.judge(frame));
+        let line_hint = Some(self.junk.classify_line(frame));
         {
             let mut hint = self.shared.hint.lock();
-            *hint = judged.max(*hint);
+            *hint = line_hint.max(*hint);
         }
         if self.junk.logged.is_none_or(|at| at.elapsed() > Duration::from_secs(10)) {
             self.junk.logged = Some(Instant::now());
             let shown = String::from_utf8_lossy(&frame[..frame.len().min(200)]);
-            tracing::warn!(count, line = ?shown, "the server writes lines that are no message");
+            tracing::warn!(count, line = ?shown, "the server writes lines that are not messages");
         }
     }
 
@@ -313,21 +313,21 @@ impl Attend for Attendant {
         // The id of a request is the server's number, not one of ours.
         match salvaged.id.filter(|_| !salvaged.has_method) {
             Some(id) => self.inflight.complete(Some(id), Err(error)),
-            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
+            None => tracing::warn!(%error, "dropped a message without a readable id"),
         }
     }
 
-    async fn passed(&mut self) {}
+    async fn flush(&mut self) {}
 }
 
-impl Junk {
+impl JunkDetector {
     /// Returns the hint that this line gives.
-    fn judge(&mut self, frame: &[u8]) -> Hint {
+    fn classify_line(&mut self, frame: &[u8]) -> Hint {
         if frame.starts_with(&[0xff, 0xfe]) || frame.starts_with(&[0xfe, 0xff]) {
             return Hint::Utf16;
         }
         let opens = frame.trim_ascii() == b"{";
-        self.open_run = if opens || self.open_run > 0 { self.open_run + 1 } else { 0 };
-        if self.open_run >= 3 { Hint::PrettyPrints } else { Hint::Chatters }
+        self.open_brace_run = if opens || self.open_brace_run > 0 { self.open_brace_run + 1 } else { 0 };
+        if self.open_brace_run >= 3 { Hint::PrettyPrints } else { Hint::Chatters }
     }
 }

@@ -1,4 +1,4 @@
-//! Rules about notifications that the protocol above passes in: the mux itself knows no method name.
+//! Rules for notifications, passed in by the protocol layer: the mux itself knows no method name.
 
 use switchboard_protocol::RequestId;
 
@@ -7,27 +7,27 @@ use crate::link::Note;
 /// The rules of a protocol for notifications.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoteRules {
-    /// Says whose a notification of the peer is, and how it is queued.
+    /// Returns the owner of a notification, and how it is queued.
     pub(crate) classify: fn(&Note) -> NoteClass,
     /// Makes the notification that cancels a request of ours.
     pub(crate) cancel: fn(&RequestId) -> CancelNote,
 }
 
-/// What the mux has to know of a notification.
+/// The owner and the queueing of a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NoteClass {
     pub(crate) owner: NoteOwner,
     pub(crate) kind: NoteKind,
 }
 
-/// Whose a notification is.
+/// The owner of a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoteOwner {
-    /// Of the request with this id, and of nobody if that is over.
+    /// The request with this id; the notification is dropped when that request has ended.
     Request(RequestId),
-    /// Of the listener with this id if there is one. Otherwise the id is the peer's own, and the notification is for all.
+    /// The listener with this id, if there is one. Otherwise the id is the peer's own, and the notification has no owner.
     Listener(RequestId),
-    /// Of no request.
+    /// No request: the notification goes to the inbound queue.
     All,
 }
 
@@ -36,9 +36,9 @@ pub(crate) enum NoteOwner {
 pub(crate) enum NoteKind {
     /// In order, up to a bound.
     Ordered,
-    /// Replaces the one of this kind that was queued last.
+    /// Replaces the previous notification of this kind if that was queued last.
     LatestOnly,
-    /// Ends a listener; other requests do not take it.
+    /// Ends a listener; not delivered to other requests.
     EndsListener,
 }
 

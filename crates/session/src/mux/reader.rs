@@ -1,7 +1,7 @@
-//! The one reading task of a pipe: every frame in, to whoever it is for.
+//! The reading task of a pipe: parses and dispatches every frame.
 //!
-//! Answers go to the table of requests under way; the rest goes to an [`Attend`], which differs between a client
-//! and a server. It handles a bounded number of frames, then lets others run.
+//! Responses go to the table of requests in flight; all other messages go to a [`FrameHandler`], which differs between a
+//! client and a server. The task yields after a bounded number of frames.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -18,39 +18,40 @@ use tokio::time::Sleep;
 use crate::link::{Counters, Direction, Frame, Inlet, LinkError, Tap};
 use crate::mux::Inflight;
 
-/// Frames handled before other tasks get a turn.
-const PASS: usize = 64;
+/// Frames handled before the task yields.
+const FRAMES_PER_TURN: usize = 64;
 
-/// What a side does with what the other side starts.
-pub(crate) trait Attend: Send + 'static {
-    /// A request.
+/// Handles the messages of the peer other than responses: the client's or the server's side of a connection.
+pub(crate) trait FrameHandler: Send + 'static {
+    /// Handles a request.
     fn request(&mut self, request: Request);
-    /// A notification.
+    /// Handles a notification.
     fn note(&mut self, note: Notification);
-    /// An array of messages. Returns the answers in it, where arrays are allowed.
+    /// Handles a batch. Returns the responses in it, where batches are allowed.
     fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response>;
-    /// A frame that is no message.
+    /// Handles a frame that is not a message.
     fn unreadable(&mut self, frame: &[u8], malformed: Malformed);
-    /// A frame that could not be taken.
+    /// Handles a frame that the inlet dropped.
     fn lost(&mut self, salvaged: Salvaged, error: LinkError);
-    /// All frames of one pass are handled: send what has gathered.
-    fn passed(&mut self) -> impl Future<Output = ()> + Send;
+    /// Called after each group of frames: writes the responses that were enqueued for them.
+    fn flush(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-enum Step {
+/// What the reading task woke up for.
+enum ReaderEvent {
     Read(Result<(), LinkError>),
     WriteFailed(LinkError),
     GraceOver,
 }
 
-/// The far side has stopped reading.
-struct Leaving {
+/// Writing has failed; reading goes on for a grace period.
+struct WriteFailure {
     error: LinkError,
-    /// When what it still answers is no longer waited for.
-    over: Pin<Box<Sleep>>,
+    /// Fires at the end of the grace period.
+    grace_timer: Pin<Box<Sleep>>,
 }
 
-/// Reads until the pipe ends, and says how it did.
+/// Reads until the pipe ends, and returns why it ended.
 pub(crate) async fn read(
     mut inlet: Box<dyn Inlet>,
     mut flusher: JoinHandle<LinkError>,
@@ -58,55 +59,58 @@ pub(crate) async fn read(
     counters: &Counters,
     grace: Duration,
     tap: Option<Tap>,
-    attend: &mut impl Attend,
+    handler: &mut impl FrameHandler,
 ) -> LinkError {
-    // One at a time is what most connections ever have.
+    // Most connections never receive more than one frame at a time.
     let mut frames = Vec::with_capacity(1);
-    let mut desk = Desk { familiar: Familiar::new(), inflight, counters, tap, attend };
-    // Set when the far side has stopped reading: what it still answers is heard, for a while.
-    let mut leaving: Option<Leaving> = None;
+    let mut dispatcher = FrameDispatcher { familiar: Familiar::new(), inflight, counters, tap, handler };
+    // Set when writing has failed: responses are still read for a grace period.
+    let mut write_failure: Option<WriteFailure> = None;
     loop {
-        let stirred = poll_fn(|cx| {
+        let wakeup = poll_fn(|cx| {
             if let Poll::Ready(read) = inlet.poll_frames(cx, &mut frames) {
-                return Poll::Ready(Step::Read(read));
+                return Poll::Ready(ReaderEvent::Read(read));
             }
-            if let Some(leaving) = &mut leaving {
-                return leaving.over.as_mut().poll(cx).map(|()| Step::GraceOver);
+            if let Some(write_failure) = &mut write_failure {
+                return write_failure.grace_timer.as_mut().poll(cx).map(|()| ReaderEvent::GraceOver);
             }
-            Pin::new(&mut flusher).poll(cx).map(|end| Step::WriteFailed(end.unwrap_or(LinkError::Closed)))
+            Pin::new(&mut flusher)
+                .poll(cx)
+                .map(|end| ReaderEvent::WriteFailed(end.unwrap_or(LinkError::Closed)))
         });
-        let end = match stirred.await {
-            Step::Read(read) => read.err(),
-            Step::WriteFailed(error) => {
-                leaving = Some(Leaving { error, over: Box::pin(tokio::time::sleep(grace)) });
+        let end = match wakeup.await {
+            ReaderEvent::Read(read) => read.err(),
+            ReaderEvent::WriteFailed(error) => {
+                write_failure =
+                    Some(WriteFailure { error, grace_timer: Box::pin(tokio::time::sleep(grace)) });
                 continue;
             }
-            Step::GraceOver => leaving.take().map(|leaving| leaving.error),
+            ReaderEvent::GraceOver => write_failure.take().map(|write_failure| write_failure.error),
         };
-        // No frame is held across a wait: what is, every connection has room for all the time.
-        while frames.len() >= PASS {
-            desk.handle(frames.drain(..PASS));
-            desk.attend.passed().await;
+        // No frame is held across an await: it would enlarge the future of every connection.
+        while frames.len() >= FRAMES_PER_TURN {
+            dispatcher.handle(frames.drain(..FRAMES_PER_TURN));
+            dispatcher.handler.flush().await;
             tokio::task::yield_now().await;
         }
-        desk.handle(frames.drain(..));
-        desk.attend.passed().await;
+        dispatcher.handle(frames.drain(..));
+        dispatcher.handler.flush().await;
         if let Some(end) = end {
             return end;
         }
     }
 }
 
-/// Where frames are sorted.
-struct Desk<'a, A> {
+/// Parses frames and hands each message to the table of requests or to the handler.
+struct FrameDispatcher<'a, A> {
     familiar: Familiar,
     inflight: &'a Inflight,
     counters: &'a Counters,
     tap: Option<Tap>,
-    attend: &'a mut A,
+    handler: &'a mut A,
 }
 
-impl<A: Attend> Desk<'_, A> {
+impl<A: FrameHandler> FrameDispatcher<'_, A> {
     fn handle(&mut self, frames: std::vec::Drain<'_, Frame>) {
         for frame in frames {
             match frame {
@@ -118,7 +122,7 @@ impl<A: Attend> Desk<'_, A> {
                 }
                 Frame::Lost { salvaged, error } => {
                     self.counters.too_large();
-                    self.attend.lost(salvaged, error);
+                    self.handler.lost(salvaged, error);
                 }
             }
         }
@@ -126,19 +130,19 @@ impl<A: Attend> Desk<'_, A> {
 
     fn dispatch(&mut self, frame: bytes::Bytes) {
         match jsonrpc::parse_after(frame.clone(), &mut self.familiar) {
-            Ok(Message::Single(Envelope::Response(response))) => self.answer(response),
-            Ok(Message::Single(Envelope::Request(request))) => self.attend.request(request),
-            Ok(Message::Single(Envelope::Notification(note))) => self.attend.note(note),
+            Ok(Message::Single(Envelope::Response(response))) => self.complete(response),
+            Ok(Message::Single(Envelope::Request(request))) => self.handler.request(request),
+            Ok(Message::Single(Envelope::Notification(note))) => self.handler.note(note),
             Ok(Message::Batch(elements)) => {
-                for response in self.attend.batch(elements) {
-                    self.answer(response);
+                for response in self.handler.batch(elements) {
+                    self.complete(response);
                 }
             }
-            Err(malformed) => self.attend.unreadable(&frame, malformed),
+            Err(malformed) => self.handler.unreadable(&frame, malformed),
         }
     }
 
-    fn answer(&self, response: Response) {
+    fn complete(&self, response: Response) {
         if response.version == Version::Other {
             self.counters.unversioned();
         }

@@ -1,25 +1,25 @@
-//! Why a question that a server asks its client got no answer.
+//! The error of a request from a server to its client.
 
 use std::error::Error;
 use std::fmt;
 
 use switchboard_protocol::RpcError;
 
-/// Why a question got no answer.
+/// Why a request to the client got no answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The client did not declare that it can be asked this.
+    /// The client did not declare this capability.
     Undeclared(&'static str),
-    /// The revision spoken has no such question.
+    /// The negotiated revision has no such request.
     Unavailable,
     /// The client answered with an error, e.g. because the user refused.
     Refused(RpcError),
-    /// Only tool calls, resource reads and prompts may ask.
+    /// Only tool calls, resource reads and prompts may ask the client.
     NotHere,
-    /// The question or its answer is not valid.
+    /// The request or its response is not valid.
     Invalid(String),
-    /// The request is over; its answer comes with another one.
+    /// The handler was suspended; the client retries the request with the answer.
     Suspended,
     /// The client took too long.
     TimedOut,

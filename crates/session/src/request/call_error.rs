@@ -1,4 +1,4 @@
-//! Why a call did not give its result: one variant for each thing a caller can do about it.
+//! The error of a call: one variant for each thing that a caller can do about it.
 
 use std::error::Error;
 use std::fmt;
@@ -8,9 +8,9 @@ use switchboard_protocol::{DecodeError, EncodeError, Revision, RpcError};
 
 use crate::link::{Hint, LinkError};
 
-/// A call that did not give its result.
+/// The error of a call.
 ///
-/// [`CallError::Remote`] is what the server said; every other variant is local and never looks like the server's.
+/// [`CallError::Remote`] is the error of the server; every other variant is local.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CallError {
@@ -18,45 +18,45 @@ pub enum CallError {
     Remote(RpcError),
     /// The connection could not carry the call: not started, exited, lost, overloaded, too large, damaged, closed.
     Link(LinkError),
-    /// The time was up. The server was told to stop.
+    /// The call timed out. It was cancelled on the server.
     TimedOut {
-        /// Which wait was too long.
+        /// Which timeout expired.
         phase: TimeoutKind,
-        /// How long it was.
+        /// The duration of the timeout.
         after: Duration,
         /// What may be wrong with the server.
         hint: Option<Hint>,
     },
-    /// The call was cancelled from this side, other than by dropping it.
+    /// The call was cancelled by this side, other than by dropping it.
     Cancelled,
     /// The session is not open yet: call `initialize` first.
     NotInitialized,
     /// The session was closed.
     Closed,
-    /// The server does not offer this. Nothing was sent.
+    /// The server does not declare the capability. Nothing was sent.
     Unsupported {
         /// The capability that is missing.
         what: &'static str,
     },
-    /// The answer is not what the specification says it must be.
+    /// The response does not conform to the specification.
     Protocol {
-        /// What was asked.
+        /// The method of the request.
         method: String,
         /// What is wrong, and where.
         error: DecodeError,
     },
     /// The two sides share no protocol revision.
     NoCommonRevision {
-        /// What this side was ready to speak.
+        /// The revisions of this side.
         ours: Vec<Revision>,
-        /// What the server named; empty when it named none.
+        /// The revisions that the server named; empty when it named none.
         theirs: Vec<String>,
         /// The server's own error, when it refused with one.
         refusal: Option<Box<RpcError>>,
     },
-    /// The server asked for input that this side did not give.
+    /// The server requested input that this side did not give.
     InputRefused(String),
-    /// The server asked for input too many times for one call.
+    /// The server requested input too many times for one call.
     TooManyRounds {
         /// The limit in force.
         rounds: usize,
@@ -116,7 +116,7 @@ fn named(theirs: &[String]) -> String {
 }
 
 impl CallError {
-    /// Whether the same call may simply be made again: nothing was carried out, or nothing was sent.
+    /// Returns whether the call can be retried safely: nothing was sent or carried out.
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
@@ -125,7 +125,7 @@ impl CallError {
         )
     }
 
-    /// Whether the server may have carried out the call although no result came.
+    /// Returns whether the server may have carried out the call although there is no result.
     pub fn outcome_unknown(&self) -> bool {
         match self {
             Self::TimedOut { .. } | Self::Cancelled => true,
@@ -136,7 +136,7 @@ impl CallError {
                     | LinkError::TooLarge { .. }
                     | LinkError::Malformed(_)
                     | LinkError::Closed
-                    // Taken, or broken on the way: only what was refused for what it is was not carried out.
+                    // A 2xx or 5xx status: only a request that was rejected with 4xx was certainly not carried out.
                     | LinkError::Refused { status: 200..300 | 500.., .. }
             ),
             Self::Protocol { .. } | Self::Closed => true,
@@ -144,7 +144,7 @@ impl CallError {
         }
     }
 
-    /// The error object of the server, where it sent one.
+    /// Returns the error object of the server, where it sent one.
     pub fn remote(&self) -> Option<&RpcError> {
         match self {
             Self::Remote(error) => Some(error),
@@ -173,15 +173,15 @@ impl From<EncodeError> for CallError {
     }
 }
 
-/// Which wait was too long.
+/// Which timeout expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutKind {
-    /// From the start of the server to its opening answer.
+    /// From the start of the server to an open session.
     Startup,
-    /// Without any word on the call.
+    /// The time without progress of the call.
     Idle,
-    /// The whole call, however much progress it reported.
+    /// The whole call, independent of progress.
     Total,
     /// All pages of a list.
     List,

@@ -4,57 +4,57 @@ use std::fmt;
 
 use switchboard_protocol::Raw;
 
-/// On whose behalf a request is made. A binding finds it out, by a token or by who started the process; what the client
-/// says of itself has no part in it.
+/// The authenticated caller of a request. The binding determines it, by a token or by the owner of the process, never by the
+/// client's own claims.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Caller {
-    /// Who it is, unique for its issuer.
+    /// The subject, unique per issuer.
     pub subject: String,
-    /// Who says so.
+    /// The issuer of the identity.
     pub issuer: Option<String>,
-    /// What it may do.
+    /// The granted scopes.
     pub scopes: Vec<String>,
-    /// What else is known of it: an object. Never shown by `Debug`.
+    /// Further claims: an object. Never shown by `Debug`.
     pub claims: Raw,
 }
 
 impl Caller {
-    /// This subject, who may do nothing in particular.
+    /// Creates a caller with this subject and no scopes.
     pub fn new(subject: impl Into<String>) -> Self {
         Self { subject: subject.into(), issuer: None, scopes: Vec::new(), claims: Raw::empty_object() }
     }
 
-    /// Who says so.
+    /// Sets the issuer.
     #[must_use]
     pub fn with_issuer(mut self, issuer: impl Into<String>) -> Self {
         self.issuer = Some(issuer.into());
         self
     }
 
-    /// What it may do.
+    /// Sets the scopes.
     #[must_use]
     pub fn with_scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// What else is known of it.
+    /// Sets further claims.
     #[must_use]
     pub fn with_claims(mut self, claims: Raw) -> Self {
         self.claims = claims;
         self
     }
 
-    /// Whether it may do this.
+    /// Returns whether the caller has this scope.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|own| own == scope)
     }
 
-    /// Its issuer and subject as one text, which no other caller has. What belongs to a caller is kept under it.
+    /// Returns issuer and subject as one unique text, the key under which the caller's data is stored.
     pub fn principal(&self) -> String {
-        // As JSON: no issuer can be written so that it reads as part of a subject.
-        // A failure must not become a principal that others share.
+        // As JSON: no issuer can be mistaken for part of a subject.
+        // A failure must not become a principal that callers share.
         let text = Raw::encode(&(&self.issuer, &self.subject)).expect("two strings can be written as JSON");
         text.as_str().to_owned()
     }

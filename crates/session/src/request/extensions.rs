@@ -4,51 +4,51 @@ use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::sync::Arc;
 
-/// Values that travel beside a request, at most one of each type. Cheap to clone; empty it holds no memory.
+/// Typed values attached to a request, at most one of each type. Cheap to clone; allocates nothing when empty.
 #[derive(Clone, Default)]
 pub struct Extensions {
-    // Few, so that looking at each costs less than a table.
+    // A vector: with few values a linear search is faster than a map.
     values: Vec<(TypeId, &'static str, Arc<dyn Any + Send + Sync>)>,
 }
 
 impl Extensions {
-    /// None.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this value, in place of the one of its type.
+    /// Adds a value, replacing the one of its type.
     #[must_use]
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.insert(value);
         self
     }
 
-    /// Puts a value in place of the one of its type.
+    /// Adds a value, replacing the one of its type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         let of = TypeId::of::<T>();
         self.values.retain(|(known, ..)| *known != of);
         self.values.push((of, type_name::<T>(), Arc::new(value)));
     }
 
-    /// The value of this type.
+    /// Returns the value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.find(TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// The value of a type that is known by its id.
+    /// Returns the value of the type with this id.
     pub fn find(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         self.values.iter().find(|(known, ..)| *known == of).map(|(.., value)| &**value)
     }
 
-    /// Whether both hold the same values, compared by identity.
+    /// Returns whether both hold the same values, compared by identity.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same = |one: &Arc<dyn Any + Send + Sync>, two: &Arc<dyn Any + Send + Sync>| Arc::ptr_eq(one, two);
         self.values.len() == other.values.len()
             && self.values.iter().zip(&other.values).all(|(one, two)| one.0 == two.0 && same(&one.2, &two.2))
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -56,7 +56,7 @@ impl Extensions {
 
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The types alone: the values may be secret.
+        // Only the types: the values may be secret.
         f.debug_set().entries(self.values.iter().map(|(_, name, _)| name)).finish()
     }
 }

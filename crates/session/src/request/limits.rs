@@ -1,18 +1,18 @@
-//! The limits of a client session: how long it waits, how much it takes.
+//! The limits of a client session: timeouts and sizes.
 
 use std::time::Duration;
 
-/// How long a session waits, and how much it takes. Each has a safe default; `Duration::MAX` spells "no bound".
+/// The timeouts and size limits of a session. Each has a safe default; `Duration::MAX` means no timeout.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Limits {
     /// From the start of the server to an open session.
     pub startup: Duration,
-    /// How long the probe for the modern era may take before the old handshake is tried beside it.
+    /// How long the probe for the modern era may take before the legacy handshake is tried concurrently.
     pub probe: Duration,
-    /// A call without any word on it; progress begins it anew.
+    /// A call without progress; each progress report restarts it.
     pub call_idle: Duration,
-    /// A call in all, however much progress it reports.
+    /// A whole call, independent of progress.
     pub call_total: Duration,
     /// Reading a resource or a prompt.
     pub read: Duration,
@@ -28,17 +28,17 @@ pub struct Limits {
     pub entries: usize,
     /// Rounds of input for one call.
     pub rounds: usize,
-    /// How long a cached answer is kept at most, whatever the server says.
+    /// The longest lifetime of a cached result, whatever the server says.
     pub cache_ttl: Duration,
-    /// Cached answers, in entries.
+    /// Cached results, in entries.
     pub cache_entries: usize,
-    /// Cached answers, in bytes.
+    /// Cached results, in bytes.
     pub cache_bytes: usize,
-    /// Progress reports a second that reach the caller; the latest wins.
+    /// Progress reports per second that reach the caller; the latest wins.
     pub progress_per_second: u32,
-    /// Requests of the server answered at the same time.
+    /// Requests of the server answered concurrently.
     pub upcalls: usize,
-    /// How long closing may take, all steps together.
+    /// Closing, all steps together.
     pub close: Duration,
 }
 

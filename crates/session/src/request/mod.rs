@@ -1,4 +1,4 @@
-//! What one request has in either era: its caller, its reply channel, its cancellation, its errors, its limits.
+//! The parts of a request that are common to both eras: caller, reply channel, cancellation, errors, limits.
 //!
 //! Knows links; knows no era, no session and no handler.
 

@@ -1,4 +1,4 @@
-//! One request in, one response out. No peer, no table, no outlet.
+//! Answers one request: admission, built-in methods, the handler. Independent of connections.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
@@ -14,24 +14,24 @@ use switchboard_protocol::{
     SetLevelParams, SubscribeParams, surface,
 };
 
-use crate::era::serving::{Admission, RequestEra, Resume, ServerSession, admit, discover};
-use crate::era::{Look, Questions, may_ask};
+use crate::era::serving::{Admission, RequestEra, RetryParams, ServerSession, admit, discover};
+use crate::era::{ClassifiedRequest, Questions, may_require_input};
 use crate::link::BoxFuture;
 use crate::request::{Caller, Cancel, Reply, ReplyChannel};
 use crate::server::listen::listen;
-use crate::server::request_context::Asking;
+use crate::server::request_context::ContextOptions;
 use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
 
-/// What the client is told: a result as text, or an error.
+/// The response to a client: an encoded result, or an error.
 pub type Outcome = Result<Raw, RpcError>;
 
 /// How a request is answered.
 pub enum Answered {
-    /// Not at all: it is not in order, and nobody was asked.
+    /// Rejected before it reached the handler.
     Refused(RpcError),
     /// At once.
     Now(Outcome),
-    /// In a while. Dropping it cancels the request.
+    /// Asynchronously. Dropping it cancels the request.
     Later(Answering),
 }
 
@@ -45,52 +45,52 @@ impl std::fmt::Debug for Answered {
     }
 }
 
-/// Answers one request. `look` is what it says of itself.
+/// Answers one request, which was classified before.
 pub(crate) fn answer(
     server: &Arc<Server>,
     session: &Arc<ServerSession>,
     request: Request,
-    look: Look,
-    back: Arc<dyn ReplyChannel>,
+    request_class: ClassifiedRequest,
+    channel: Arc<dyn ReplyChannel>,
 ) -> Answered {
     let Request { id, method, params, .. } = &request;
-    // What is answered here never reaches the handler, which is told of it all the same.
+    // The handler is notified of requests that are answered without it.
     let observe = |era: Option<&RequestEra>, error: Option<&RpcError>| {
-        let request = AnsweredRequest { method, caller: back.caller(), era, error };
+        let request = AnsweredRequest { method, caller: channel.caller(), era, error };
         server.handler().answered(&request);
     };
-    let (era, progress) = match admit(server.profile(), session, method, params.as_ref(), look) {
+    let (era, progress) = match admit(server.profile(), session, method, params.as_ref(), request_class) {
         Err(error) => {
             observe(None, Some(&error));
             return Answered::Refused(error);
         }
         Ok(Admission::Answered(reply, era)) => {
             observe(Some(&era), reply.as_ref().err());
-            return Answered::Now(era.seal(server.profile(), reply));
+            return Answered::Now(era.encode_reply(server.profile(), reply));
         }
         Ok(Admission::Admitted(era, progress)) => (era, progress),
     };
-    if let Err(error) = allowed(server, &era, method)
-        && let Err(error) = era.seal(server.profile(), Err(error))
+    if let Err(error) = check_method(server, &era, method)
+        && let Err(error) = era.encode_reply(server.profile(), Err(error))
     {
         observe(Some(&era), Some(&error));
         return Answered::Refused(error);
     }
-    if let Some(built_in) = built_in(server, session, &era, (id, method), params.as_ref(), &back) {
+    if let Some(built_in) = built_in(server, session, &era, (id, method), params.as_ref(), &channel) {
         return match built_in {
             BuiltIn::Replied(reply) => {
                 observe(Some(&era), reply.as_ref().err());
-                Answered::Now(era.seal(server.profile(), reply))
+                Answered::Now(era.encode_reply(server.profile(), reply))
             }
-            BuiltIn::Listens(future, cancel) => {
+            BuiltIn::Listening(future, cancel) => {
                 observe(Some(&era), None);
                 Answered::Later(Answering { future, cancel: Some(cancel) })
             }
         };
     }
-    match hand_over(server, era, request, progress, back) {
+    match call_handler(server, era, request, progress, channel) {
         Ok(answered) => answered,
-        Err((era, error)) => Answered::Now(era.seal(server.profile(), Err(error))),
+        Err((era, error)) => Answered::Now(era.encode_reply(server.profile(), Err(error))),
     }
 }
 
@@ -110,12 +110,12 @@ impl<'a> AnsweredRequest<'a> {
         self.method
     }
 
-    /// On whose behalf the request was made, where the binding found that out.
+    /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&'a Caller> {
         self.caller
     }
 
-    /// Who the client says it is. For display only.
+    /// Returns the client's own name and version. For display only.
     pub fn client(&self) -> Option<Implementation> {
         self.era.and_then(RequestEra::client)
     }
@@ -134,12 +134,12 @@ impl fmt::Debug for AnsweredRequest<'_> {
     }
 }
 
-/// Whether the revision has the method and the server offers what it needs.
-fn allowed(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcError> {
+/// Checks that the revision has the method and that the server declares the capability it needs.
+fn check_method(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcError> {
     let not_found = || RpcError::method_not_found(method);
     let mut rows = surface::find(method).peekable();
     if rows.peek().is_none() {
-        // No word of the specification: the handler may know it.
+        // Not a method of the specification: the handler may know it.
         return Ok(());
     }
     let revision = era.revision();
@@ -150,7 +150,7 @@ fn allowed(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcErr
         return Err(not_found());
     }
     if let Some(Declared::ByServer(path) | Declared::ByReceiver(path)) = needs
-        && !offers(server.capabilities(), path)
+        && !declares(server.capabilities(), path)
     {
         return Err(not_found());
     }
@@ -161,7 +161,7 @@ fn allowed(server: &Server, era: &RequestEra, method: &str) -> Result<(), RpcErr
     }
 }
 
-fn offers(has: &ServerCapabilities, path: &str) -> bool {
+fn declares(has: &ServerCapabilities, path: &str) -> bool {
     match path {
         "tools" => has.tools.is_some(),
         "resources" => has.resources.is_some(),
@@ -177,7 +177,7 @@ fn offers(has: &ServerCapabilities, path: &str) -> bool {
 
 enum BuiltIn {
     Replied(Reply),
-    Listens(BoxFuture<'static, Outcome>, Arc<Cancel>),
+    Listening(BoxFuture<'static, Outcome>, Arc<Cancel>),
 }
 
 /// The methods that need no handler.
@@ -187,28 +187,30 @@ fn built_in(
     era: &RequestEra,
     (id, method): (&RequestId, &str),
     params: Option<&Raw>,
-    back: &Arc<dyn ReplyChannel>,
+    channel: &Arc<dyn ReplyChannel>,
 ) -> Option<BuiltIn> {
     let done =
         |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
     Some(match method {
         "server/discover" => BuiltIn::Replied(Ok(discover(server.profile()).into())),
         "ping" => done(Ok(())),
-        "logging/setLevel" => done(read(method, params).map(|SetLevelParams { level, .. }| {
+        "logging/setLevel" => done(decode_params(method, params).map(|SetLevelParams { level, .. }| {
             let level: Level = level;
             session.set_log_level(level);
         })),
-        "resources/subscribe" => done(read(method, params).and_then(|SubscribeParams { uri, .. }| {
-            server.may_subscribe(&uri, &**back)?;
-            session.subscribe(uri)
-        })),
-        "resources/unsubscribe" => {
-            done(read(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
+        "resources/subscribe" => {
+            done(decode_params(method, params).and_then(|SubscribeParams { uri, .. }| {
+                server.may_subscribe(&uri, &**channel)?;
+                session.subscribe(uri)
+            }))
         }
-        "subscriptions/listen" => match read::<ListenParams>(method, params) {
+        "resources/unsubscribe" => {
+            done(decode_params(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
+        }
+        "subscriptions/listen" => match decode_params::<ListenParams>(method, params) {
             Ok(params) => {
-                let (future, cancel) = listen(server, era, id, params.notifications, back);
-                BuiltIn::Listens(future, cancel)
+                let (future, cancel) = listen(server, era, id, params.notifications, channel);
+                BuiltIn::Listening(future, cancel)
             }
             Err(error) => BuiltIn::Replied(Err(error)),
         },
@@ -216,32 +218,32 @@ fn built_in(
     })
 }
 
-fn read<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
+fn decode_params<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
     let params = params.cloned().unwrap_or_else(Raw::empty_object);
     T::from_raw(&params)
         .map_err(|error| RpcError::invalid_params(format!("Invalid params for {method}: {error}")))
 }
 
-/// Hands a request to the handler.
-fn hand_over(
+/// Decodes a request and calls the handler.
+fn call_handler(
     server: &Arc<Server>,
     era: RequestEra,
-    asked: Request,
+    rpc_request: Request,
     progress: Option<RequestId>,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
 ) -> Result<Answered, (RequestEra, RpcError)> {
-    let request = match ServerRequest::read(&asked) {
+    let request = match ServerRequest::read(&rpc_request) {
         Ok(request) => request,
         Err(error) => return Err((era, error)),
     };
-    let Request { id, method, params, .. } = asked;
+    let Request { id, method, params, .. } = rpc_request;
     let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
-    let asks = may_ask(method);
+    let asks = may_require_input(method);
     let questions = if asks {
-        let (responses, state) = round(&request);
-        let caller = state.and_then(|_| back.caller());
-        let resume = Resume { method, params: &text, responses, state, caller };
-        match era.resumed(server.profile(), resume) {
+        let (responses, state) = retry_input(&request);
+        let caller = state.and_then(|_| channel.caller());
+        let resume = RetryParams { method, params: &text, responses, state, caller };
+        match era.resume_questions(server.profile(), resume) {
             Ok(questions) => questions,
             Err(error) => return Err((era, error)),
         }
@@ -250,18 +252,18 @@ fn hand_over(
     };
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
-    let asking = Asking { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
-    let cx = RequestContext::new(id, era.clone(), progress, back, asking, questions);
+    let options = ContextOptions { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
+    let cx = RequestContext::new(id, era.clone(), progress, channel, options, questions);
     let cancel = cx.cancel();
-    let own = cx.clone();
+    let context = cx.clone();
     let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
-        .unwrap_or_else(|_| HandlerOutcome::Now(Err(panicked(method))));
+        .unwrap_or_else(|_| HandlerOutcome::Now(Err(panic_error(method))));
     let handler: BoxFuture<'static, Reply> = match handled {
         HandlerOutcome::Now(reply) => {
             cancel.finish();
-            let outcome = era.seal(server.profile(), reply);
+            let outcome = era.encode_reply(server.profile(), reply);
             if cancel.has_progressed() {
-                // The binding leaves time between the two.
+                // The binding leaves time between progress and response.
                 let future = Box::pin(std::future::ready(outcome));
                 return Ok(Answered::Later(Answering { future, cancel: Some(cancel) }));
             }
@@ -269,33 +271,33 @@ fn hand_over(
         }
         HandlerOutcome::Cached(cached) => {
             cancel.finish();
-            return Ok(Answered::Now(cached.seal(server, &era)));
+            return Ok(Answered::Now(cached.encode(server, &era)));
         }
         HandlerOutcome::Later(future) => future,
         HandlerOutcome::Blocking(work) => {
             let method = method.to_owned();
             Box::pin(async move {
-                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panicked(&method)))
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panic_error(&method)))
             })
         }
     };
-    let handler: BoxFuture<'static, Reply> = Box::pin(Guarded { handler, method: method.to_owned() });
+    let handler: BoxFuture<'static, Reply> = Box::pin(CatchPanic { handler, method: method.to_owned() });
     let run = if asks {
-        let principal = own.caller().map(Caller::principal);
-        era.run(server.profile(), (method, text, principal), handler, own)
+        let principal = context.caller().map(Caller::principal);
+        era.run(server.profile(), (method, text, principal), handler, context)
     } else {
         handler
     };
     let server = Arc::clone(server);
     let future = Box::pin(async move {
         let reply = run.await;
-        era.seal(server.profile(), reply)
+        era.encode_reply(server.profile(), reply)
     });
     Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
 }
 
-/// The answers and the state that a retry brings.
-fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
+/// Returns the answers and the state of a retry.
+fn retry_input(request: &ServerRequest) -> (Option<&switchboard_protocol::InputResponses>, Option<&str>) {
     match request {
         ServerRequest::CallTool(params) => (params.input_responses.as_ref(), params.request_state.as_deref()),
         ServerRequest::GetPrompt(params) => {
@@ -308,28 +310,28 @@ fn round(request: &ServerRequest) -> (Option<&switchboard_protocol::InputRespons
     }
 }
 
-/// What the client is told of a panic: nothing of what it said, and a word to find it by in the log.
-fn panicked(method: &str) -> RpcError {
-    // Random without a generator: each of these has keys of its own.
+/// Creates the error for a panic: an incident id to find it in the log, and nothing of the panic message.
+fn panic_error(method: &str) -> RpcError {
+    // A random number without a generator: each `RandomState` has its own keys.
     let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
     tracing::error!(method, incident, "a handler panicked");
     RpcError::internal(format!("Internal error: the request could not be handled (incident {incident})"))
 }
 
-/// A handler whose panic ends its own request and nothing else.
-struct Guarded {
+/// Catches a panic of a handler, so that it fails only its own request.
+struct CatchPanic {
     handler: BoxFuture<'static, Reply>,
     method: String,
 }
 
-impl Future for Guarded {
+impl Future for CatchPanic {
     type Output = Reply;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
         let handler = &mut self.handler;
         match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
             Ok(polled) => polled,
-            Err(_) => Poll::Ready(Err(panicked(&self.method))),
+            Err(_) => Poll::Ready(Err(panic_error(&self.method))),
         }
     }
 }
@@ -341,7 +343,7 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// What tells its handler that it is cancelled, before its task is dropped.
+    /// Returns the cancellation flag, which the handler sees before its task is dropped.
     pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
         self.cancel.clone()
     }

@@ -1,7 +1,7 @@
-//! What a binding needs to serve requests its own way: HTTP has no pipe to hand over.
+//! The server interface for bindings that are not pipes, such as HTTP.
 //!
-//! A pipe is served whole by [`Server::serve`]. A binding that holds exchanges itself looks at each request with
-//! [`Server::look`], hands it to [`Server::answer`], and registers each session with [`Server::subscribe_session`].
+//! A pipe is served by [`Server::serve`]. A binding that holds exchanges itself classifies each request with
+//! [`Server::classify`], hands it to [`Server::answer`], and registers each session with [`Server::subscribe_session`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,39 +9,40 @@ use std::sync::Arc;
 use switchboard_protocol::jsonrpc::{Notification, Request};
 use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
-use crate::era::serving::tells;
-use crate::era::{Classified, Look, News, is_modern_name, look};
+use crate::era::serving::wants_change;
+use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
 use crate::request::ReplyChannel;
 use crate::server::Server;
 use crate::server::answer::{Answered, answer};
-use crate::server::publish::{Hears, Registered};
+use crate::server::publish::{ChangeListener, ListenerGuard};
 
 pub use crate::era::serving::ServerSession;
 
-/// The class of a request by what it says of itself: in a session, or standing alone in a revision.
+/// The class of a request: part of a session, or self-contained in a revision.
 #[derive(Debug)]
-pub struct MessageClass(Look);
+pub struct MessageClass(ClassifiedRequest);
 
 impl MessageClass {
-    /// Nothing when it belongs to a session. Else it stands alone, in the version it says; the error names what it
-    /// fails to say.
+    /// Returns the version of a self-contained request, or the error in its `_meta`; `None` when it belongs to a session.
     pub fn alone(&self) -> Option<Result<&str, &RpcError>> {
         match &self.0.era {
-            Classified::Legacy => None,
-            Classified::Modern(stated) => Some(stated.as_ref().map(|stated| stated.version.as_str())),
+            MessageEra::Legacy => None,
+            MessageEra::Modern(client_meta) => {
+                Some(client_meta.as_ref().map(|client_meta| client_meta.version.as_str()))
+            }
         }
     }
 }
 
-/// Whether requests of this version stand alone. Versions are dates: those beyond the last with sessions do, known or
-/// not.
+/// Returns whether requests of this version are self-contained. Versions are dates: all those after the last one with
+/// sessions are, known or not.
 pub fn stands_alone(version: &str) -> bool {
     is_modern_name(version)
 }
 
-/// The subscription of a session to the changes of a server: it is told of them until this is dropped.
+/// The subscription of a session to the changes of a server, until it is dropped.
 pub struct ChangeSubscription {
-    _registered: Registered,
+    _guard: ListenerGuard,
 }
 
 impl std::fmt::Debug for ChangeSubscription {
@@ -51,28 +52,27 @@ impl std::fmt::Debug for ChangeSubscription {
 }
 
 impl Server {
-    /// What a request says of itself.
-    pub fn look(&self, request: &Request) -> MessageClass {
-        MessageClass(look(request, &self.last_stated))
+    /// Classifies a request by its `_meta`.
+    pub fn classify(&self, request: &Request) -> MessageClass {
+        MessageClass(classify(request, &self.client_metas))
     }
 
-    /// Answers one request that was looked at. `session` is what the connection remembers; a request that stands alone
-    /// does not touch it.
+    /// Answers one classified request. `session` is the state of the connection; a self-contained request does not touch it.
     pub fn answer(
         self: &Arc<Self>,
         session: &Arc<ServerSession>,
         request: Request,
         class: MessageClass,
-        back: Arc<dyn ReplyChannel>,
+        channel: Arc<dyn ReplyChannel>,
     ) -> Answered {
-        answer(self, session, request, class.0, back)
+        answer(self, session, request, class.0, channel)
     }
 
-    /// Hears a notification of a client that concerns no request.
+    /// Handles a notification of a client that belongs to no request.
     pub fn hear(&self, note: &Notification) {
         match &*note.method {
             "notifications/roots/list_changed" => {
-                // A panic of the author's code ends nothing but itself.
+                // A panic of the handler must not end the connection.
                 let heard = catch_unwind(AssertUnwindSafe(|| self.handler().roots_changed()));
                 if heard.is_err() {
                     tracing::error!("the handler panicked on changed roots");
@@ -86,22 +86,22 @@ impl Server {
                     tracing::error!(method = other, "the handler panicked on a notification");
                 }
             }
-            other => tracing::trace!(method = other, "a notification needs nothing done"),
+            other => tracing::trace!(method = other, "ignored a notification"),
         }
     }
 
-    /// Whether a resource may be subscribed to.
-    pub(crate) fn may_subscribe(&self, uri: &str, back: &dyn ReplyChannel) -> Result<(), RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, back.caller())))
+    /// Checks whether a resource may be subscribed to.
+    pub(crate) fn may_subscribe(&self, uri: &str, channel: &dyn ReplyChannel) -> Result<(), RpcError> {
+        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, channel.caller())))
             .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
-    /// Whether an owner may hear how a task is doing.
+    /// Returns whether an owner may follow a task.
     pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.handler().may_follow(task, owner))).unwrap_or(false)
     }
 
-    /// The input schema of a tool whose arguments are mirrored.
+    /// Returns the input schema of a tool whose arguments are mirrored in headers.
     pub fn input_schema(&self, tool: &str) -> Option<Raw> {
         catch_unwind(AssertUnwindSafe(|| self.handler().input_schema(tool))).unwrap_or_else(|_| {
             tracing::error!("the handler panicked on the schema of a tool");
@@ -109,13 +109,13 @@ impl Server {
         })
     }
 
-    /// Whether a session that is open can be opened no second time.
+    /// Returns whether a second `initialize` on a session is rejected.
     pub fn opens_once(&self) -> bool {
         self.profile().opening.once
     }
 
-    /// Whether a request of this method is answered only at its end, and says what it has to say before: a binding
-    /// gives it a stream of its own at once. For methods of extensions.
+    /// Returns whether a request of this method is a long-lived stream of notifications: a binding gives it a stream of its
+    /// own at once. For methods of extensions.
     pub fn is_long_lived(&self, method: &str) -> bool {
         if method == "tools/call" {
             return false;
@@ -123,43 +123,44 @@ impl Server {
         catch_unwind(AssertUnwindSafe(|| self.handler().is_long_lived(method))).unwrap_or(false)
     }
 
-    /// Whether sessions are served at all.
+    /// Returns whether the server accepts revisions with sessions.
     pub fn keeps_sessions(&self) -> bool {
-        !self.profile().offer.legacy().is_empty()
+        !self.profile().revisions.legacy().is_empty()
     }
 
-    /// Whether a version is served.
+    /// Returns whether the server accepts a version.
     pub fn speaks(&self, version: &str) -> bool {
-        self.profile().offer.all().iter().any(|revision| revision.as_str() == version)
+        self.profile().revisions.all().iter().any(|revision| revision.as_str() == version)
     }
 
-    /// Tells a session of changes from now on, through `back`.
+    /// Announces changes to a session from now on, through `channel`.
     pub fn subscribe_session(
         self: &Arc<Self>,
         session: &Arc<ServerSession>,
-        back: Arc<dyn ReplyChannel>,
+        channel: Arc<dyn ReplyChannel>,
     ) -> ChangeSubscription {
         session.attach(self.observer());
-        let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), back };
-        ChangeSubscription { _registered: self.publisher.register(Arc::new(listener)) }
+        let listener = SessionListener { server: Arc::clone(self), session: Arc::clone(session), channel };
+        ChangeSubscription { _guard: self.publisher.register(Arc::new(listener)) }
     }
 }
 
+/// Announces changes to a legacy session.
 struct SessionListener {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
 }
 
-impl Hears for SessionListener {
-    fn hear(&self, news: &News) {
-        if !tells(&self.session, self.server.profile(), news) {
+impl ChangeListener for SessionListener {
+    fn on_change(&self, change: &ServerChange) {
+        if !wants_change(&self.session, self.server.profile(), change) {
             return;
         }
-        let params = match news {
-            News::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
+        let params = match change {
+            ServerChange::Resource(uri) => Raw::encode(&ResourceUpdated::new(uri.as_str())).ok(),
             _ => None,
         };
-        self.back.note(news.method(), params.as_ref());
+        self.channel.note(change.method(), params.as_ref());
     }
 }

@@ -1,4 +1,4 @@
-//! What a server author writes: one request in, one reply out. No era in sight.
+//! The handler of a server: one request in, one reply out, independent of the era.
 
 use std::sync::Arc;
 
@@ -12,70 +12,69 @@ use crate::link::BoxFuture;
 use crate::request::{Caller, Reply};
 use crate::server::{AnsweredRequest, CachedResult, RequestContext};
 
-/// Answers requests. Openings, pings, subscriptions and log levels are answered before a handler is asked.
+/// Answers requests. `initialize`, pings, subscriptions and log levels are answered without the handler.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one request. Dropping what it returns cancels it.
+    /// Answers one request. Dropping the outcome cancels it.
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome;
 
-    /// Whether a resource may be subscribed to; unless said otherwise, any may.
+    /// Checks whether a resource may be subscribed to; by default any may.
     ///
     /// # Errors
-    /// What the client is told when not.
+    /// The error for the client when not.
     fn may_subscribe(&self, uri: &str) -> Result<(), RpcError> {
         let _ = uri;
         Ok(())
     }
 
-    /// Whether this caller may subscribe to a resource; unless said otherwise, whoever may.
+    /// Checks whether this caller may subscribe to a resource; by default as [`Self::may_subscribe`].
     ///
     /// # Errors
-    /// What the client is told when not.
+    /// The error for the client when not.
     fn may_subscribe_as(&self, uri: &str, caller: Option<&Caller>) -> Result<(), RpcError> {
         let _ = caller;
         self.may_subscribe(uri)
     }
 
-    /// The input schema of a tool, where some of its arguments are marked to be mirrored (`x-mcp-header`): over HTTP
-    /// the mirror is then checked against the arguments.
+    /// Returns the input schema of a tool that marks arguments to be mirrored (`x-mcp-header`): over HTTP the headers are then
+    /// checked against the arguments.
     fn input_schema(&self, tool: &str) -> Option<Raw> {
         let _ = tool;
         None
     }
 
-    /// Whether a request of this method, one of an extension, is answered only at its end and says what it has to say
-    /// before: as a listener does.
+    /// Returns whether a request of this extension method is a long-lived stream of notifications, as a listen request is.
     fn is_long_lived(&self, method: &str) -> bool {
         let _ = method;
         false
     }
 
-    /// Whether this owner ([`RequestContext::owner`]) may hear how a task is doing; unless said otherwise, any may.
+    /// Returns whether this owner ([`RequestContext::owner`]) may follow a task; by default any may.
     fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
         let _ = (task, owner);
         true
     }
 
-    /// The roots of a legacy client have changed.
+    /// Called when the roots of a legacy client have changed.
     fn roots_changed(&self) {}
 
-    /// Somebody subscribed to a resource that may be subscribed to. Every time is followed by [`Self::unsubscribed`],
-    /// at the latest when the connection ends.
+    /// Called when a subscription to a resource starts. Each call is followed by [`Self::unsubscribed`], at the latest when the
+    /// connection ends.
     fn subscribed(&self, uri: &str) {
         let _ = uri;
     }
 
-    /// A subscription is over.
+    /// Called when a subscription ends.
     fn unsubscribed(&self, uri: &str) {
         let _ = uri;
     }
 
-    /// A client sent a notification that no revision knows.
+    /// Called for a client's notification that no revision defines.
     fn heard(&self, method: &str, params: Option<&Raw>) {
         let _ = (method, params);
     }
 
-    /// A request was answered without [`Self::handle`]: one of the protocol itself, such as `initialize` or `ping`, or one
-    /// that was refused.
+    /// Called when a request was answered without [`Self::handle`]: one of the protocol itself, such as `initialize` or `ping`,
+    /// or a rejected one.
     fn answered(&self, request: &AnsweredRequest<'_>) {
         let _ = request;
     }
@@ -129,38 +128,38 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
 
 /// How a request is handled.
 pub enum HandlerOutcome {
-    /// The reply is here already: nothing is spawned and nothing waits.
+    /// An immediate reply: nothing is spawned and nothing waits.
     Now(Reply),
-    /// The reply was written before, and is given again.
+    /// A reply that was encoded before.
     Cached(CachedResult),
-    /// It takes a while. Polled once where it was read; only one that waits becomes a task.
+    /// An asynchronous reply. Polled once by the reading task; it becomes a task only if it is pending.
     Later(BoxFuture<'static, Reply>),
-    /// It holds a thread: run where that harms nobody.
+    /// Blocking work, run on a blocking thread.
     Blocking(Box<dyn FnOnce() -> Reply + Send>),
 }
 
 impl HandlerOutcome {
-    /// A result that is here already.
+    /// Creates an immediate result.
     pub fn now(result: impl Into<ServerResult>) -> Self {
         Self::Now(Ok(result.into()))
     }
 
-    /// A result that is the same for everybody who asks.
+    /// Creates a reply from a cached result.
     pub fn cached(result: &CachedResult) -> Self {
         Self::Cached(result.clone())
     }
 
-    /// An error that is here already.
+    /// Creates an immediate error.
     pub fn error(error: RpcError) -> Self {
         Self::Now(Err(error))
     }
 
-    /// A reply that takes a while.
+    /// Creates an asynchronous reply.
     pub fn later(future: impl Future<Output = Reply> + Send + 'static) -> Self {
         Self::Later(Box::pin(future))
     }
 
-    /// Work that holds a thread.
+    /// Creates a reply from blocking work.
     pub fn blocking(work: impl FnOnce() -> Reply + Send + 'static) -> Self {
         Self::Blocking(Box::new(work))
     }
@@ -201,7 +200,7 @@ macro_rules! requests {
                     RpcError::invalid_params(format!("Invalid params for {method}: {error}"))
                 };
                 if method == "tools/call" {
-                    // The one that is asked all the time: nothing of it is copied.
+                    // The most frequent request: decoded without a copy.
                     return CallToolParams::from_fields(request.fields()).map(Self::CallTool).map_err(invalid);
                 }
                 let read = || params.clone().unwrap_or_else(Raw::empty_object);

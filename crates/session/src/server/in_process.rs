@@ -1,4 +1,4 @@
-//! In one process: a call runs the handler in the caller's own task. No queue, no task, no bytes copied.
+//! An in-process link: a call runs the handler in the caller's own task, without a queue, a task or a copy.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -20,10 +20,10 @@ use crate::mux::{ConnectionLimits, MuxLink};
 use crate::request::{Caller, Extensions, ReplyChannel};
 use crate::server::{Answered, Answering, Outcome, Server, ServerSession};
 
-/// Notes that may wait for whoever holds an exchange; the oldest gives way.
-const MOST_NOTES: usize = 1024;
+/// Notifications that may wait in an exchange; when full, the oldest is dropped.
+const MAX_NOTES: usize = 1024;
 
-/// Reaches a server in this process.
+/// A [`Dial`] for a server in this process.
 ///
 /// A server that speaks a modern revision is called directly; one that does not is served over a pipe in memory.
 #[derive(Clone)]
@@ -40,12 +40,12 @@ impl PartialEq for InProcess {
 }
 
 impl InProcess {
-    /// Reaches this server.
+    /// Creates a dialer for this server.
     pub fn new(server: &Arc<Server>) -> Self {
         Self { server: Arc::clone(server), extensions: Extensions::new() }
     }
 
-    /// Calls on behalf of this caller.
+    /// Sets the caller of all requests.
     #[must_use]
     pub fn with_caller(self, caller: Caller) -> Self {
         self.with_extension(caller)
@@ -63,7 +63,7 @@ impl InProcess {
         &self.server
     }
 
-    /// A link over a pipe in memory, with the server at its other end.
+    /// Returns a link over an in-memory pipe, with the server at its other end.
     fn piped(&self) -> Arc<dyn Link> {
         let (near, far) = pair();
         let (server, extensions) = (Arc::clone(&self.server), self.extensions.clone());
@@ -81,9 +81,9 @@ impl Dial for InProcess {
     ) -> BoxFuture<'_, Result<Arc<dyn Link>, LinkError>> {
         Box::pin(async move {
             Ok(match (rung, previous) {
-                (Rung::Modern, _) if self.server.stands_alone() => Arc::new(Direct::new(self)),
+                (Rung::Modern, _) if self.server.serves_modern() => Arc::new(DirectLink::new(self)),
                 (Rung::Legacy, Some(previous))
-                    if !self.server.stands_alone() && previous.ended().is_none() =>
+                    if !self.server.serves_modern() && previous.ended().is_none() =>
                 {
                     previous
                 }
@@ -101,36 +101,36 @@ impl fmt::Debug for InProcess {
 
 /// A link that calls a server directly.
 #[derive(Debug)]
-struct Direct {
+struct DirectLink {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    gate: Arc<Gate>,
-    /// Shared with every request; none where there is nothing to share.
+    close_signal: Arc<CloseSignal>,
+    /// Shared with every request; `None` when empty.
     extensions: Option<Arc<Extensions>>,
 }
 
-/// Closed when the link is.
+/// Wakes the exchanges when the link is closed.
 #[derive(Debug, Default)]
-struct Gate {
-    state: Mutex<GateState>,
+struct CloseSignal {
+    state: Mutex<CloseSignalState>,
 }
 
 #[derive(Debug, Default)]
-struct GateState {
+struct CloseSignalState {
     closed: bool,
     waiting: HashMap<u64, Waker>,
     next: u64,
 }
 
-impl Direct {
+impl DirectLink {
     fn new(to: &InProcess) -> Self {
         let extensions = (!to.extensions.is_empty()).then(|| Arc::new(to.extensions.clone()));
         let server = Arc::clone(&to.server);
-        Self { server, session: Arc::default(), gate: Arc::default(), extensions }
+        Self { server, session: Arc::default(), close_signal: Arc::default(), extensions }
     }
 
-    fn request(&self, ask: &Ask<'_>, notes: &Arc<Notes>) -> Result<Answered, LinkError> {
-        if self.gate.state.lock().closed {
+    fn request(&self, ask: &Ask<'_>, notes: &Arc<NoteQueue>) -> Result<Answered, LinkError> {
+        if self.close_signal.state.lock().closed {
             return Err(LinkError::Closed);
         }
         let params = match Raw::parse(ask.params.to_owned()) {
@@ -144,47 +144,49 @@ impl Direct {
             outline: Outline::UNKNOWN,
             version: Version::Two,
         };
-        let says = self.server.look(&request);
-        Ok(self.server.answer(&self.session, request, says, Arc::clone(notes) as Arc<dyn ReplyChannel>))
+        let class = self.server.classify(&request);
+        Ok(self.server.answer(&self.session, request, class, Arc::clone(notes) as Arc<dyn ReplyChannel>))
     }
 }
 
-impl Direct {
-    fn exchange(&self, stage: Stage, notes: Arc<Notes>) -> DirectExchange {
-        let mut gate = self.gate.state.lock();
-        gate.next += 1;
-        DirectExchange { stage, notes, gate: Arc::clone(&self.gate), key: gate.next }
+impl DirectLink {
+    fn exchange(&self, state: ExchangeState, notes: Arc<NoteQueue>) -> DirectExchange {
+        let mut close_signal = self.close_signal.state.lock();
+        close_signal.next += 1;
+        DirectExchange { state, notes, close_signal: Arc::clone(&self.close_signal), key: close_signal.next }
     }
 
     /// Runs a request that nobody waits for.
-    fn detach(&self, stage: Stage, notes: Arc<Notes>) -> Exchange {
-        if let (Stage::Running(answering), Ok(runtime)) = (stage, tokio::runtime::Handle::try_current()) {
+    fn detach(&self, state: ExchangeState, notes: Arc<NoteQueue>) -> Exchange {
+        if let (ExchangeState::Running(answering), Ok(runtime)) =
+            (state, tokio::runtime::Handle::try_current())
+        {
             // Ends by itself: it is one request, with the bounds of its handler.
             runtime.spawn(answering);
         }
-        Exchange::Own(Box::pin(self.exchange(Stage::Over, notes)))
+        Exchange::Own(Box::pin(self.exchange(ExchangeState::Over, notes)))
     }
 }
 
-impl Link for Direct {
+impl Link for DirectLink {
     fn open(&self, ask: Ask<'_>) -> Exchange {
-        let notes = Arc::new(Notes { extensions: self.extensions.clone(), ..Notes::default() });
-        let stage = match self.request(&ask, &notes) {
-            Ok(Answered::Refused(error)) => Stage::Done(Ok(Err(error))),
-            Ok(Answered::Now(outcome)) => Stage::Done(Ok(outcome)),
-            Ok(Answered::Later(answering)) => Stage::Running(answering),
-            Err(error) => Stage::Done(Err(error)),
+        let notes = Arc::new(NoteQueue { extensions: self.extensions.clone(), ..NoteQueue::default() });
+        let state = match self.request(&ask, &notes) {
+            Ok(Answered::Refused(error)) => ExchangeState::Done(Ok(Err(error))),
+            Ok(Answered::Now(outcome)) => ExchangeState::Done(Ok(outcome)),
+            Ok(Answered::Later(answering)) => ExchangeState::Running(answering),
+            Err(error) => ExchangeState::Done(Err(error)),
         };
         if ask.life == Life::Detached {
-            return self.detach(stage, notes);
+            return self.detach(state, notes);
         }
-        Exchange::Own(Box::pin(self.exchange(stage, notes)))
+        Exchange::Own(Box::pin(self.exchange(state, notes)))
     }
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
-        // A modern client has nothing to say that is not a request: dropping an exchange cancels it.
+        // A modern client sends requests only: dropping an exchange cancels it.
         let _ = post;
-        if self.gate.state.lock().closed { Err(LinkError::Closed) } else { Ok(()) }
+        if self.close_signal.state.lock().closed { Err(LinkError::Closed) } else { Ok(()) }
     }
 
     fn inbound(&self) -> Option<Inbound> {
@@ -192,16 +194,16 @@ impl Link for Direct {
     }
 
     fn close(&self, _within: Duration) -> BoxFuture<'_, CloseOutcome> {
-        self.gate.close();
+        self.close_signal.close();
         Box::pin(async { CloseOutcome::Left })
     }
 
     fn ended(&self) -> Option<LinkError> {
-        self.gate.state.lock().closed.then_some(LinkError::Closed)
+        self.close_signal.state.lock().closed.then_some(LinkError::Closed)
     }
 }
 
-impl Gate {
+impl CloseSignal {
     fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -211,29 +213,29 @@ impl Gate {
     }
 }
 
-impl Drop for Direct {
+impl Drop for DirectLink {
     fn drop(&mut self) {
-        self.gate.close();
+        self.close_signal.close();
     }
 }
 
-/// What a handler says while its request is under way.
+/// The notifications of a handler while its request is in flight.
 #[derive(Default)]
-struct Notes {
-    state: Mutex<NotesState>,
+struct NoteQueue {
+    state: Mutex<NoteQueueState>,
     extensions: Option<Arc<Extensions>>,
 }
 
 #[derive(Default)]
-struct NotesState {
+struct NoteQueueState {
     queue: VecDeque<Note>,
     waker: Option<Waker>,
 }
 
-impl ReplyChannel for Notes {
+impl ReplyChannel for NoteQueue {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let mut state = self.state.lock();
-        if state.queue.len() == MOST_NOTES {
+        if state.queue.len() == MAX_NOTES {
             state.queue.pop_front();
         }
         state.queue.push_back(Note { method: method.to_owned().into(), params: params.cloned() });
@@ -257,20 +259,20 @@ impl ReplyChannel for Notes {
 
 /// One exchange, running in the task of whoever polls it.
 struct DirectExchange {
-    stage: Stage,
-    notes: Arc<Notes>,
-    gate: Arc<Gate>,
-    /// Its place among those who wait at the gate.
+    state: ExchangeState,
+    notes: Arc<NoteQueue>,
+    close_signal: Arc<CloseSignal>,
+    /// The key of its waker in the close signal.
     key: u64,
 }
 
 impl Drop for DirectExchange {
     fn drop(&mut self) {
-        self.gate.state.lock().waiting.remove(&self.key);
+        self.close_signal.state.lock().waiting.remove(&self.key);
     }
 }
 
-enum Stage {
+enum ExchangeState {
     Running(Answering),
     Done(Result<Outcome, LinkError>),
     Over,
@@ -278,10 +280,10 @@ enum Stage {
 
 impl Flow for DirectExchange {
     fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
-        if let Stage::Running(answering) = &mut self.stage
+        if let ExchangeState::Running(answering) = &mut self.state
             && let Poll::Ready(outcome) = Pin::new(answering).poll(cx)
         {
-            self.stage = Stage::Done(Ok(outcome));
+            self.state = ExchangeState::Done(Ok(outcome));
         }
         {
             let mut notes = self.notes.state.lock();
@@ -290,17 +292,17 @@ impl Flow for DirectExchange {
             }
             notes.waker = Some(cx.waker().clone());
         }
-        if let Stage::Running(_) = self.stage {
-            let mut gate = self.gate.state.lock();
-            if !gate.closed {
-                gate.waiting.insert(self.key, cx.waker().clone());
+        if let ExchangeState::Running(_) = self.state {
+            let mut close_signal = self.close_signal.state.lock();
+            if !close_signal.closed {
+                close_signal.waiting.insert(self.key, cx.waker().clone());
                 return Poll::Pending;
             }
-            drop(gate);
-            self.stage = Stage::Done(Err(LinkError::Closed));
+            drop(close_signal);
+            self.state = ExchangeState::Done(Err(LinkError::Closed));
         }
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Done(done) => Poll::Ready(done.map(Event::Done)),
+        match std::mem::replace(&mut self.state, ExchangeState::Over) {
+            ExchangeState::Done(done) => Poll::Ready(done.map(Event::Done)),
             _ => Poll::Ready(Err(LinkError::Closed)),
         }
     }

@@ -1,4 +1,4 @@
-//! A listen stream of the modern era: acknowledged first, then fed with what it asked for, tagged with its id.
+//! A listen stream of the modern era: an acknowledgement, then the changes that match its filter, tagged with its id.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use switchboard_protocol::{
 };
 
 use crate::era::serving::RequestEra;
-use crate::era::{News, Subscribed};
+use crate::era::{ObservedSubscription, ServerChange};
 use crate::link::BoxFuture;
 use crate::request::{Caller, Cancel, ReplyChannel};
 use crate::server::Server;
 use crate::server::answer::Outcome;
-use crate::server::publish::Hears;
+use crate::server::publish::ChangeListener;
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(
@@ -22,60 +22,64 @@ pub(crate) fn listen(
     era: &RequestEra,
     id: &RequestId,
     wanted: ListenFilter,
-    back: &Arc<dyn ReplyChannel>,
+    channel: &Arc<dyn ReplyChannel>,
 ) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
     let cancel: Arc<Cancel> = Arc::default();
-    let owner = back.caller().map(Caller::principal);
-    let accepted = match accept(server, era, wanted, &**back, owner.as_deref()) {
+    let owner = channel.caller().map(Caller::principal);
+    let accepted = match accept(server, era, wanted, &**channel, owner.as_deref()) {
         Ok(accepted) => accepted,
         Err(error) => {
-            let refused = era.seal(server.profile(), Err(error));
+            let refused = era.encode_reply(server.profile(), Err(error));
             return (Box::pin(async { refused }), cancel);
         }
     };
     let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
     let id = id.clone();
-    let (server, era, back) = (Arc::clone(server), era.clone(), Arc::clone(back));
+    let (server, era, channel) = (Arc::clone(server), era.clone(), Arc::clone(channel));
     let cancelled = Arc::clone(&cancel);
     let future = Box::pin(async move {
         let mut ended = server.publisher.ended();
         let subscribed = accepted.resource_subscriptions.clone();
         let mut acknowledged = Acknowledged::new(accepted.clone());
         acknowledged.meta = Some(meta.clone());
-        let stream =
-            Arc::new(Stream { filter: accepted, meta: meta.clone(), back: Arc::clone(&back), cancelled });
-        // Nothing may come before the acknowledgement, and nothing after it may be missed.
-        let _registered = server.publisher.register_after(stream, || {
+        let stream = Arc::new(ListenStream {
+            filter: accepted,
+            meta: meta.clone(),
+            channel: Arc::clone(&channel),
+            cancelled,
+        });
+        // No change may be sent before the acknowledgement, and none after it may be missed.
+        let _guard = server.publisher.register_after(stream, || {
             if let Ok(params) = Raw::encode(&acknowledged) {
-                back.note("notifications/subscriptions/acknowledged", Some(&params));
+                channel.note("notifications/subscriptions/acknowledged", Some(&params));
             }
         });
-        let _subscribed: Vec<Subscribed> =
-            subscribed.iter().map(|uri| Subscribed::new(server.observer(), uri)).collect();
-        // Ends when the server says so; the client ends it by cancelling, which drops this.
+        let _subscriptions: Vec<ObservedSubscription> =
+            subscribed.iter().map(|uri| ObservedSubscription::new(server.observer(), uri)).collect();
+        // Ends when the server ends all subscriptions; a cancellation by the client drops this future.
         let _ = ended.changed().await;
-        // The specification's pages name two ways to end; a client takes whichever it knows.
+        // The specification names two ways to end a stream; both are sent.
         let mut cancelled = CancelledParams::new(id);
         cancelled.meta = Some(meta.clone());
         if let Ok(params) = Raw::encode(&cancelled) {
-            back.note("notifications/cancelled", Some(&params));
+            channel.note("notifications/cancelled", Some(&params));
         }
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
-        era.seal(server.profile(), Ok(result.into()))
+        era.encode_reply(server.profile(), Ok(result.into()))
     });
     (future, cancel)
 }
 
-/// Resources, and tasks, that one stream may listen for.
-const MOST_LISTENED: usize = 1_000;
+/// Resources, and tasks, per stream.
+const MAX_LISTENED: usize = 1_000;
 
-/// The part of a filter that this server can honour.
+/// Returns the part of a filter that this server accepts.
 fn accept(
     server: &Server,
     era: &RequestEra,
     wanted: ListenFilter,
-    back: &dyn ReplyChannel,
+    channel: &dyn ReplyChannel,
     owner: Option<&str>,
 ) -> Result<ListenFilter, RpcError> {
     let ServerCapabilities { tools, prompts, resources, .. } = server.capabilities();
@@ -87,15 +91,15 @@ fn accept(
         wanted.prompts_list_changed && prompts.as_ref().is_some_and(|prompts| changes(prompts.list_changed));
     accepted.resources_list_changed = wanted.resources_list_changed
         && resources.as_ref().is_some_and(|resources| changes(resources.list_changed));
-    let most = wanted.resource_subscriptions.len().max(wanted.task_ids.len());
-    if most > MOST_LISTENED {
+    let requested = wanted.resource_subscriptions.len().max(wanted.task_ids.len());
+    if requested > MAX_LISTENED {
         let reason =
-            format!("one stream listens for at most {MOST_LISTENED} resources and tasks, not {most}");
+            format!("one stream listens for at most {MAX_LISTENED} resources and tasks, not {requested}");
         return Err(RpcError::invalid_params(reason));
     }
     if resources.as_ref().is_some_and(|resources| changes(resources.subscribe)) {
         for uri in &wanted.resource_subscriptions {
-            server.may_subscribe(uri, back)?;
+            server.may_subscribe(uri, channel)?;
         }
         accepted.resource_subscriptions = wanted.resource_subscriptions;
     }
@@ -107,43 +111,44 @@ fn accept(
     Ok(accepted)
 }
 
-struct Stream {
+/// Sends the matching changes on a listen stream.
+struct ListenStream {
     filter: ListenFilter,
     meta: Meta,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
     cancelled: Arc<Cancel>,
 }
 
-impl Hears for Stream {
-    fn hear(&self, news: &News) {
-        let wanted = match news {
-            News::Tools => self.filter.tools_list_changed,
-            News::Prompts => self.filter.prompts_list_changed,
-            News::Resources => self.filter.resources_list_changed,
-            News::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
-            News::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
+impl ChangeListener for ListenStream {
+    fn on_change(&self, change: &ServerChange) {
+        let wanted = match change {
+            ServerChange::Tools => self.filter.tools_list_changed,
+            ServerChange::Prompts => self.filter.prompts_list_changed,
+            ServerChange::Resources => self.filter.resources_list_changed,
+            ServerChange::Resource(uri) => self.filter.resource_subscriptions.contains(uri),
+            ServerChange::Task(task) => self.filter.task_ids.contains(&task.task.task_id),
         };
-        // After a cancellation nothing more may be said, even before the task of the stream is gone.
+        // After a cancellation nothing may be sent, even before the task of the stream has ended.
         if !wanted || self.cancelled.is_set() {
             return;
         }
-        let params = match news {
-            News::Resource(uri) => {
+        let params = match change {
+            ServerChange::Resource(uri) => {
                 let mut updated = ResourceUpdated::new(uri.as_str());
                 updated.meta = Some(self.meta.clone());
                 Raw::encode(&updated)
             }
-            News::Task(task) => {
-                let mut told = (**task).clone();
-                told.meta = Some(self.meta.clone());
-                Raw::encode(&told)
+            ServerChange::Task(task) => {
+                let mut notification = (**task).clone();
+                notification.meta = Some(self.meta.clone());
+                Raw::encode(&notification)
             }
-            News::Tools | News::Prompts | News::Resources => {
+            ServerChange::Tools | ServerChange::Prompts | ServerChange::Resources => {
                 Raw::encode(&serde_json::json!({ "_meta": self.meta }))
             }
         };
         if let Ok(params) = params {
-            self.back.note(news.method(), Some(&params));
+            self.channel.note(change.method(), Some(&params));
         }
     }
 }

@@ -13,7 +13,7 @@ mod serve;
 #[expect(clippy::module_inception, reason = "the type this folder is named for")]
 mod server;
 
-pub use crate::era::serving::TaskWays;
+pub use crate::era::serving::TaskProtocol;
 pub use crate::request::{AskError, Caller, Extensions, Reply, ReplyChannel};
 pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
 pub use binding::{ChangeSubscription, MessageClass, ServerSession, stands_alone};

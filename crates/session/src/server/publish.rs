@@ -1,4 +1,4 @@
-//! Announces changes to whoever listens, in the way each of them listens.
+//! Announces changes to all listeners of a server.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use switchboard_protocol::DetailedTask;
 use tokio::sync::watch;
 
-use crate::era::News;
+use crate::era::ServerChange;
 
 /// Announces changes to every connection of a server.
 #[derive(Clone)]
@@ -17,71 +17,75 @@ pub struct Publisher {
 }
 
 struct Inner {
-    listeners: Mutex<HashMap<u64, Arc<dyn Hears>>>,
+    listeners: Mutex<HashMap<u64, Arc<dyn ChangeListener>>>,
     next: AtomicU64,
-    /// Goes up whenever all subscriptions end.
+    /// Incremented whenever all subscriptions end.
     ended: watch::Sender<u64>,
 }
 
-/// One who listens.
-pub(crate) trait Hears: Send + Sync {
-    fn hear(&self, news: &News);
+/// Receives the changes of a server.
+pub(crate) trait ChangeListener: Send + Sync {
+    fn on_change(&self, change: &ServerChange);
 }
 
 impl Publisher {
-    /// The list of tools is another.
+    /// Announces that the list of tools has changed.
     pub fn tools_changed(&self) {
-        self.publish(&News::Tools);
+        self.publish(&ServerChange::Tools);
     }
 
-    /// The list of prompts is another.
+    /// Announces that the list of prompts has changed.
     pub fn prompts_changed(&self) {
-        self.publish(&News::Prompts);
+        self.publish(&ServerChange::Prompts);
     }
 
-    /// The list of resources or templates is another.
+    /// Announces that the list of resources or templates has changed.
     pub fn resources_changed(&self) {
-        self.publish(&News::Resources);
+        self.publish(&ServerChange::Resources);
     }
 
-    /// A resource has changed.
+    /// Announces that a resource has changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
-        self.publish(&News::Resource(uri.into()));
+        self.publish(&ServerChange::Resource(uri.into()));
     }
 
-    /// A task has changed: told to those who listen for its id (the tasks extension).
+    /// Announces a task's new state to the listeners for its id (the tasks extension).
     pub fn task_changed(&self, task: DetailedTask) {
-        self.publish(&News::Task(Box::new(task)));
+        self.publish(&ServerChange::Task(Box::new(task)));
     }
 
-    /// Ends every subscription in order: clients are told.
+    /// Ends every subscription and notifies the clients.
     pub fn end_subscriptions(&self) {
         self.inner.ended.send_modify(|times| *times += 1);
     }
 
-    fn publish(&self, news: &News) {
-        // Out of the lock before anybody hears: hearing puts frames and may take its time.
+    fn publish(&self, change: &ServerChange) {
+        // Outside the lock: a listener enqueues frames and may be slow.
         let listeners: Vec<_> = self.inner.listeners.lock().values().cloned().collect();
-        listeners.iter().for_each(|listener| listener.hear(news));
+        listeners.iter().for_each(|listener| listener.on_change(change));
     }
 
     /// Registers a listener until the guard is dropped.
-    pub(crate) fn register(&self, listener: Arc<dyn Hears>) -> Registered {
+    pub(crate) fn register(&self, listener: Arc<dyn ChangeListener>) -> ListenerGuard {
         self.register_after(listener, || {})
     }
 
-    /// Registers a listener; `first` happens before anything is published to it, and nothing is missed after it.
-    pub(crate) fn register_after(&self, listener: Arc<dyn Hears>, first: impl FnOnce()) -> Registered {
+    /// Registers a listener; `first` runs before the first change is published to it, and no change after it is missed.
+    pub(crate) fn register_after(
+        &self,
+        listener: Arc<dyn ChangeListener>,
+        first: impl FnOnce(),
+    ) -> ListenerGuard {
         let key = self.inner.next.fetch_add(1, Ordering::Relaxed);
-        // Under the lock on purpose: a publication waits until the listener is there.
+        // Under the lock on purpose: a publication waits until the listener is registered.
         let mut listeners = self.inner.listeners.lock();
         first();
         listeners.insert(key, listener);
         drop(listeners);
-        Registered { inner: Arc::downgrade(&self.inner), key }
+        ListenerGuard { inner: Arc::downgrade(&self.inner), key }
     }
 
-    /// Changes when the subscriptions of now are to end.
+    /// Returns a receiver that changes when the current subscriptions have to end.
     pub(crate) fn ended(&self) -> watch::Receiver<u64> {
         self.inner.ended.subscribe()
     }
@@ -100,13 +104,13 @@ impl std::fmt::Debug for Publisher {
     }
 }
 
-/// A listener's place; dropping it gives it up.
-pub(crate) struct Registered {
+/// Unregisters a listener when dropped.
+pub(crate) struct ListenerGuard {
     inner: Weak<Inner>,
     key: u64,
 }
 
-impl Drop for Registered {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         if let Some(inner) = self.inner.upgrade() {
             inner.listeners.lock().remove(&self.key);

@@ -13,7 +13,7 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::era::serving::{RequestEra, TaskWays};
+use crate::era::serving::{RequestEra, TaskProtocol};
 use crate::era::{Questions, is_extension_note};
 use crate::request::{AskError, Caller, Cancel, ReplyChannel};
 use crate::server::detach::Detachment;
@@ -29,7 +29,7 @@ struct Inner {
     era: RequestEra,
     questions: Questions,
     progress_token: Option<RequestId>,
-    back: Arc<dyn ReplyChannel>,
+    channel: Arc<dyn ReplyChannel>,
     cancel: Arc<Cancel>,
     progress: Mutex<ProgressState>,
     may_ask: bool,
@@ -46,17 +46,17 @@ struct ProgressState {
     is_own: bool,
 }
 
-/// Whether a request may ask, and how long the client may take to answer.
-pub(crate) struct Asking {
+/// The options of a request context.
+pub(crate) struct ContextOptions {
     pub(crate) may_ask: bool,
     pub(crate) ask_within: Duration,
-    /// Whether the server declares that it logs.
+    /// Whether the server declares logging.
     pub(crate) logs: bool,
-    /// Whether the request is one of an extension.
+    /// Whether the method belongs to an extension.
     pub(crate) of_extension: bool,
 }
 
-/// Progress is told at most this often, but for its end.
+/// The minimum interval between progress notifications, except for the last.
 const PROGRESS_GAP: Duration = Duration::from_millis(50);
 
 impl RequestContext {
@@ -64,18 +64,18 @@ impl RequestContext {
         id: RequestId,
         era: RequestEra,
         progress_token: Option<RequestId>,
-        back: Arc<dyn ReplyChannel>,
-        asking: Asking,
+        channel: Arc<dyn ReplyChannel>,
+        options: ContextOptions,
         questions: Questions,
     ) -> Self {
-        let Asking { may_ask, ask_within, logs, of_extension } = asking;
+        let ContextOptions { may_ask, ask_within, logs, of_extension } = options;
         let progress = Mutex::new(ProgressState { last: f64::NEG_INFINITY, at: None, is_own: false });
         let inner = Inner {
             id,
             era,
             questions,
             progress_token,
-            back,
+            channel,
             cancel: Arc::default(),
             progress,
             may_ask,
@@ -95,12 +95,12 @@ impl RequestContext {
         &self.inner.detachment
     }
 
-    /// The revision this request is served in.
+    /// Returns the revision of this request.
     pub fn revision(&self) -> Revision {
         self.inner.era.revision()
     }
 
-    /// Whether structured content may be any JSON; where not, it is an object.
+    /// Returns whether structured content may be any JSON value; where not, it is an object.
     pub fn any_structured(&self) -> bool {
         self.inner.era.any_structured()
     }
@@ -115,28 +115,28 @@ impl RequestContext {
         &self.inner.id
     }
 
-    /// Who the client says it is. For display only.
+    /// Returns the client's own name and version. For display only.
     pub fn client(&self) -> Option<Implementation> {
         self.inner.era.client()
     }
 
-    /// On whose behalf the request is made, where the binding found that out.
+    /// Returns the authenticated caller, where the binding knows it.
     pub fn caller(&self) -> Option<&Caller> {
-        self.inner.back.caller()
+        self.inner.channel.caller()
     }
 
-    /// To whom what the request leaves behind belongs: its caller, else its session. `None` when neither is known, and
-    /// then only who knows the name of a thing can have it.
+    /// Returns the owner of data that outlives the request: its caller, else its session. `None` when neither is known; such
+    /// data is accessible to everyone who knows its id.
     pub fn owner(&self) -> Option<String> {
         self.caller().map(Caller::principal).or_else(|| self.inner.era.session_key())
     }
 
-    /// How work that outlives its request is followed in the revision of this one, where it can be.
-    pub fn task_ways(&self) -> Option<TaskWays> {
-        self.inner.era.task_ways()
+    /// Returns the protocol for tasks, where the revision has tasks.
+    pub fn task_protocol(&self) -> Option<TaskProtocol> {
+        self.inner.era.task_protocol()
     }
 
-    /// Whether the request may use an extension: it must have declared it.
+    /// Checks that the client declared an extension.
     ///
     /// # Errors
     /// What the client is told when not.
@@ -144,23 +144,23 @@ impl RequestContext {
         self.inner.era.requires_extension(id)
     }
 
-    /// Tells the work of this request that it is cancelled, after it has outlived it.
+    /// Cancels the detached work of this request.
     pub fn end(&self) {
         self.inner.cancel.set();
     }
 
-    /// What the binding knows of the request beside its message, by its type.
+    /// Returns a typed value that the binding attached to the request.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.inner.back.extension(TypeId::of::<T>())?.downcast_ref()
+        self.inner.channel.extension(TypeId::of::<T>())?.downcast_ref()
     }
 
-    /// What the client declared it can be asked.
+    /// Returns the client's capabilities.
     pub fn capabilities(&self) -> &ClientCapabilities {
         self.inner.era.capabilities()
     }
 
-    /// Whether arguments of a tool that do not fit are told in a failed result, which the model reads; older revisions
-    /// have an error for it.
+    /// Returns whether invalid tool arguments are reported in a failed result, which the model reads; older revisions use an
+    /// error.
     pub fn tells_misfits_in_results(&self) -> bool {
         self.inner.era.tells_misfits_in_results()
     }
@@ -176,13 +176,13 @@ impl RequestContext {
     fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(token) = &self.inner.progress_token else { return };
         {
-            let mut told = self.inner.progress.lock();
-            let soon = told.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
+            let mut state = self.inner.progress.lock();
+            let is_too_soon = state.at.is_some_and(|at| at.elapsed() < PROGRESS_GAP);
             let is_end = total.is_some_and(|total| progress >= total);
-            if progress.is_nan() || progress <= told.last || (soon && !is_end) {
+            if progress.is_nan() || progress <= state.last || (is_too_soon && !is_end) {
                 return;
             }
-            (told.last, told.at) = (progress, Some(Instant::now()));
+            (state.last, state.at) = (progress, Some(Instant::now()));
         }
         let mut params = ProgressParams::new(token.clone(), progress);
         params.total = total;
@@ -192,7 +192,7 @@ impl RequestContext {
         self.tell("notifications/progress", &params);
     }
 
-    /// Whether the client asked to be told of progress.
+    /// Returns whether the client requested progress.
     pub fn wants_progress(&self) -> bool {
         self.inner.progress_token.is_some()
     }
@@ -204,7 +204,7 @@ impl RequestContext {
         if count < 2 || self.inner.progress.lock().is_own {
             return;
         }
-        #[expect(clippy::cast_precision_loss, reason = "nobody counts that far")]
+        #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
         self.report(count as f64, None, Some(&format!("{count} items so far")));
     }
 
@@ -220,7 +220,7 @@ impl RequestContext {
     }
 
     fn tell<T: Serialize>(&self, method: &str, params: &T) {
-        // After the answer, or once it is cancelled, nothing more may be said about a request.
+        // After its response or cancellation, no notification may be sent for a request.
         if self.inner.cancel.is_over() && !self.is_detached() {
             return;
         }
@@ -230,14 +230,14 @@ impl RequestContext {
     }
 
     fn note(&self, method: &str, params: Option<&Raw>) {
-        // A handler may run on for a moment on another thread; nothing may be said for it any more.
-        let may = !self.is_detached() || self.inner.era.tells_after_the_answer();
+        // A cancelled handler may still run for a moment on another thread.
+        let may = !self.is_detached() || self.inner.era.allows_notes_after_answer();
         if may && !self.is_cancelled() {
-            self.inner.back.note(method, params);
+            self.inner.channel.note(method, params);
         }
     }
 
-    /// Whether the client can be asked for input in a form.
+    /// Returns whether the client accepts form elicitation.
     pub fn can_elicit(&self) -> bool {
         self.inner.may_ask
             && self.capabilities().elicitation.as_ref().is_some_and(|elicitation| elicitation.allows_form())
@@ -250,7 +250,7 @@ impl RequestContext {
     /// happen once.
     ///
     /// # Errors
-    /// When the client cannot be asked, or its answer is none.
+    /// When the client cannot be asked, or its answer is invalid.
     pub async fn elicit(&self, key: &str, request: ElicitParams) -> Result<ElicitResult, AskError> {
         self.ask(key, InputRequest::from(request)).await
     }
@@ -280,11 +280,11 @@ impl RequestContext {
         if !self.inner.may_ask {
             return Err(AskError::NotHere);
         }
-        let Inner { era, back, questions, .. } = &*self.inner;
+        let Inner { era, channel, questions, .. } = &*self.inner;
         let asking = async {
             match self.inner.detachment.asks() {
-                Some(asks) => asks.ask(key, era.askable(request)?).await,
-                None => era.ask(&**back, questions, key, request).await,
+                Some(asks) => asks.ask(key, era.check_question(request)?).await,
+                None => era.ask(&**channel, questions, key, request).await,
             }
         };
         let answer =
@@ -292,12 +292,12 @@ impl RequestContext {
         answer.decode().map_err(|error| AskError::Invalid(error.to_string()))
     }
 
-    /// Makes any request of the client that the revision allows, e.g. `ping`. In the modern era there is none.
+    /// Sends any request that the revision allows to the client, e.g. `ping`. In the modern era there is none.
     ///
     /// # Errors
     /// When the revision has no such request, the client did not declare it, or its answer is none.
     pub async fn request(&self, method: &str, params: &Raw) -> Result<Raw, AskError> {
-        let asking = self.inner.era.request(&*self.inner.back, method, params);
+        let asking = self.inner.era.request(&*self.inner.channel, method, params);
         tokio::time::timeout(self.inner.ask_within, asking).await.map_err(|_| AskError::TimedOut)?
     }
 
@@ -321,49 +321,49 @@ impl RequestContext {
 
     /// Whether [`Self::notify`] sends a notification of this name.
     pub fn may_notify(&self, method: &str) -> bool {
-        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.may_tell(method)
+        (self.inner.of_extension && is_extension_note(method)) || self.inner.era.allows_message(method)
     }
 
-    /// Takes a step once: when the handler runs again after a question, the result of the first time is given.
+    /// Runs a step once: when the handler runs again after a question, returns the result of the first run.
     ///
     /// # Errors
-    /// What the step itself gives, or that its result cannot be kept.
+    /// When the result cannot be encoded or decoded; the inner result is that of the step.
     pub async fn step<T, E, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<Result<T, E>, AskError>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, E>>,
     {
-        if let Some(kept) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached()) {
-            return kept.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
+        if let Some(cached) = self.inner.era.step(&self.inner.questions, key).filter(|_| !self.is_detached())
+        {
+            return cached.decode().map(Ok).map_err(|error| AskError::Invalid(error.to_string()));
         }
         match step().await {
             Ok(result) => {
-                let kept = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
-                self.inner.era.remember(&self.inner.questions, key, kept);
+                let cached = Raw::encode(&result).map_err(|error| AskError::Invalid(error.to_string()))?;
+                self.inner.era.remember(&self.inner.questions, key, cached);
                 Ok(Ok(result))
             }
             Err(error) => Ok(Err(error)),
         }
     }
 
-    /// Whether the client is so slow to read that what it is told should wait.
+    /// Returns whether the client reads so slowly that notifications should wait.
     pub fn is_behind(&self) -> bool {
-        self.inner.back.is_behind()
+        self.inner.channel.is_behind()
     }
 
-    /// Whether anybody still waits for the answer, or for what is told before it.
+    /// Returns whether the request was answered or cancelled.
     pub fn is_over(&self) -> bool {
         self.inner.cancel.is_over()
     }
 
-    /// Hangs up and lets the client come back for the answer after `retry`, where the binding has a way to: work that
-    /// takes long need not hold a connection.
+    /// Closes the stream and lets the client reconnect for the response after `retry`, where the binding supports that: long
+    /// work need not hold a connection.
     pub fn hang_up(&self, retry: Duration) {
-        self.inner.back.hang_up(retry);
+        self.inner.channel.hang_up(retry);
     }
 
-    /// Waits until the session of the request is over; for ever where it belongs to none. What is its session's alone is
-    /// of no use to anybody then.
+    /// Waits until the session of the request has ended; forever where it belongs to none.
     pub async fn session_ended(&self) {
         self.inner.era.session_ended().await;
     }

@@ -1,6 +1,6 @@
-//! Serving a pipe: every request is answered where it was read, and only one that waits becomes a task.
+//! Serves a pipe: the reading task answers every request, and only a pending answer becomes a task.
 //!
-//! Both eras share the pipe: each message says which one it belongs to. The answers of one read leave in one write.
+//! Both eras share the pipe: each message names its own. The responses to one read are written together.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ use switchboard_protocol::{CancelledParams, ErrorCode, FromRaw, Raw, RequestId, 
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::era::NOTE_RULES;
-use crate::link::{Claim, Counters, Exchange, Flush, Life, LinkError, Outbox, Part, Pipe};
-use crate::mux::{Attend, Inflight, answer_text, put_answer, put_note, put_request, read};
+use crate::link::{Counters, Exchange, Flush, FramePart, Life, LimitCheck, LinkError, Outbox, Pipe};
+use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{Answered, Answering, Outcome};
 use crate::server::{Server, ServerSession};
@@ -29,10 +29,10 @@ use crate::server::{Server, ServerSession};
 const PROGRESS_PAUSE: Duration = Duration::from_millis(10);
 
 impl Server {
-    /// Serves one connection until it ends, and says how it did: [`LinkError::Closed`] is the ordinary end.
+    /// Serves one connection until it ends, and returns why it ended: [`LinkError::Closed`] is the ordinary end.
     ///
     /// # Cancellation
-    /// Dropping the future ends the connection and cancels what is under way.
+    /// Dropping the future closes the connection and cancels the requests in flight.
     pub async fn serve(self: &Arc<Self>, pipe: Pipe) -> LinkError {
         self.serve_with(pipe, Extensions::new()).await
     }
@@ -47,33 +47,33 @@ impl Server {
     pub async fn serve_with(self: &Arc<Self>, pipe: Pipe, extensions: Extensions) -> LinkError {
         let limits = self.limits().connection.clone();
         let Pipe { outlet, inlet, guard, tap } = pipe;
-        let outbox = Arc::new(Outbox::new(outlet, limits.room(), tap.clone()));
+        let outbox = Arc::new(Outbox::new(outlet, limits.outbox_limits(), tap.clone()));
         let counters = Arc::new(Counters::default());
         let inflight =
             Arc::new(Inflight::new(Arc::clone(&outbox), Arc::clone(&counters), &limits, NOTE_RULES.cancel));
         let session = Arc::new(ServerSession::owned_by(extensions.get()));
-        let voice = Arc::new(Voice {
+        let channel = Arc::new(PipeReplyChannel {
             outbox: Arc::clone(&outbox),
             inflight: Arc::clone(&inflight),
             ids: AtomicI64::new(1),
             counters: Arc::clone(&counters),
-            most_waiting: limits.queued_bytes as u64,
+            max_waiting: limits.queued_bytes as u64,
             extensions,
         });
         let connection = Arc::new(Connection {
             server: Arc::clone(self),
             session,
-            voice,
+            channel,
             running: Mutex::default(),
             idle: tokio::sync::Notify::new(),
         });
-        let _subscription = self.subscribe_session(&connection.session, connection.back());
+        let _subscription = self.subscribe_session(&connection.session, connection.reply_channel());
         let flusher = tokio::spawn(Arc::clone(&outbox).run(limits.write_stall));
         let _stop_flusher = AbortOnDrop(flusher.abort_handle());
         let _cancel_all = CancelAll(Arc::clone(&connection));
-        let mut attend = Attendant { connection: Arc::clone(&connection) };
-        let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut attend).await;
-        // Nobody will answer what was asked: handlers that wait for it may finish now.
+        let mut handler = ServerFrameHandler { connection: Arc::clone(&connection) };
+        let end = read(inlet, flusher, &inflight, &counters, Duration::ZERO, tap, &mut handler).await;
+        // The client sends no more answers: fail the questions in flight, so that handlers can finish.
         inflight.end(&end);
         connection.drain(self.limits().drain).await;
         outbox.close();
@@ -105,36 +105,36 @@ impl Drop for CancelAll {
 struct Connection {
     server: Arc<Server>,
     session: Arc<ServerSession>,
-    voice: Arc<Voice>,
+    channel: Arc<PipeReplyChannel>,
     /// Requests being answered.
-    running: Mutex<HashMap<RequestId, Running, foldhash::fast::RandomState>>,
-    /// Told whenever a request is done.
+    running: Mutex<HashMap<RequestId, RunningRequest, foldhash::fast::RandomState>>,
+    /// Notified whenever a request is done.
     idle: tokio::sync::Notify,
 }
 
-/// How a connection is spoken on. It knows nothing of the server: work that outlives its request must not keep that.
-struct Voice {
+/// The reply channel of a pipe. Does not hold the server: detached work must not keep it alive.
+struct PipeReplyChannel {
     outbox: Arc<Outbox>,
     inflight: Arc<Inflight>,
     ids: AtomicI64,
     counters: Arc<Counters>,
-    /// Nothing is read while more than this waits to be written, and no notification is kept: a client that does
-    /// not read is not served.
-    most_waiting: u64,
+    /// While more bytes than this wait to be written, nothing is read and notifications are dropped: a client that does not
+    /// read is not served.
+    max_waiting: u64,
     extensions: Extensions,
 }
 
-enum Running {
-    /// Part of a batch that is being looked at.
-    Here,
-    /// A task of its own, with what tells its handler that it is over.
+enum RunningRequest {
+    /// An element of a batch that is being started.
+    InBatch,
+    /// A task of its own, with its cancellation flag.
     Task(AbortHandle, Option<Arc<Cancel>>),
 }
 
-impl Running {
+impl RunningRequest {
     fn abort(self) {
         if let Self::Task(task, cancel) = self {
-            // First the word, which counts at once; the task is dropped when its thread gets to it.
+            // The flag first, which takes effect at once; the runtime drops the task later.
             cancel.inspect(|cancel| cancel.set());
             task.abort();
         }
@@ -142,11 +142,11 @@ impl Running {
 }
 
 impl Connection {
-    fn back(&self) -> Arc<dyn ReplyChannel> {
-        Arc::clone(&self.voice) as Arc<dyn ReplyChannel>
+    fn reply_channel(&self) -> Arc<dyn ReplyChannel> {
+        Arc::clone(&self.channel) as Arc<dyn ReplyChannel>
     }
 
-    /// Whether a request may be answered now: not when its id is taken or there are too many.
+    /// Checks that the id of a request is not in use and that there are not too many requests.
     fn check(&self, id: &RequestId) -> Result<(), RpcError> {
         let running = self.running.lock();
         if running.contains_key(id) {
@@ -160,39 +160,39 @@ impl Connection {
         Ok(())
     }
 
-    /// Enters a request that is not answered at once.
-    fn enter(&self, id: &RequestId) {
-        self.running.lock().insert(id.clone(), Running::Here);
+    /// Registers a request that is not answered at once.
+    fn register(&self, id: &RequestId) {
+        self.running.lock().insert(id.clone(), RunningRequest::InBatch);
     }
 
-    /// Takes a request out; false when it was cancelled meanwhile.
-    fn leave(&self, id: &RequestId) -> bool {
-        let was_there = self.running.lock().remove(id).is_some();
+    /// Removes a request; returns false when it was cancelled meanwhile.
+    fn unregister(&self, id: &RequestId) -> bool {
+        let was_running = self.running.lock().remove(id).is_some();
         self.idle.notify_waiters();
-        was_there
+        was_running
     }
 
-    /// Answers where the request was read: what one read brought leaves in one write, when the pass is over.
-    fn put(&self, id: Option<&RequestId>, outcome: &Outcome) {
-        // The client may be gone, and then nobody is left to tell.
-        let _ = put_answer(&self.voice.outbox, id, outcome.as_ref(), Flush::Promised);
+    /// Enqueues a response from the reading task, which flushes all responses of one read together.
+    fn respond(&self, id: Option<&RequestId>, outcome: &Outcome) {
+        // The client may be gone.
+        let _ = put_answer(&self.channel.outbox, id, outcome.as_ref(), Flush::Promised);
     }
 
-    /// Lets the client read the progress of a request by itself before the answer is put.
+    /// Lets the client read the progress of a request separately, before the response is enqueued.
     ///
     /// Clients of the TypeScript SDK handle an answer before the progress that came in the same read, and then drop that
     /// progress (typescript-sdk issue 2580).
     async fn separate_from_progress(&self, request: &Cancel) {
         let pause = PROGRESS_PAUSE.saturating_sub(request.since_progress().unwrap_or(PROGRESS_PAUSE));
         if !pause.is_zero() {
-            self.voice.outbox.flush_now();
+            self.channel.outbox.flush_now();
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// Answers from a task of its own.
-    fn put_later(&self, id: &RequestId, outcome: &Outcome) {
-        let _ = put_answer(&self.voice.outbox, Some(id), outcome.as_ref(), Flush::Soon);
+    /// Enqueues a response from a task of its own.
+    fn respond_from_task(&self, id: &RequestId, outcome: &Outcome) {
+        let _ = put_answer(&self.channel.outbox, Some(id), outcome.as_ref(), Flush::Soon);
     }
 
     fn cancel(&self, id: &RequestId) {
@@ -203,26 +203,26 @@ impl Connection {
         }
     }
 
-    /// Lets what is under way finish, writes out what is there, and ends the rest.
+    /// Waits for the requests in flight and for their responses to be written, at most `within` each.
     async fn drain(&self, within: Duration) {
         let finished = async {
             loop {
-                let told = self.idle.notified();
+                let notified = self.idle.notified();
                 if self.running.lock().is_empty() {
                     return;
                 }
-                told.await;
+                notified.await;
             }
         };
         let _ = tokio::time::timeout(within, finished).await;
-        self.voice.outbox.flush_now();
-        let _ = tokio::time::timeout(within, self.voice.outbox.written_down_to(0)).await;
+        self.channel.outbox.flush_now();
+        let _ = tokio::time::timeout(within, self.channel.outbox.wait_until_at_most(0)).await;
     }
 }
 
-impl ReplyChannel for Voice {
+impl ReplyChannel for PipeReplyChannel {
     fn note(&self, method: &str, params: Option<&Raw>) {
-        if self.outbox.waiting() > self.most_waiting {
+        if self.outbox.waiting() > self.max_waiting {
             self.counters.dropped_notes();
             return;
         }
@@ -230,7 +230,7 @@ impl ReplyChannel for Voice {
     }
 
     fn is_behind(&self) -> bool {
-        self.outbox.waiting() > self.most_waiting / 2 && !self.outbox.is_closed()
+        self.outbox.waiting() > self.max_waiting / 2 && !self.outbox.is_closed()
     }
 
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
@@ -249,28 +249,28 @@ impl ReplyChannel for Voice {
     }
 }
 
-/// What a server does with what its client starts.
-struct Attendant {
+/// Handles the frames of a client.
+struct ServerFrameHandler {
     connection: Arc<Connection>,
 }
 
-impl Attend for Attendant {
+impl FrameHandler for ServerFrameHandler {
     fn request(&mut self, request: Request) {
         let connection = &self.connection;
         let id = request.id.clone();
         if request.version == Version::Other {
-            connection.put(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
+            connection.respond(Some(&id), &Err(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"")));
             return;
         }
         if let Err(error) = connection.check(&id) {
-            connection.put(Some(&id), &Err(error));
+            connection.respond(Some(&id), &Err(error));
             return;
         }
-        let back = connection.back();
-        let says = connection.server.look(&request);
-        match connection.server.answer(&connection.session, request, says, back) {
-            Answered::Refused(error) => connection.put(Some(&id), &Err(error)),
-            Answered::Now(outcome) => connection.put(Some(&id), &outcome),
+        let channel = connection.reply_channel();
+        let class = connection.server.classify(&request);
+        match connection.server.answer(&connection.session, request, class, channel) {
+            Answered::Refused(error) => connection.respond(Some(&id), &Err(error)),
+            Answered::Now(outcome) => connection.respond(Some(&id), &outcome),
             Answered::Later(answering) => self.start(id, answering),
         }
     }
@@ -291,19 +291,22 @@ impl Attend for Attendant {
         let connection = Arc::clone(&self.connection);
         if !connection.session.has_batches() || elements.is_empty() {
             let error = "an array is no message here: few revisions have batches, and none is empty";
-            connection.put(None, &Err(RpcError::invalid_request(error)));
+            connection.respond(None, &Err(RpcError::invalid_request(error)));
             return Vec::new();
         }
         let mut responses = Vec::new();
         let mut answers = Vec::new();
         for element in elements {
             match element {
-                Ok(Envelope::Request(request)) => answers.push(self.element(request)),
+                Ok(Envelope::Request(request)) => answers.push(self.start_element(request)),
                 Ok(Envelope::Notification(note)) => self.note(note),
                 Ok(Envelope::Response(response)) => responses.push(response),
-                Err(malformed) if is_answer(&malformed.salvaged) => self.damaged(malformed),
+                Err(malformed) if is_response(&malformed.salvaged) => self.fail_question(malformed),
                 Err(malformed) => {
-                    answers.push(Element::Refused(malformed.salvaged.id.clone(), unreadable(&malformed)));
+                    answers.push(BatchElement::Refused(
+                        malformed.salvaged.id.clone(),
+                        malformed_error(&malformed),
+                    ));
                 }
             }
         }
@@ -315,57 +318,61 @@ impl Attend for Attendant {
     }
 
     fn unreadable(&mut self, _frame: &[u8], malformed: Malformed) {
-        if is_answer(&malformed.salvaged) {
-            self.damaged(malformed);
+        if is_response(&malformed.salvaged) {
+            self.fail_question(malformed);
         } else {
-            self.connection.put(malformed.salvaged.id.as_ref(), &Err(unreadable(&malformed)));
+            self.connection.respond(malformed.salvaged.id.as_ref(), &Err(malformed_error(&malformed)));
         }
     }
 
     fn lost(&mut self, salvaged: Salvaged, error: LinkError) {
         match salvaged.id {
-            Some(id) if is_answer(&salvaged) => self.connection.voice.inflight.complete(Some(id), Err(error)),
-            Some(id) => self.connection.put(Some(&id), &Err(RpcError::invalid_request(error.to_string()))),
-            // A notification, an answer to nobody, or no message at all: nobody waits for a word on it.
-            None => tracing::warn!(%error, "a message was dropped; whose it was could not be told"),
+            Some(id) if is_response(&salvaged) => {
+                self.connection.channel.inflight.complete(Some(id), Err(error))
+            }
+            Some(id) => {
+                self.connection.respond(Some(&id), &Err(RpcError::invalid_request(error.to_string())))
+            }
+            // A notification, a stray response or junk: there is no caller to notify.
+            None => tracing::warn!(%error, "dropped a message without a readable id"),
         }
     }
 
-    async fn passed(&mut self) {
-        self.connection.voice.outbox.flush_now();
-        let Voice { outbox, most_waiting, .. } = &*self.connection.voice;
-        if outbox.waiting() > *most_waiting {
-            outbox.written_down_to(*most_waiting).await;
+    async fn flush(&mut self) {
+        self.connection.channel.outbox.flush_now();
+        let PipeReplyChannel { outbox, max_waiting, .. } = &*self.connection.channel;
+        if outbox.waiting() > *max_waiting {
+            outbox.wait_until_at_most(*max_waiting).await;
         }
     }
 }
 
-/// Whether this was meant as the client's answer to a question of ours. Its id is then ours, and must not go back
-/// in an error: the client would take it for one of its own.
-fn is_answer(salvaged: &Salvaged) -> bool {
+/// Returns whether a damaged message was a response of the client. Its id is then ours and must not be sent in an error
+/// response: the client would take it for one of its own.
+fn is_response(salvaged: &Salvaged) -> bool {
     salvaged.has_outcome && !salvaged.has_method
 }
 
-fn unreadable(malformed: &Malformed) -> RpcError {
+fn malformed_error(malformed: &Malformed) -> RpcError {
     let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
     RpcError::new(code, malformed.to_string())
 }
 
-impl Attendant {
-    /// Polls an answer once where it was read; one that waits becomes a task.
+impl ServerFrameHandler {
+    /// Polls an answer once in the reading task; a pending one becomes a task.
     fn start(&self, id: RequestId, mut answering: Answering) {
         let connection = &self.connection;
         let cancel = answering.cancel();
         let mut outcome = None;
         if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
             if !cancel.as_ref().is_some_and(|cancel| cancel.has_progressed()) {
-                connection.put(Some(&id), &ready);
+                connection.respond(Some(&id), &ready);
                 return;
             }
             outcome = Some(ready);
         }
         let (owner, key, request) = (Arc::clone(connection), id.clone(), cancel.clone());
-        // Held until the handle is in the table, so that the task cannot leave before it has entered.
+        // Held until the handle is in the table, so that the task cannot be removed before it was inserted.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
             let outcome = match outcome {
@@ -375,85 +382,83 @@ impl Attendant {
             if let Some(request) = request.filter(|request| request.has_progressed()) {
                 owner.separate_from_progress(&request).await;
             }
-            if owner.leave(&key) {
-                owner.put_later(&key, &outcome);
+            if owner.unregister(&key) {
+                owner.respond_from_task(&key, &outcome);
             }
         });
-        running.insert(id, Running::Task(task.abort_handle(), cancel));
+        running.insert(id, RunningRequest::Task(task.abort_handle(), cancel));
     }
 
-    /// An answer of the client that cannot be read: whoever waits for it is told.
-    fn damaged(&self, malformed: Malformed) {
+    /// Fails the question whose response cannot be parsed.
+    fn fail_question(&self, malformed: Malformed) {
         match malformed.salvaged.id.clone() {
             Some(id) => {
-                self.connection.voice.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
+                self.connection.channel.inflight.complete(Some(id), Err(LinkError::Malformed(malformed)))
             }
-            None => _ = self.connection.voice.counters.late_or_unknown(),
+            None => _ = self.connection.channel.counters.late_or_unknown(),
         }
     }
 
-    /// Begins to answer one element of a batch.
-    fn element(&self, request: Request) -> Element {
+    /// Starts to answer one element of a batch.
+    fn start_element(&self, request: Request) -> BatchElement {
         let connection = &self.connection;
         let id = request.id.clone();
-        let refused = |error| Element::Refused(Some(id.clone()), error);
+        let reject = |error| BatchElement::Refused(Some(id.clone()), error);
         if request.version == Version::Other {
-            return refused(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
+            return reject(RpcError::invalid_request("\"jsonrpc\" must be \"2.0\""));
         }
         if &*request.method == "initialize" {
-            return refused(RpcError::invalid_request("initialize cannot be part of a batch"));
+            return reject(RpcError::invalid_request("initialize cannot be part of a batch"));
         }
-        let says = connection.server.look(&request);
-        if says.alone().is_some() {
-            return refused(RpcError::invalid_request(
-                "a request of this revision cannot be part of a batch",
-            ));
+        let class = connection.server.classify(&request);
+        if class.alone().is_some() {
+            return reject(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
         }
         if let Err(error) = connection.check(&id) {
-            return refused(error);
+            return reject(error);
         }
-        connection.enter(&id);
-        let back = connection.back();
-        match connection.server.answer(&connection.session, request, says, back) {
-            Answered::Refused(error) => Element::Answered(id, Err(error)),
-            Answered::Now(outcome) => Element::Answered(id, outcome),
+        connection.register(&id);
+        let channel = connection.reply_channel();
+        match connection.server.answer(&connection.session, request, class, channel) {
+            Answered::Refused(error) => BatchElement::Answered(id, Err(error)),
+            Answered::Now(outcome) => BatchElement::Answered(id, outcome),
             Answered::Later(answering) => {
                 // Held until the handle is in the table, as for a request on its own.
                 let mut running = connection.running.lock();
                 let cancel = answering.cancel();
                 let task = tokio::spawn(answering);
-                running.insert(id.clone(), Running::Task(task.abort_handle(), cancel));
+                running.insert(id.clone(), RunningRequest::Task(task.abort_handle(), cancel));
                 drop(running);
-                Element::Running(id, task)
+                BatchElement::Running(id, task)
             }
         }
     }
 }
 
-/// One element of a batch on its way to an answer.
-enum Element {
-    /// It was never entered.
+/// One element of a batch being answered.
+enum BatchElement {
+    /// Rejected, never registered.
     Refused(Option<RequestId>, RpcError),
-    /// It is entered, and answered.
+    /// Registered, and answered.
     Answered(RequestId, Outcome),
-    /// It is entered, and being answered.
+    /// Registered, and being answered.
     Running(RequestId, JoinHandle<Outcome>),
 }
 
-/// Answers a batch with one array, when all its elements are answered. One that was cancelled is left out.
-async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
+/// Answers a batch with one array, when all its elements are answered. Cancelled elements are left out.
+async fn answer_batch(connection: Arc<Connection>, elements: Vec<BatchElement>) {
     let mut answers = Vec::new();
-    let mut entered = Vec::new();
+    let mut registered = Vec::new();
     for element in elements {
         let (id, outcome) = match element {
-            Element::Refused(id, error) => (id, Err(error)),
-            Element::Answered(id, outcome) => {
-                entered.push(id.clone());
+            BatchElement::Refused(id, error) => (id, Err(error)),
+            BatchElement::Answered(id, outcome) => {
+                registered.push(id.clone());
                 (Some(id), outcome)
             }
-            Element::Running(id, task) => {
+            BatchElement::Running(id, task) => {
                 let Ok(outcome) = task.await else { continue };
-                entered.push(id.clone());
+                registered.push(id.clone());
                 (Some(id), outcome)
             }
         };
@@ -462,12 +467,12 @@ async fn answer_batch(connection: Arc<Connection>, elements: Vec<Element>) {
     if !answers.is_empty() {
         let _ = {
             let answers = answers.join(&b',');
-            let parts = [Part::Text(b"["), Part::Text(&answers), Part::Text(b"]")];
-            connection.voice.outbox.put(&parts, Claim::Exempt, Flush::Soon)
+            let parts = [FramePart::Text(b"["), FramePart::Text(&answers), FramePart::Text(b"]")];
+            connection.channel.outbox.put(&parts, LimitCheck::Exempt, Flush::Soon)
         };
     }
-    // Only now: whoever waits for the last request to be done may then rely on its answer being put.
-    for id in &entered {
-        connection.leave(id);
+    // Only now: after the last request is done, its response must be enqueued.
+    for id in &registered {
+        connection.unregister(id);
     }
 }

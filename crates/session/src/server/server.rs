@@ -1,4 +1,4 @@
-//! A server: who it is, what it offers, who answers. One value serves any number of connections.
+//! A server: its info, its capabilities, its handler. One value serves any number of connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,33 +6,34 @@ use std::time::Duration;
 use switchboard_protocol::{CacheHints, CacheScope, Implementation, Meta, Raw, ServerCapabilities};
 
 use crate::era::{
-    LastStated, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver, UsedStates,
+    ClientMetaCache, OpeningPolicy, RevisionPolicy, ServerProfile, StateKeys, SubscriptionObserver,
+    UsedStates,
 };
 use crate::mux::ConnectionLimits;
-use crate::server::cached_result::Mark;
+use crate::server::cached_result::ServerId;
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
 pub struct Server {
     profile: Arc<ServerProfile>,
     handler: Arc<dyn Handler>,
-    /// Tells the handler of subscriptions.
+    /// Reports subscriptions to the handler.
     observer: Arc<dyn SubscriptionObserver>,
     limits: ServerLimits,
-    pub(crate) last_stated: LastStated,
-    mark: Mark,
+    pub(crate) client_metas: ClientMetaCache,
+    id: ServerId,
     pub(crate) publisher: Publisher,
 }
 
-/// How much one connection of a server may hold, and how long it is heard out.
+/// The limits of one connection of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Requests of one connection that are answered at the same time.
+    /// Requests of one connection answered concurrently.
     pub requests: usize,
-    /// How long requests under way may still finish once the client has gone.
+    /// How long requests in flight may still finish after the client has disconnected.
     pub drain: Duration,
-    /// How long a client may take to answer a question.
+    /// How long a client may take to answer a request of the server.
     pub ask: Duration,
     /// The limits of the connection itself.
     pub connection: ConnectionLimits,
@@ -50,13 +51,13 @@ impl Default for ServerLimits {
 }
 
 impl Server {
-    /// A server of this name that offers these capabilities.
+    /// Creates a builder for a server with this info and these capabilities.
     pub fn builder(info: Implementation, capabilities: ServerCapabilities) -> ServerBuilder {
         ServerBuilder {
             info,
             capabilities,
             instructions: None,
-            offer: RevisionPolicy::Any,
+            revisions: RevisionPolicy::Any,
             opening: OpeningPolicy::default(),
             hints: CacheHints::new(0, CacheScope::Private),
             state_keys: None,
@@ -65,50 +66,50 @@ impl Server {
         }
     }
 
-    /// Who it is.
+    /// Returns the name and version.
     pub fn info(&self) -> &Implementation {
         &self.profile.info
     }
 
-    /// What it offers.
+    /// Returns the capabilities.
     pub fn capabilities(&self) -> &ServerCapabilities {
         &self.profile.capabilities
     }
 
-    /// What it tells the model about itself.
+    /// Returns the instructions for the model.
     pub fn instructions(&self) -> Option<&str> {
         self.profile.instructions.as_deref()
     }
 
-    /// Tells clients that something has changed.
+    /// Returns the publisher of changes.
     pub fn publisher(&self) -> &Publisher {
         &self.publisher
     }
 
-    /// What the seam knows of it.
+    /// Returns the data for the era layer.
     pub(crate) fn profile(&self) -> &Arc<ServerProfile> {
         &self.profile
     }
 
-    pub(crate) fn mark(&self) -> Mark {
-        self.mark
+    pub(crate) fn id(&self) -> ServerId {
+        self.id
     }
 
     pub(crate) fn handler(&self) -> &Arc<dyn Handler> {
         &self.handler
     }
 
-    /// What is told of subscriptions.
+    /// Returns the observer of subscriptions.
     pub(crate) fn observer(&self) -> &Arc<dyn SubscriptionObserver> {
         &self.observer
     }
 
-    /// Whether requests that need no session are served.
-    pub(crate) fn stands_alone(&self) -> bool {
-        !self.profile.offer.modern().is_empty()
+    /// Returns whether the server accepts modern revisions.
+    pub(crate) fn serves_modern(&self) -> bool {
+        !self.profile.revisions.modern().is_empty()
     }
 
-    /// How many requests of one connection are answered at the same time.
+    /// Returns how many requests of one connection are answered concurrently.
     pub fn most_requests(&self) -> usize {
         self.limits.requests
     }
@@ -124,13 +125,13 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// A server being put together.
+/// Builds a [`Server`].
 #[derive(Debug)]
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    offer: RevisionPolicy,
+    revisions: RevisionPolicy,
     opening: OpeningPolicy,
     hints: CacheHints,
     state_keys: Option<StateKeys>,
@@ -139,56 +140,56 @@ pub struct ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// What it tells the model about itself.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// Which revisions are served: all unless set.
+    /// Sets the accepted revisions; all by default.
     #[must_use]
-    pub fn offer(mut self, offer: RevisionPolicy) -> Self {
-        self.offer = offer;
+    pub fn revisions(mut self, revisions: RevisionPolicy) -> Self {
+        self.revisions = revisions;
         self
     }
 
-    /// What is made of the first words of a session.
+    /// Sets the policy for opening a session.
     #[must_use]
     pub fn opening(mut self, policy: OpeningPolicy) -> Self {
         self.opening = policy;
         self
     }
 
-    /// How long clients may keep lists and resources that do not say so themselves.
+    /// Sets the default cache hints of lists and resources.
     #[must_use]
     pub fn cache_hints(mut self, hints: CacheHints) -> Self {
         self.hints = hints;
         self
     }
 
-    /// The keys that seal the state of questions; one random key unless set.
+    /// Sets the keys that seal request states; one random key by default.
     #[must_use]
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.state_keys = Some(keys);
         self
     }
 
-    /// How much one connection may hold.
+    /// Sets the limits of a connection.
     #[must_use]
     pub fn limits(mut self, limits: ServerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// What tells clients that something has changed; for a handler that needs it before there is a server.
+    /// Sets the publisher of changes; for a handler that needs it before the server is built.
     #[must_use]
     pub fn publisher(mut self, publisher: Publisher) -> Self {
         self.publisher = publisher;
         self
     }
 
-    /// The server, with who answers.
+    /// Builds the server with its handler.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
         let signature = format!(r#","_meta":{{"{}":{}}}}}"#, Meta::SERVER_INFO, info_text.as_str());
@@ -198,7 +199,7 @@ impl ServerBuilder {
             signature,
             capabilities: self.capabilities,
             instructions: self.instructions,
-            offer: self.offer,
+            revisions: self.revisions,
             opening: self.opening,
             hints: self.hints,
             state_keys: self.state_keys.unwrap_or_else(StateKeys::random),
@@ -210,14 +211,14 @@ impl ServerBuilder {
             observer: Arc::new(HandlerObserver(Arc::clone(&handler))),
             handler,
             limits: self.limits,
-            last_stated: LastStated::default(),
-            mark: Mark::new(),
+            client_metas: ClientMetaCache::default(),
+            id: ServerId::new(),
             publisher: self.publisher,
         })
     }
 }
 
-/// Tells a handler of subscriptions.
+/// Reports subscriptions to a handler.
 struct HandlerObserver(Arc<dyn Handler>);
 
 impl SubscriptionObserver for HandlerObserver {

@@ -1,4 +1,4 @@
-//! On whose behalf requests are made: handlers know it, and what is sealed for one caller is no use to another.
+//! Authenticated callers: handlers see them, and a state sealed for one caller is rejected for another.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use switchboard_session::server::{
 };
 use switchboard_session::{Client, ConnectionLimits, MuxLink, RevisionPolicy};
 
-/// A tool that says who calls it, and one that asks first.
-struct Knows;
+/// A tool that returns its caller, and one that asks for input first.
+struct CallerTool;
 
 struct Tenant(&'static str);
 
-impl Handler for Knows {
+impl Handler for CallerTool {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
             return HandlerOutcome::error(RpcError::method_not_found("?"));
@@ -38,13 +38,13 @@ impl Handler for Knows {
 
 fn server() -> Arc<Server> {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
-    Server::builder(Implementation::new("knows", "1.0.0"), offers).build(Knows)
+    Server::builder(Implementation::new("knows", "1.0.0"), offers).build(CallerTool)
 }
 
 const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
-async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
+async fn a_handler_sees_its_caller_in_process_and_over_a_pipe() {
     for offer in BOTH {
         let (client, server) = (Client::new().with_offer(offer), server());
         let to = InProcess::new(&server).with_caller(Caller::new("ada")).with_extension(Tenant("math"));
@@ -63,10 +63,10 @@ async fn a_handler_knows_its_caller_in_one_process_and_over_a_pipe() {
     }
 }
 
-/// The way back of one caller's requests.
-struct Of(Extensions);
+/// The reply channel of one caller's requests.
+struct CallerChannel(Extensions);
 
-impl ReplyChannel for Of {
+impl ReplyChannel for CallerChannel {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
@@ -82,7 +82,7 @@ impl ReplyChannel for Of {
     }
 }
 
-/// Calls the tool that asks, for this caller; with the state of an earlier round, and an answer.
+/// Calls the tool that asks for input, as this caller; with the state of an earlier round and an answer.
 async fn ask(server: &Arc<Server>, caller: Option<&Caller>, state: Option<&str>) -> Result<Raw, RpcError> {
     let mut params = serde_json::json!({ "name": "ask", "_meta": {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -95,11 +95,11 @@ async fn ask(server: &Arc<Server>, caller: Option<&Caller>, state: Option<&str>)
     }
     let frame = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
-        panic!("{frame} is no request")
+        panic!("{frame} is not a request")
     };
-    let says = server.look(&request);
+    let class = server.classify(&request);
     let extensions = caller.map_or_else(Extensions::new, |caller| Extensions::new().with(caller.clone()));
-    match server.answer(&Arc::default(), request, says, Arc::new(Of(extensions))) {
+    match server.answer(&Arc::default(), request, class, Arc::new(CallerChannel(extensions))) {
         Answered::Later(answering) => answering.await,
         Answered::Now(outcome) => outcome,
         Answered::Refused(error) => Err(error),
@@ -128,7 +128,7 @@ async fn a_state_sealed_for_one_caller_is_refused_for_another() {
         assert!(ask(&server, Some(&ada), Some(&of_other)).await.is_err(), "{other:?}");
         ask(&server, other.as_ref(), Some(&of_other)).await.unwrap();
     }
-    // Scopes and claims may change between two rounds; who it is does not.
+    // Scopes and claims may change between two rounds; the principal may not.
     let ada = ada.with_scopes(["more"]);
     let said = ask(&server, Some(&ada), Some(&of_ada)).await.unwrap();
     assert!(said.as_str().contains("ada of nowhere"), "{}", said.as_str());

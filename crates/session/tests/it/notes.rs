@@ -1,4 +1,4 @@
-//! What extensions say about a call: to the client that declared them, to whoever made the call, in order.
+//! Notifications of extensions: sent to clients that declared the extension, delivered to their call, in order.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use switchboard_session::{Client, ClientSession, ConnectionLimits, MuxLink, Revi
 
 const EVENT: &str = "notifications/com.example/event";
 
-/// A tool that counts to its argument, each number a notification, and then to one more.
-struct Counts;
+/// A tool that sends a notification for each number up to its argument, and returns the next number.
+struct CountingTool;
 
-impl Handler for Counts {
+impl Handler for CountingTool {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(call) = request else {
             let note = Raw::from(serde_json::json!({ "requestId": cx.request_id() }));
@@ -46,41 +46,41 @@ impl Handler for Counts {
 
 fn server() -> Arc<Server> {
     let offers = ServerCapabilities::new().with_tools(ListCapability::new());
-    Server::builder(Implementation::new("counts", "1.0.0"), offers).build(Counts)
+    Server::builder(Implementation::new("counts", "1.0.0"), offers).build(CountingTool)
 }
 
 fn client(offer: RevisionPolicy) -> Client {
     Client::new().with_offer(offer).with_extension("com.example/counting", Raw::empty_object())
 }
 
-async fn piped(client: &Client) -> ClientSession {
+async fn connect_over_pipe(client: &Client) -> ClientSession {
     let (near, far) = pair();
     let server = server();
     tokio::spawn(async move { server.serve(far).await });
     client.connect(Once::new(MuxLink::start(near, ConnectionLimits::default()))).await.unwrap()
 }
 
-/// What a call to count so far heard, and its result.
+/// Calls the counting tool; returns the numbers of its notifications, and its result.
 async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
-    let heard: Arc<Mutex<Vec<u64>>> = Arc::default();
-    let hears = Arc::clone(&heard);
+    let received: Arc<Mutex<Vec<u64>>> = Arc::default();
+    let sink = Arc::clone(&received);
     let result = session
         .call_tool("count", serde_json::json!({ "most": most }))
         .on_note(move |method, params| {
             assert_eq!(method, EVENT);
-            hears.lock().push(params.decode::<serde_json::Value>().unwrap()["number"].as_u64().unwrap());
+            sink.lock().push(params.decode::<serde_json::Value>().unwrap()["number"].as_u64().unwrap());
         })
         .await
         .unwrap();
-    (Arc::try_unwrap(heard).unwrap().into_inner(), result.text().to_string())
+    (Arc::try_unwrap(received).unwrap().into_inner(), result.text().to_string())
 }
 
 const BOTH: [RevisionPolicy; 2] = [RevisionPolicy::ModernOnly, RevisionPolicy::LegacyOnly];
 
 #[tokio::test]
-async fn a_call_hears_what_an_extension_says_about_it_in_order_before_its_result() {
+async fn a_call_gets_notifications_of_an_extension_in_order_before_its_result() {
     for offer in BOTH {
-        let session = piped(&client(offer)).await;
+        let session = connect_over_pipe(&client(offer)).await;
         assert_eq!(count(&session, 50).await, ((1..=50).collect(), "51".to_owned()));
         let session = client(offer).connect(InProcess::new(&server())).await.unwrap();
         assert_eq!(count(&session, 50).await, ((1..=50).collect(), "51".to_owned()));
@@ -88,9 +88,9 @@ async fn a_call_hears_what_an_extension_says_about_it_in_order_before_its_result
 }
 
 #[tokio::test]
-async fn calls_that_run_side_by_side_hear_each_their_own() {
+async fn concurrent_calls_get_only_their_own_notifications() {
     for offer in BOTH {
-        let session = piped(&client(offer)).await;
+        let session = connect_over_pipe(&client(offer)).await;
         let (three, five) = tokio::join!(count(&session, 3), count(&session, 5));
         assert_eq!(three, (vec![1, 2, 3], "4".to_owned()));
         assert_eq!(five, (vec![1, 2, 3, 4, 5], "6".to_owned()));
@@ -98,24 +98,24 @@ async fn calls_that_run_side_by_side_hear_each_their_own() {
 }
 
 #[tokio::test]
-async fn a_client_that_did_not_declare_the_extension_hears_nothing_of_it() {
+async fn a_client_that_did_not_declare_the_extension_gets_no_notifications() {
     for offer in BOTH {
-        let session = piped(&Client::new().with_offer(offer)).await;
+        let session = connect_over_pipe(&Client::new().with_offer(offer)).await;
         assert_eq!(count(&session, 3).await, (vec![], "4".to_owned()));
         let other = Client::new().with_offer(offer).with_extension("com.example2/x", Raw::empty_object());
-        assert_eq!(count(&piped(&other).await, 3).await, (vec![], "4".to_owned()));
+        assert_eq!(count(&connect_over_pipe(&other).await, 3).await, (vec![], "4".to_owned()));
     }
 }
 
 #[tokio::test]
-async fn a_request_of_an_extension_is_answered_with_its_notifications_whatever_was_declared() {
+async fn a_request_of_an_extension_gets_its_notifications_without_a_declaration() {
     for offer in BOTH {
-        let session = piped(&Client::new().with_offer(offer)).await;
-        let heard: Arc<Mutex<u32>> = Arc::default();
-        let hears = Arc::clone(&heard);
+        let session = connect_over_pipe(&Client::new().with_offer(offer)).await;
+        let received: Arc<Mutex<u32>> = Arc::default();
+        let sink = Arc::clone(&received);
         let call = session.raw_call("com.example/count", Raw::empty_object());
-        let refused = call.on_note(move |_, _| *hears.lock() += 1).await.unwrap_err();
+        let refused = call.on_note(move |_, _| *sink.lock() += 1).await.unwrap_err();
         assert!(refused.to_string().contains("told"), "{refused}");
-        assert_eq!(*heard.lock(), 1);
+        assert_eq!(*received.lock(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! The first words of a session, under each policy, and what the revision that comes of them changes.
+//! Opening a session under each policy, and the behavior of the negotiated revision.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use switchboard_session::server::{
 };
 use switchboard_session::{Client, OpeningPolicy, RevisionPolicy, VersionPolicy};
 
-/// Says what the revision of the request changes.
-struct Verbs;
+/// A tool that returns the properties of the request's revision.
+struct RevisionTool;
 
-impl Handler for Verbs {
+impl Handler for RevisionTool {
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome {
         let ServerRequest::CallTool(_) = request else {
             return HandlerOutcome::error(RpcError::method_not_found(request.method()));
         };
-        let verbs = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
-        let said = verbs.map(|verb| if verb { "yes" } else { "no" }).join(" ");
+        let properties = [cx.has_output_schemas(), cx.tells_misfits_in_results(), cx.any_structured()];
+        let said = properties.map(|has| if has { "yes" } else { "no" }).join(" ");
         HandlerOutcome::now(CallToolResult::new([Content::text(said)]))
     }
 }
@@ -34,9 +34,10 @@ fn builder() -> ServerBuilder {
     Server::builder(Implementation::new("verbs", "1.0.0"), offers)
 }
 
-struct Nowhere;
+/// A reply channel that drops everything.
+struct NullChannel;
 
-impl ReplyChannel for Nowhere {
+impl ReplyChannel for NullChannel {
     fn note(&self, _: &str, _: Option<&Raw>) {}
 
     fn ask(&self, _: &str, _: &Raw) -> Option<Exchange> {
@@ -49,50 +50,50 @@ impl ReplyChannel for Nowhere {
 }
 
 /// A connection whose requests are answered one by one.
-struct Talk {
+struct TestConnection {
     server: Arc<Server>,
     session: Arc<ServerSession>,
 }
 
-impl Talk {
+impl TestConnection {
     fn with(builder: ServerBuilder) -> Self {
-        Self { server: builder.build(Verbs), session: Arc::default() }
+        Self { server: builder.build(RevisionTool), session: Arc::default() }
     }
 
-    fn ask(&self, method: &str, params: Value) -> Result<Value, RpcError> {
+    fn request(&self, method: &str, params: Value) -> Result<Value, RpcError> {
         let frame = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
-            panic!("{frame} is no request")
+            panic!("{frame} is not a request")
         };
-        let says = self.server.look(&request);
-        match self.server.answer(&self.session, request, says, Arc::new(Nowhere)) {
+        let class = self.server.classify(&request);
+        match self.server.answer(&self.session, request, class, Arc::new(NullChannel)) {
             Answered::Now(outcome) => Ok(outcome?.decode().unwrap()),
             Answered::Refused(error) => Err(error),
             Answered::Later(_) => panic!("{method} is answered at once"),
         }
     }
 
-    /// The version that is agreed on when the client names this one.
+    /// Returns the negotiated version when the client names this one.
     fn initialize(&self, version: &str) -> Result<String, RpcError> {
         let who = json!({ "name": "c", "version": "1" });
         let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": who });
-        Ok(self.ask("initialize", params)?["protocolVersion"].as_str().unwrap().to_owned())
+        Ok(self.request("initialize", params)?["protocolVersion"].as_str().unwrap().to_owned())
     }
 }
 
 #[test]
-fn unless_set_a_version_is_negotiated() {
-    assert_eq!(Talk::with(builder()).initialize("2025-03-26").unwrap(), "2025-03-26");
-    assert_eq!(Talk::with(builder()).initialize("1999-01-01").unwrap(), "2025-11-25");
+fn by_default_the_version_is_negotiated() {
+    assert_eq!(TestConnection::with(builder()).initialize("2025-03-26").unwrap(), "2025-03-26");
+    assert_eq!(TestConnection::with(builder()).initialize("1999-01-01").unwrap(), "2025-11-25");
 }
 
 #[test]
-fn of_listed_versions_the_first_is_offered_to_who_names_none_of_them() {
+fn the_first_listed_version_is_offered_to_a_client_that_names_another() {
     let offer = RevisionPolicy::from_names(["2026-07-28", "2025-06-18", "2025-11-25", "2025-06-18"]).unwrap();
-    let talk = || Talk::with(builder().offer(offer));
-    assert_eq!(talk().initialize("2025-11-25").unwrap(), "2025-11-25");
+    let connection = || TestConnection::with(builder().revisions(offer));
+    assert_eq!(connection().initialize("2025-11-25").unwrap(), "2025-11-25");
     for other in ["2025-03-26", "2026-07-28", "x"] {
-        assert_eq!(talk().initialize(other).unwrap(), "2025-06-18", "{other}");
+        assert_eq!(connection().initialize(other).unwrap(), "2025-06-18", "{other}");
     }
     let names: Vec<_> = offer.all().iter().map(|revision| revision.as_str()).collect();
     assert_eq!(names, ["2026-07-28", "2025-06-18", "2025-11-25"]);
@@ -103,76 +104,76 @@ fn of_listed_versions_the_first_is_offered_to_who_names_none_of_them() {
 #[test]
 fn an_exact_version_must_be_named() {
     let exact = || OpeningPolicy::new().with_version(VersionPolicy::exact("2025-06-18").unwrap());
-    let talk = Talk::with(builder().opening(exact()));
+    let connection = TestConnection::with(builder().opening(exact()));
     for other in ["2025-11-25", "2026-07-28", ""] {
-        let refused = talk.initialize(other).unwrap_err();
+        let refused = connection.initialize(other).unwrap_err();
         assert_eq!(refused.code, ErrorCode::INVALID_PARAMS);
         assert!(refused.message.starts_with("Unsupported protocol version"), "{}", refused.message);
         let data: Value = refused.data.unwrap().decode().unwrap();
         assert_eq!(data, json!({ "supported": ["2025-06-18"], "requested": other }));
     }
-    assert_eq!(talk.ask("initialize", json!({})).unwrap_err().code, ErrorCode::INVALID_PARAMS);
-    assert_eq!(talk.initialize("2025-06-18").unwrap(), "2025-06-18");
-    // A version that the server does not speak at all lets nobody in.
-    let none = Talk::with(builder().offer(RevisionPolicy::ModernOnly).opening(exact()));
+    assert_eq!(connection.request("initialize", json!({})).unwrap_err().code, ErrorCode::INVALID_PARAMS);
+    assert_eq!(connection.initialize("2025-06-18").unwrap(), "2025-06-18");
+    // An exact version outside the accepted revisions rejects every client.
+    let none = TestConnection::with(builder().revisions(RevisionPolicy::ModernOnly).opening(exact()));
     assert_eq!(none.initialize("2025-06-18").unwrap_err().code, ErrorCode::INVALID_PARAMS);
     assert!(VersionPolicy::exact("2025").is_err());
 }
 
 #[test]
-fn what_stands_alone_is_told_the_versions_that_are_served() {
-    let talk = Talk::with(builder().opening(OpeningPolicy::new().once()));
+fn an_unsupported_modern_version_is_rejected_with_the_supported_ones() {
+    let connection = TestConnection::with(builder().opening(OpeningPolicy::new().once()));
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2099-01-01",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let refused = talk.ask("tools/list", json!({ "_meta": meta })).unwrap_err();
+    let refused = connection.request("tools/list", json!({ "_meta": meta })).unwrap_err();
     assert_eq!(refused.code, ErrorCode::UNSUPPORTED_PROTOCOL_VERSION);
     let data: Value = refused.data.unwrap().decode().unwrap();
     assert_eq!(data["supported"][0], "2026-07-28");
 }
 
 #[test]
-fn a_second_opening_changes_nothing_and_is_refused_as_set() {
+fn a_second_initialize_changes_nothing_and_is_rejected_by_policy() {
     for (policy, code, text) in [
         (OpeningPolicy::new(), ErrorCode::INVALID_REQUEST, "initialized already"),
         (OpeningPolicy::new().once(), ErrorCode::INVALID_PARAMS, "Already initialized"),
     ] {
-        let talk = Talk::with(builder().opening(policy));
-        talk.initialize("2025-06-18").unwrap();
-        let refused = talk.initialize("2025-11-25").unwrap_err();
+        let connection = TestConnection::with(builder().opening(policy));
+        connection.initialize("2025-06-18").unwrap();
+        let refused = connection.initialize("2025-11-25").unwrap_err();
         assert_eq!(refused.code, code);
         assert!(refused.message.contains(text), "{}", refused.message);
-        let said = talk.ask("tools/call", json!({ "name": "x" })).unwrap();
+        let said = connection.request("tools/call", json!({ "name": "x" })).unwrap();
         assert_eq!(said["content"][0]["text"], "yes no no");
     }
 }
 
 #[test]
-fn what_comes_too_early_is_refused_as_set_but_for_a_ping() {
+fn a_request_before_initialize_is_rejected_by_policy_except_ping() {
     for (policy, code) in [
         (OpeningPolicy::new(), ErrorCode::INVALID_PARAMS),
         (OpeningPolicy::new().with_too_early(ErrorCode(-32002)), ErrorCode(-32002)),
     ] {
-        let talk = Talk::with(builder().opening(policy));
-        let refused = talk.ask("tools/call", json!({ "name": "x" })).unwrap_err();
+        let connection = TestConnection::with(builder().opening(policy));
+        let refused = connection.request("tools/call", json!({ "name": "x" })).unwrap_err();
         assert_eq!(refused.code, code);
         assert!(refused.message.starts_with("Not initialized"), "{}", refused.message);
-        talk.ask("ping", json!({})).unwrap();
+        connection.request("ping", json!({})).unwrap();
     }
 }
 
 #[tokio::test]
-async fn our_client_finds_the_exact_version_by_itself() {
+async fn the_client_finds_the_exact_version_by_itself() {
     let policy = OpeningPolicy::new().with_version(VersionPolicy::Exact(Revision::V2025_06_18));
-    let server = builder().offer(RevisionPolicy::LegacyOnly).opening(policy).build(Verbs);
+    let server = builder().revisions(RevisionPolicy::LegacyOnly).opening(policy).build(RevisionTool);
     let session = Client::new().connect(InProcess::new(&server)).await.unwrap();
     assert_eq!(session.terms().unwrap().revision, Revision::V2025_06_18);
 }
 
 #[tokio::test]
-async fn a_handler_is_told_what_its_revision_changes() {
-    let server = builder().build(Verbs);
+async fn a_handler_sees_the_properties_of_its_revision() {
+    let server = builder().build(RevisionTool);
     for (revision, said) in [
         (Revision::V2024_11_05, "no no no"),
         (Revision::V2025_03_26, "no no no"),
@@ -188,8 +189,8 @@ async fn a_handler_is_told_what_its_revision_changes() {
 
 #[tokio::test]
 async fn a5_connecting_can_be_spawned() {
-    let server = builder().build(Verbs);
-    // Neither the client nor what it dials outlives this statement.
+    let server = builder().build(RevisionTool);
+    // Neither the client nor the dialer outlives this statement.
     let opening = tokio::spawn(Client::new().connect(InProcess::new(&server)));
     assert_eq!(opening.await.unwrap().unwrap().terms().unwrap().revision, Revision::LATEST);
 }

@@ -191,7 +191,7 @@ impl Handler for Says {
 fn server(offered: &str) -> Arc<Server> {
     let capabilities = json!({ "tools": {}, "extensions": { TASKS_EXTENSION: {} } });
     let capabilities = serde_json::from_value(capabilities).expect("capabilities of the specification");
-    Server::builder(Implementation::new("eras", "1.0.0"), capabilities).offer(offer(offered)).build(Says)
+    Server::builder(Implementation::new("eras", "1.0.0"), capabilities).revisions(offer(offered)).build(Says)
 }
 
 fn serve(offered: &str) -> ExitCode {

@@ -245,7 +245,7 @@ struct ChildKeeper {
 }
 
 impl PipeGuard for ChildKeeper {
-    fn leave(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
+    fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         Box::pin(async move {
             let server = &*self.server;
             match stop(&server.process, self.ladder.within(within)).await {

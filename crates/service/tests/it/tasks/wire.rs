@@ -38,7 +38,7 @@ async fn ask(server: &Arc<Server>, method: &str, mut params: Value) -> Result<Va
     let Ok(Message::Single(Envelope::Request(request))) = jsonrpc::parse(frame.to_string().into()) else {
         panic!("{frame} is no request")
     };
-    let says = server.look(&request);
+    let says = server.classify(&request);
     let outcome = match server.answer(&Arc::default(), request, says, Arc::new(Nowhere)) {
         Answered::Later(answering) => answering.await,
         Answered::Now(outcome) => outcome,

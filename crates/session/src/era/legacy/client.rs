@@ -1,62 +1,62 @@
-//! The client's side of the legacy era: `initialize`, `notifications/initialized`, and results as they are.
+//! The client side of the legacy era: `initialize`, `notifications/initialized`, plain results.
 
 use switchboard_protocol::{
     ClientCapabilities, ErrorCode, FromRaw, Implementation, InitializeParams, InitializeResult,
     LegacyCreateTaskResult, Raw, RequestId, Revision, RpcError,
 };
 
-use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
-use crate::era::{SessionInfo, Stash, has_batches, is_modern_name};
+use crate::era::dialect::{Extras, ResultKind, SplicePoint, TaskTicket, splice};
+use crate::era::{EarlyMessages, SessionInfo, has_batches, is_modern_name};
 use crate::link::{Agreement, Ask, Exchange, Inbound, Life, Link, Mirror, Post};
 use crate::request::CallError;
 
-/// A session of the legacy era.
+/// The state of a client session of the legacy era.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct LegacyClient {
     pub(crate) revision: Revision,
 }
 
-/// How a handshake ended.
-pub(crate) enum Shaken {
+/// The outcome of a handshake.
+pub(crate) enum HandshakeOutcome {
     /// The session is open.
     Open(Box<SessionInfo>),
-    /// The server is of the modern era after all, in these revisions.
+    /// The server is modern after all, with these revisions.
     IsModern(Vec<String>, RpcError),
-    /// It names revisions that can be tried instead, perhaps in an error.
+    /// The server names other revisions, perhaps in an error.
     Offers(Vec<String>, Option<RpcError>),
-    /// It refused otherwise.
+    /// Any other error.
     Refused(RpcError),
 }
 
-/// Opens a session. What the server starts meanwhile is kept in the stash, but for pings, which are answered.
+/// Opens a session. Collects the messages that the server sends meanwhile, except pings, which are answered.
 ///
 /// # Errors
-/// When the link cannot carry it, or the answer is none.
+/// When the link fails, or the response cannot be decoded.
 pub(crate) async fn handshake(
     link: &dyn Link,
     id: RequestId,
     revision: Revision,
-    (who, capabilities): (&Implementation, &ClientCapabilities),
-    (inbound, stash): (Option<&mut Inbound>, &mut Stash),
-) -> Result<Shaken, CallError> {
-    let mut exchange = initialize(link, id, revision, who, capabilities)?;
-    let outcome = stash.keep_while(link, inbound, exchange.done()).await?;
-    shaken(outcome)
+    (client_info, capabilities): (&Implementation, &ClientCapabilities),
+    (inbound, early): (Option<&mut Inbound>, &mut EarlyMessages),
+) -> Result<HandshakeOutcome, CallError> {
+    let mut exchange = initialize(link, id, revision, client_info, capabilities)?;
+    let outcome = early.collect_while(link, inbound, exchange.done()).await?;
+    interpret_response(outcome)
 }
 
-/// Sends the request. Not part of what waits: many connects at once should not hold room for what is sent.
+/// Sends the request. Not async: many concurrent connects should not hold its parameters while they wait.
 fn initialize(
     link: &dyn Link,
     id: RequestId,
     revision: Revision,
-    who: &Implementation,
+    client_info: &Implementation,
     capabilities: &ClientCapabilities,
 ) -> Result<Exchange, CallError> {
     let mut capabilities = capabilities.clone();
-    let mut who = who.clone();
+    let mut client_info = client_info.clone();
     capabilities.lower(revision);
-    who.lower(revision);
-    let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, who))?;
+    client_info.lower(revision);
+    let params = Raw::encode(&InitializeParams::new(revision.as_str(), capabilities, client_info))?;
     Ok(link.open(Ask {
         id,
         method: "initialize",
@@ -66,17 +66,17 @@ fn initialize(
     }))
 }
 
-/// What the answer means.
-fn shaken(outcome: Result<Raw, RpcError>) -> Result<Shaken, CallError> {
+/// Interprets the response to `initialize`.
+fn interpret_response(outcome: Result<Raw, RpcError>) -> Result<HandshakeOutcome, CallError> {
     match outcome {
         Ok(result) => {
             let result: InitializeResult = InitializeResult::from_raw(&result)
                 .map_err(|error| CallError::protocol("initialize", error))?;
             let Some(agreed) = result.protocol_version.parse().ok().filter(|r: &Revision| is_legacy(*r))
             else {
-                return Ok(Shaken::Offers(vec![result.protocol_version], None));
+                return Ok(HandshakeOutcome::Offers(vec![result.protocol_version], None));
             };
-            Ok(Shaken::Open(Box::new(SessionInfo {
+            Ok(HandshakeOutcome::Open(Box::new(SessionInfo {
                 revision: agreed,
                 server: Some(result.server_info),
                 capabilities: result.capabilities,
@@ -84,31 +84,31 @@ fn shaken(outcome: Result<Raw, RpcError>) -> Result<Shaken, CallError> {
                 hints: Default::default(),
             })))
         }
-        Err(error) => Ok(refusal(error)),
+        Err(error) => Ok(interpret_error(error)),
     }
 }
 
-/// Says that the session is open.
-pub(crate) fn welcome(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
+/// Sends `notifications/initialized`.
+pub(crate) fn send_initialized(link: &dyn Link, revision: Revision) -> Result<(), CallError> {
     link.agreed(Agreement { batches: has_batches(revision), revision: revision.as_str() });
     link.post(Post::Note { method: "notifications/initialized", params: None })?;
     Ok(())
 }
 
-/// What an error to `initialize` means.
-fn refusal(error: RpcError) -> Shaken {
-    let supported = supported(&error);
+/// Interprets an error response to `initialize`.
+fn interpret_error(error: RpcError) -> HandshakeOutcome {
+    let supported = supported_revisions(&error);
     match error.code {
         ErrorCode::UNSUPPORTED_PROTOCOL_VERSION if supported.iter().any(|v| is_modern_name(v)) => {
-            Shaken::IsModern(supported, error)
+            HandshakeOutcome::IsModern(supported, error)
         }
-        _ if !supported.is_empty() => Shaken::Offers(supported, Some(error)),
-        _ => Shaken::Refused(error),
+        _ if !supported.is_empty() => HandshakeOutcome::Offers(supported, Some(error)),
+        _ => HandshakeOutcome::Refused(error),
     }
 }
 
-/// The revisions an error names in `data.supported`.
-pub(crate) fn supported(error: &RpcError) -> Vec<String> {
+/// Returns the revisions that an error names in `data.supported`.
+pub(crate) fn supported_revisions(error: &RpcError) -> Vec<String> {
     let named = error.data.as_ref().and_then(|data| data.fields().find(|(name, _)| *name == "supported"));
     named.and_then(|(_, revisions)| revisions.decode().ok()).unwrap_or_default()
 }
@@ -117,18 +117,18 @@ fn is_legacy(revision: Revision) -> bool {
     revision <= Revision::LATEST_LEGACY
 }
 
-pub(crate) fn dress(params: &mut String, extras: &Extras<'_>) -> Dressed {
+pub(crate) fn add_meta(params: &mut String, extras: &Extras<'_>) -> SplicePoint {
     splice(params, None, extras)
 }
 
-/// A result is the result, unless the request asked for a task and got one.
-pub(crate) fn settle(result: Raw, as_task: bool) -> Settled {
+/// Classifies a result: final, unless the request asked for a task and got one.
+pub(crate) fn classify_result(result: Raw, as_task: bool) -> ResultKind {
     let created = as_task.then(|| LegacyCreateTaskResult::from_raw(&result).ok()).flatten();
     match created {
-        Some(created) => Settled::Task(TaskTicket {
+        Some(created) => ResultKind::Task(TaskTicket {
             id: created.task.task_id,
             poll_interval_ms: created.task.poll_interval,
         }),
-        None => Settled::Done(result),
+        None => ResultKind::Done(result),
     }
 }

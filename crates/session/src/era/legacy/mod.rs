@@ -1,4 +1,4 @@
-//! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides may ask.
+//! The legacy era (2024-11-05 to 2025-11-25): a session opened by a handshake, in which both sides send requests.
 
 #[cfg(feature = "client")]
 mod client;
@@ -6,7 +6,10 @@ mod client;
 mod server;
 
 #[cfg(feature = "client")]
-pub(crate) use client::{Client, Shaken, dress, handshake, settle, supported, welcome};
+pub(crate) use client::{
+    HandshakeOutcome, LegacyClient, add_meta, classify_result, handshake, send_initialized,
+    supported_revisions,
+};
 #[cfg(feature = "server")]
 pub use server::Session;
 #[cfg(feature = "server")]

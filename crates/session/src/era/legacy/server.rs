@@ -1,4 +1,4 @@
-//! The server's side of the legacy era: the handshake, and what a session remembers.
+//! The server side of the legacy era: the handshake, and the state of a session.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,37 +10,37 @@ use switchboard_protocol::{
     RpcError,
 };
 
-use crate::era::{ServerProfile, Subscribed, SubscriptionObserver};
+use crate::era::{ObservedSubscription, ServerProfile, SubscriptionObserver};
 use crate::request::{Caller, Cancel};
 
-/// What a session of the legacy era remembers. One for each pipe.
+/// The state of a session of the legacy era. One per pipe.
 #[derive(Default)]
 pub struct Session {
-    agreed: OnceLock<Agreed>,
-    /// The principal of whoever opened it; none where nobody was told apart.
+    handshake: OnceLock<HandshakeResult>,
+    /// The principal of the caller that opened it; none without authentication.
     owner: Option<String>,
-    /// The least level of log messages wanted, as a number; 0 is none set.
+    /// The minimum level of log messages, as a number; 0 when none is set.
     log_level: AtomicU8,
-    subscriptions: Mutex<HashMap<String, Option<Subscribed>>>,
-    /// Who is told of subscriptions; unknown until the session is served. Weak: work that outlives its request holds the
-    /// session, and must not hold the server.
+    subscriptions: Mutex<HashMap<String, Option<ObservedSubscription>>>,
+    /// The observer of subscriptions; unset until the session is served. Weak: detached work holds the session, and must not
+    /// hold the server.
     observer: OnceLock<Weak<dyn SubscriptionObserver>>,
     over: Cancel,
 }
 
-/// What the handshake settled.
+/// The result of the handshake.
 #[derive(Debug)]
-pub(crate) struct Agreed {
+pub(crate) struct HandshakeResult {
     pub(crate) revision: Revision,
     pub(crate) client: Implementation,
     pub(crate) capabilities: ClientCapabilities,
-    /// Random: what belongs to the session is kept under it.
+    /// A random key, under which the session's data is stored.
     pub(crate) key: String,
 }
 
-/// What a session remembers, as it is written to a store.
+/// The state of a session, as serialized to a store.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Memory {
+struct SessionSnapshot {
     revision: Revision,
     client: Implementation,
     capabilities: ClientCapabilities,
@@ -55,15 +55,15 @@ struct Memory {
 }
 
 /// How many resources one session may subscribe to.
-const MOST_SUBSCRIPTIONS: usize = 10_000;
+const MAX_SUBSCRIPTIONS: usize = 10_000;
 
 impl Session {
-    /// A session that this caller opens: nobody else may use it.
+    /// Creates a session that only this caller may use.
     pub fn owned_by(caller: Option<&Caller>) -> Self {
         Self { owner: caller.map(Caller::principal), ..Self::default() }
     }
 
-    /// Whether this caller opened it.
+    /// Returns whether this caller owns the session.
     pub fn is_of(&self, caller: Option<&Caller>) -> bool {
         match (&self.owner, caller) {
             (None, None) => true,
@@ -72,93 +72,93 @@ impl Session {
         }
     }
 
-    pub(crate) fn agreed(&self) -> Option<&Agreed> {
-        self.agreed.get()
+    pub(crate) fn handshake(&self) -> Option<&HandshakeResult> {
+        self.handshake.get()
     }
 
-    /// It is over: whoever serves it has let it go.
+    /// Ends the session and its subscriptions.
     pub fn end(&self) {
         self.over.set();
-        // Out of the lock before they are dropped: whoever is told may take their time.
+        // Dropped outside the lock: the observer may be slow.
         let subscriptions = std::mem::take(&mut *self.subscriptions.lock());
         drop(subscriptions);
     }
 
-    /// Waits until it is over.
+    /// Waits until the session has ended.
     pub(crate) async fn ended(&self) {
         self.over.wait().await;
     }
 
-    /// Whether the handshake is done.
+    /// Returns whether the handshake is done.
     pub fn is_open(&self) -> bool {
-        self.agreed().is_some()
+        self.handshake().is_some()
     }
 
-    /// Whether streams begin with an event that says where they are.
+    /// Returns whether event streams begin with an event that carries their id.
     pub fn primes_streams(&self) -> bool {
-        self.agreed().is_some_and(|agreed| agreed.revision >= Revision::V2025_11_25)
+        self.handshake().is_some_and(|handshake| handshake.revision >= Revision::V2025_11_25)
     }
 
-    /// What is remembered, as text; `None` before the handshake.
+    /// Serializes the state; `None` before the handshake.
     pub fn snapshot(&self) -> Option<Raw> {
-        let agreed = self.agreed()?;
-        let memory = Memory {
-            revision: agreed.revision,
-            client: agreed.client.clone(),
-            capabilities: agreed.capabilities.clone(),
-            key: agreed.key.clone(),
+        let handshake = self.handshake()?;
+        let snapshot = SessionSnapshot {
+            revision: handshake.revision,
+            client: handshake.client.clone(),
+            capabilities: handshake.capabilities.clone(),
+            key: handshake.key.clone(),
             log_level: self.log_level(),
             subscriptions: self.subscriptions.lock().keys().cloned().collect(),
             owner: self.owner.clone(),
         };
-        Raw::encode(&memory).ok()
+        Raw::encode(&snapshot).ok()
     }
 
-    /// A session that remembers this; `None` when the text is none of ours.
-    pub fn restore(memory: &Raw) -> Option<Self> {
-        let Memory { revision, client, capabilities, key, owner, .. } = memory.decode().ok()?;
+    /// Creates a session from a snapshot; `None` when the text is not one.
+    pub fn restore(snapshot: &Raw) -> Option<Self> {
+        let SessionSnapshot { revision, client, capabilities, key, owner, .. } = snapshot.decode().ok()?;
         let session = Self { owner, ..Self::default() };
-        let agreed = Agreed { revision, client, capabilities, key };
-        session.agreed.set(agreed).ok()?;
-        session.refresh(memory);
+        let handshake = HandshakeResult { revision, client, capabilities, key };
+        session.handshake.set(handshake).ok()?;
+        session.refresh(snapshot);
         Some(session)
     }
 
-    /// Takes over what may have changed elsewhere.
-    pub fn refresh(&self, memory: &Raw) {
-        let Ok(Memory { log_level, subscriptions, .. }) = memory.decode() else { return };
+    /// Applies the log level and the subscriptions of a snapshot, which another instance may have changed.
+    pub fn refresh(&self, snapshot: &Raw) {
+        let Ok(SessionSnapshot { log_level, subscriptions, .. }) = snapshot.decode() else { return };
         if let Some(level) = log_level {
             self.set_log_level(level);
         }
         let mut before = std::mem::take(&mut *self.subscriptions.lock());
         let now = subscriptions.into_iter().map(|uri| {
             let known = before.remove(&uri).flatten();
-            let subscribed = known.or_else(|| self.begin(&uri));
+            let subscribed = known.or_else(|| self.start_subscription(&uri));
             (uri, subscribed)
         });
         let now = now.collect();
         *self.subscriptions.lock() = now;
     }
 
-    /// Says who is told of subscriptions, from now on and of those there are.
+    /// Sets the observer of subscriptions, and reports the existing ones to it.
     pub(crate) fn attach(&self, observer: &Arc<dyn SubscriptionObserver>) {
         if self.observer.set(Arc::downgrade(observer)).is_err() {
             return;
         }
         let mut known = std::mem::take(&mut *self.subscriptions.lock());
         for (uri, subscribed) in &mut known {
-            *subscribed = subscribed.take().or_else(|| self.begin(uri));
+            *subscribed = subscribed.take().or_else(|| self.start_subscription(uri));
         }
         self.subscriptions.lock().extend(known);
     }
 
-    fn begin(&self, uri: &str) -> Option<Subscribed> {
-        self.observer.get()?.upgrade().map(|observer| Subscribed::new(&observer, uri))
+    fn start_subscription(&self, uri: &str) -> Option<ObservedSubscription> {
+        self.observer.get()?.upgrade().map(|observer| ObservedSubscription::new(&observer, uri))
     }
 
-    /// Whether an array of messages is a message here.
+    /// Returns whether the revision has batches.
     pub fn has_batches(&self) -> bool {
-        self.agreed().is_some_and(|agreed| crate::era::has_batches(agreed.revision))
+        self.handshake().is_some_and(|handshake| crate::era::has_batches(handshake.revision))
     }
 
     pub(crate) fn log_level(&self) -> Option<Level> {
@@ -172,14 +172,13 @@ impl Session {
     }
 
     pub(crate) fn subscribe(&self, uri: String) -> Result<(), RpcError> {
-        let subscribed = self.begin(&uri);
-        // Dropped outside the lock: its handler may take its time.
+        let subscribed = self.start_subscription(&uri);
+        // Dropped outside the lock: the observer may be slow.
         let _before;
         let mut subscriptions = self.subscriptions.lock();
-        if subscriptions.len() >= MOST_SUBSCRIPTIONS {
-            let limit = format!(
-                "at most {MOST_SUBSCRIPTIONS} resources can be subscribed to; unsubscribe some first"
-            );
+        if subscriptions.len() >= MAX_SUBSCRIPTIONS {
+            let limit =
+                format!("at most {MAX_SUBSCRIPTIONS} resources can be subscribed to; unsubscribe some first");
             return Err(RpcError::invalid_params(limit));
         }
         _before = subscriptions.insert(uri, subscribed);
@@ -199,7 +198,7 @@ impl Session {
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("agreed", &self.agreed).finish_non_exhaustive()
+        f.debug_struct("Session").field("handshake", &self.handshake).finish_non_exhaustive()
     }
 }
 
@@ -210,23 +209,23 @@ fn random_key() -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Answers `initialize`. The first one counts: a second is refused and changes nothing.
+/// Answers `initialize`. A second one is rejected and changes nothing.
 pub(crate) fn initialize(
     server: &ServerProfile,
     session: &Session,
     params: Option<&Raw>,
 ) -> Result<InitializeResult, RpcError> {
     if session.is_open() {
-        return Err(server.opening.again());
+        return Err(server.opening.already_initialized_error());
     }
     let params = params.cloned().unwrap_or_else(Raw::empty_object);
     let params =
         InitializeParams::from_raw(&params).map_err(|error| RpcError::invalid_params(error.to_string()))?;
-    let revision = server.opening.agree(server, &params.protocol_version)?;
+    let revision = server.opening.negotiate(server, &params.protocol_version)?;
     let InitializeParams { client_info, capabilities, .. } = params;
-    let agreed = Agreed { revision, client: client_info, capabilities, key: random_key() };
-    if session.agreed.set(agreed).is_err() {
-        return Err(server.opening.again());
+    let handshake = HandshakeResult { revision, client: client_info, capabilities, key: random_key() };
+    if session.handshake.set(handshake).is_err() {
+        return Err(server.opening.already_initialized_error());
     }
     let mut result =
         InitializeResult::new(revision.as_str(), server.capabilities.clone(), server.info.clone());

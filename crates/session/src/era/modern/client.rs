@@ -1,4 +1,4 @@
-//! The client's side of the modern era: the probe, the stamp on every request, and the three kinds of result.
+//! The client side of the modern era: the probe, the `_meta` of every request, and the three kinds of result.
 
 use parking_lot::RwLock;
 use switchboard_protocol::{
@@ -6,61 +6,61 @@ use switchboard_protocol::{
     InputRequired, Level, Meta, Raw, RequestId, ResultType, Revision, RpcError,
 };
 
-use crate::era::dialect::{Dressed, Extras, Settled, TaskTicket, splice};
-use crate::era::legacy::supported;
-use crate::era::{SessionInfo, is_modern_name, may_ask};
+use crate::era::dialect::{Extras, ResultKind, SplicePoint, TaskTicket, splice};
+use crate::era::legacy::supported_revisions;
+use crate::era::{SessionInfo, is_modern_name, may_require_input};
 use crate::link::{Ask, Exchange, Life, Link, Mirror};
 use crate::request::CallError;
 
-/// A session of the modern era: nothing is held but what every request says.
+/// The state of a client session of the modern era: the `_meta` of every request.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct ModernClient {
     revision: Revision,
     // Written when the log level changes, read for every request; never held across an await.
     stamp: RwLock<String>,
-    base: String,
+    base_stamp: String,
 }
 
-impl Client {
+impl ModernClient {
     pub(crate) fn new(
         revision: Revision,
-        who: &Implementation,
+        client_info: &Implementation,
         capabilities: &ClientCapabilities,
     ) -> Result<Self, CallError> {
-        let (mut who, mut capabilities) = (who.clone(), capabilities.clone());
-        who.lower(revision);
+        let (mut client_info, mut capabilities) = (client_info.clone(), capabilities.clone());
+        client_info.lower(revision);
         capabilities.lower(revision);
-        let base = format!(
+        let base_stamp = format!(
             r#""{}":"{revision}","{}":{},"{}":{}"#,
             Meta::PROTOCOL_VERSION,
             Meta::CLIENT_INFO,
-            Raw::encode(&who)?.as_str(),
+            Raw::encode(&client_info)?.as_str(),
             Meta::CLIENT_CAPABILITIES,
             Raw::encode(&capabilities)?.as_str(),
         );
-        Ok(Self { revision, stamp: RwLock::new(base.clone()), base })
+        Ok(Self { revision, stamp: RwLock::new(base_stamp.clone()), base_stamp })
     }
 
     pub(crate) fn revision(&self) -> &'static str {
         self.revision.as_str()
     }
 
-    pub(crate) fn dress(&self, params: &mut String, extras: &Extras<'_>) -> Dressed {
+    pub(crate) fn add_meta(&self, params: &mut String, extras: &Extras<'_>) -> SplicePoint {
         splice(params, Some(&self.stamp.read()), extras)
     }
 
     pub(crate) fn stamp_log_level(&self, level: Level) {
-        *self.stamp.write() = format!(r#"{},"{}":"{}""#, self.base, Meta::LOG_LEVEL, level.as_str());
+        *self.stamp.write() = format!(r#"{},"{}":"{}""#, self.base_stamp, Meta::LOG_LEVEL, level.as_str());
     }
 
-    pub(crate) fn settle(&self, method: &str, result: Raw) -> Result<Settled, CallError> {
+    pub(crate) fn classify_result(&self, method: &str, result: Raw) -> Result<ResultKind, CallError> {
         let invalid =
             |reason: String| CallError::protocol(method, DecodeError::mismatch("resultType", reason));
         match ResultType::of(&result) {
-            ResultType::Complete => Ok(Settled::Done(result)),
-            // Some servers answer a question about a task with the type of what it is about.
-            ResultType::Task if method == "tasks/get" => Ok(Settled::Done(result)),
-            ResultType::InputRequired if may_ask(method) => {
+            ResultType::Complete => Ok(ResultKind::Done(result)),
+            // Some servers answer `tasks/get` with the result type of a task.
+            ResultType::Task if method == "tasks/get" => Ok(ResultKind::Done(result)),
+            ResultType::InputRequired if may_require_input(method) => {
                 let input =
                     InputRequired::from_raw(&result).map_err(|error| CallError::protocol(method, error))?;
                 if input.input_requests.is_none() && input.request_state.is_none() {
@@ -68,12 +68,12 @@ impl Client {
                         "input is required, but neither requests nor state are given".into(),
                     ));
                 }
-                Ok(Settled::Ask(input))
+                Ok(ResultKind::Ask(input))
             }
             ResultType::Task if method == "tools/call" => {
                 let created = CreateTaskResult::from_raw(&result)
                     .map_err(|error| CallError::protocol(method, error))?;
-                Ok(Settled::Task(TaskTicket {
+                Ok(ResultKind::Task(TaskTicket {
                     id: created.task.task_id,
                     poll_interval_ms: created.task.poll_interval_ms,
                 }))
@@ -83,18 +83,18 @@ impl Client {
     }
 }
 
-/// What the answer to a probe means.
+/// The outcome of a probe.
 #[derive(Debug)]
-pub(crate) enum Probed {
-    /// Modern, with these terms.
+pub(crate) enum ProbeOutcome {
+    /// A modern server, with this session info.
     Modern(Box<SessionInfo>),
-    /// Modern, but it wants the request in this revision.
+    /// A modern server that requires another revision: probe again with this one.
     Again(Revision),
-    /// It needs a handshake; the revisions it named, if any.
+    /// A legacy server, which needs a handshake; the revisions it named, if any.
     Legacy(Vec<String>),
-    /// Modern, but in revisions we do not speak.
+    /// A modern server without a common revision.
     Foreign(Vec<String>),
-    /// Modern, and it finds fault with the request.
+    /// A modern server that rejected the probe.
     Refused(RpcError),
 }
 
@@ -103,62 +103,67 @@ pub(crate) fn discover(
     link: &dyn Link,
     id: RequestId,
     revision: Revision,
-    who: &Implementation,
+    client_info: &Implementation,
     capabilities: &ClientCapabilities,
 ) -> Result<Exchange, CallError> {
     let mut params = "{}".to_owned();
-    Client::new(revision, who, capabilities)?.dress(&mut params, &Extras::default());
+    ModernClient::new(revision, client_info, capabilities)?.add_meta(&mut params, &Extras::default());
     let mirror = Mirror { revision: Some(revision.as_str()), ..Mirror::default() };
     Ok(link.open(Ask { id, method: "server/discover", params: &params, mirror, life: Life::Call }))
 }
 
-/// Reads the answer to a probe.
-pub(crate) fn judge(outcome: Result<Raw, RpcError>, offer: &[Revision]) -> Probed {
+/// Interprets the response to a probe.
+pub(crate) fn interpret_probe(outcome: Result<Raw, RpcError>, ours: &[Revision]) -> ProbeOutcome {
     match outcome {
         Ok(result) => {
-            let Ok(found) = DiscoverResult::from_raw(&result) else { return Probed::Legacy(Vec::new()) };
-            match mutual(&found.supported_versions, offer) {
-                Named::Mutual(revision) => Probed::Modern(Box::new(SessionInfo {
+            let Ok(discovered) = DiscoverResult::from_raw(&result) else {
+                return ProbeOutcome::Legacy(Vec::new());
+            };
+            match match_versions(&discovered.supported_versions, ours) {
+                VersionMatch::Mutual(revision) => ProbeOutcome::Modern(Box::new(SessionInfo {
                     revision,
-                    server: found.server_info(),
-                    hints: found.hints(),
-                    capabilities: found.capabilities,
-                    instructions: found.instructions,
+                    server: discovered.server_info(),
+                    hints: discovered.hints(),
+                    capabilities: discovered.capabilities,
+                    instructions: discovered.instructions,
                 })),
-                Named::LegacyOnly => Probed::Legacy(found.supported_versions),
-                Named::Foreign => Probed::Foreign(found.supported_versions),
+                VersionMatch::LegacyOnly => ProbeOutcome::Legacy(discovered.supported_versions),
+                VersionMatch::Foreign => ProbeOutcome::Foreign(discovered.supported_versions),
             }
         }
         Err(error) if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
-            let named = supported(&error);
-            match mutual(&named, offer) {
-                Named::Mutual(revision) => Probed::Again(revision),
-                Named::LegacyOnly => Probed::Legacy(named),
-                Named::Foreign => Probed::Foreign(named),
+            let named = supported_revisions(&error);
+            match match_versions(&named, ours) {
+                VersionMatch::Mutual(revision) => ProbeOutcome::Again(revision),
+                VersionMatch::LegacyOnly => ProbeOutcome::Legacy(named),
+                VersionMatch::Foreign => ProbeOutcome::Foreign(named),
             }
         }
-        Err(error) if is_modern_only(error.code) => Probed::Refused(error),
-        // Falling back is keyed to no one code: legacy servers answer with whatever they have.
-        Err(_) => Probed::Legacy(Vec::new()),
+        Err(error) if is_modern_only(error.code) => ProbeOutcome::Refused(error),
+        // The fallback does not depend on one code: legacy servers respond with various errors.
+        Err(_) => ProbeOutcome::Legacy(Vec::new()),
     }
 }
 
-/// Codes that no legacy server has.
+/// Returns whether only modern servers use this code.
 fn is_modern_only(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::HEADER_MISMATCH | ErrorCode::MISSING_CLIENT_CAPABILITY)
 }
 
-enum Named {
+/// How the versions of a server relate to ours.
+enum VersionMatch {
     Mutual(Revision),
     LegacyOnly,
     Foreign,
 }
 
-fn mutual(named: &[String], offer: &[Revision]) -> Named {
-    match offer.iter().find(|revision| named.iter().any(|name| name == revision.as_str())) {
-        Some(revision) => Named::Mutual(*revision),
-        // What it speaks beside revisions we do not know may still be one we do.
-        None if named.is_empty() || named.iter().any(|name| !is_modern_name(name)) => Named::LegacyOnly,
-        None => Named::Foreign,
+fn match_versions(named: &[String], ours: &[Revision]) -> VersionMatch {
+    match ours.iter().find(|revision| named.iter().any(|name| name == revision.as_str())) {
+        Some(revision) => VersionMatch::Mutual(*revision),
+        // A server that names a legacy revision may be opened with a handshake.
+        None if named.is_empty() || named.iter().any(|name| !is_modern_name(name)) => {
+            VersionMatch::LegacyOnly
+        }
+        None => VersionMatch::Foreign,
     }
 }

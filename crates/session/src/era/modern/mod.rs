@@ -1,4 +1,4 @@
-//! The modern era (from 2026-07-28): every request stands alone and describes itself; only the client asks.
+//! The modern era (from 2026-07-28): every request is self-contained; only the client sends requests.
 
 #[cfg(feature = "client")]
 mod client;
@@ -12,14 +12,14 @@ mod server;
 mod used_states;
 
 #[cfg(feature = "client")]
-pub(crate) use client::{Client, Probed, discover, judge};
+pub(crate) use client::{ModernClient, ProbeOutcome, discover, interpret_probe};
 #[cfg(feature = "server")]
-pub(crate) use replay::{Asked, Driver, Questions};
+pub(crate) use replay::{Driver, Questions, Replay};
 #[cfg(feature = "server")]
 pub use seal::StateKeys;
 #[cfg(feature = "server")]
-pub(crate) use seal::{Bound, open};
+pub(crate) use seal::{StateBinding, open};
 #[cfg(feature = "server")]
-pub(crate) use server::{admit, decorate, finish, missing_capability};
+pub(crate) use server::{admit, encode_result, missing_capability, reply_of_run};
 #[cfg(feature = "server")]
 pub(crate) use used_states::UsedStates;

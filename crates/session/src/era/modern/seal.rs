@@ -1,8 +1,8 @@
-//! Sealed request state: what a client hands back between rounds of input, so that it cannot be changed, used for
-//! another request, or used twice.
+//! Sealed request state: a client sends it back between rounds of input, and can neither change it, nor use it for another
+//! request, nor use it twice.
 //!
 //! It is bound to the server, the caller, the request and an expiry time, and carries the answers and the steps so far in
-//! at most 32 KiB. The client, who gave the answers, can read it; it is not a place for secrets.
+//! at most 32 KiB. It is signed, not encrypted: the client can read it, so it must not contain secrets.
 //!
 //! The request is bound by the SHA-256 of its method and of the canonical text of its parameters ([`Raw::canonical`])
 //! without `_meta`, `inputResponses` and `requestState`, which a retry may change. A request without a canonical text,
@@ -20,8 +20,8 @@ use switchboard_protocol::{DecodeError, OrderedMap, Raw, RpcError};
 use crate::era::modern::used_states::{Nonce, UsedStates};
 
 /// The longest sealed state, in bytes of text.
-const MOST_BYTES: usize = 32 * 1024;
-/// The version of the payload: others are refused.
+const MAX_BYTES: usize = 32 * 1024;
+/// The version of the payload; others are rejected.
 const VERSION: u8 = 2;
 /// The length of the tag in front of the payload.
 const TAG: usize = 32;
@@ -40,7 +40,7 @@ const CHANGED_BY_RETRY: &[&str] = &["_meta", "inputResponses", "requestState"];
 pub struct StateKeys(Vec<[u8; 32]>);
 
 impl StateKeys {
-    /// One random key.
+    /// Creates one random key.
     ///
     /// # Panics
     /// When the system has no randomness to give.
@@ -50,7 +50,7 @@ impl StateKeys {
         Self(vec![key])
     }
 
-    /// These keys: the first seals, any opens. `None` when there is none.
+    /// Creates a set of keys: the first seals, any opens. `None` when `keys` is empty.
     pub fn new(keys: impl IntoIterator<Item = [u8; 32]>) -> Option<Self> {
         let keys: Vec<_> = keys.into_iter().collect();
         (!keys.is_empty()).then_some(Self(keys))
@@ -69,16 +69,16 @@ impl std::fmt::Debug for StateKeys {
     }
 }
 
-/// What a state is bound to.
+/// The server, caller and request that a state is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct StateBinding {
     pub(crate) server: String,
     pub(crate) principal: Option<String>,
     /// A digest of the method and its parameters.
     pub(crate) request: String,
 }
 
-impl Bound {
+impl StateBinding {
     /// # Errors
     /// When the parameters have no canonical text: then nothing can be bound to them.
     pub(crate) fn new(
@@ -94,19 +94,19 @@ impl Bound {
     }
 }
 
-/// What is carried from round to round.
+/// The data carried from round to round.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Carried {
+pub(crate) struct CarriedState {
     /// Answers so far, each with the digest of its question.
-    pub(crate) answers: OrderedMap<Answered>,
+    pub(crate) answers: OrderedMap<RecordedAnswer>,
     /// Questions asked in the last round: key and digest.
     pub(crate) asked: OrderedMap<String>,
-    /// Results of steps that must not be taken twice.
+    /// Results of steps that must not be run twice.
     pub(crate) steps: OrderedMap<Raw>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Answered {
+pub(crate) struct RecordedAnswer {
     pub(crate) question: String,
     pub(crate) answer: Raw,
 }
@@ -120,24 +120,24 @@ struct Payload {
     req: String,
     exp: u64,
     nonce: Nonce,
-    carried: Carried,
+    carried: CarriedState,
 }
 
-/// Seals what is carried, good for `ttl`.
+/// Seals a state, valid for `ttl`.
 ///
 /// # Errors
 /// When it is too large, or the system has no randomness to give.
 pub(crate) fn seal(
     keys: &StateKeys,
-    bound: &Bound,
-    carried: &Carried,
+    binding: &StateBinding,
+    carried: &CarriedState,
     ttl: Duration,
 ) -> Result<String, RpcError> {
     let payload = Payload {
         v: VERSION,
-        aud: bound.server.clone(),
-        sub: bound.principal.clone(),
-        req: bound.request.clone(),
+        aud: binding.server.clone(),
+        sub: binding.principal.clone(),
+        req: binding.request.clone(),
         exp: now() + ttl.as_secs(),
         nonce: Nonce::random().map_err(|error| RpcError::internal(error.to_string()))?,
         carried: carried.clone(),
@@ -146,63 +146,63 @@ pub(crate) fn seal(
     let mut sealed = StateKeys::tag(&keys.0[0], &payload).finalize().into_bytes().to_vec();
     sealed.extend_from_slice(&payload);
     let text = URL_SAFE_NO_PAD.encode(sealed);
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Err(RpcError::internal(format!(
-            "what this call must remember between its questions is {} bytes; at most {MOST_BYTES} can be carried",
+            "what this call must remember between its questions is {} bytes; at most {MAX_BYTES} can be carried",
             text.len()
         )));
     }
     Ok(text)
 }
 
-/// Opens a state, which can then not be opened again. Every failure looks the same from outside.
+/// Opens a state and marks it as used. Every failure returns the same error.
 ///
 /// # Errors
-/// When it was changed, is for something else, is too old, or was used before.
+/// When it was changed, is bound to something else, has expired, or was used before.
 pub(crate) fn open(
     keys: &StateKeys,
     used: &UsedStates,
-    bound: &Bound,
+    binding: &StateBinding,
     text: &str,
-) -> Result<Carried, RpcError> {
-    let refused = || RpcError::invalid_params("Invalid or expired requestState");
-    if text.len() > MOST_BYTES {
-        return Err(refused());
+) -> Result<CarriedState, RpcError> {
+    let rejection = || RpcError::invalid_params("Invalid or expired requestState");
+    if text.len() > MAX_BYTES {
+        return Err(rejection());
     }
-    let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| refused())?;
-    let (tag, payload) = sealed.split_at_checked(TAG).ok_or_else(refused)?;
+    let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| rejection())?;
+    let (tag, payload) = sealed.split_at_checked(TAG).ok_or_else(rejection)?;
     // Compared in constant time by the library.
     let genuine = keys.0.iter().any(|key| StateKeys::tag(key, payload).verify_slice(tag).is_ok());
     if !genuine {
-        return Err(refused());
+        return Err(rejection());
     }
-    let payload: Payload = serde_json::from_slice(payload).map_err(|_| refused())?;
+    let payload: Payload = serde_json::from_slice(payload).map_err(|_| rejection())?;
     let now = now();
-    let fits = payload.v == VERSION
-        && payload.aud == bound.server
-        && payload.sub == bound.principal
-        && payload.req == bound.request
+    let is_valid = payload.v == VERSION
+        && payload.aud == binding.server
+        && payload.sub == binding.principal
+        && payload.req == binding.request
         && payload.exp > now
         && used.insert(payload.exp, payload.nonce, now);
-    if fits { Ok(payload.carried) } else { Err(refused()) }
+    if is_valid { Ok(payload.carried) } else { Err(rejection()) }
 }
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A digest of any text.
+/// Returns the SHA-256 of a text.
 pub(crate) fn digest(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// A digest of a request without what a retry may change.
+/// Returns the digest of a request without the members that a retry may change.
 ///
 /// # Errors
 /// When the parameters have no canonical text. There is no digest then, not even one of nothing.
 fn request_digest(method: &str, params: &Raw) -> Result<String, DecodeError> {
     let params = params.canonical_without(CHANGED_BY_RETRY)?;
-    // No method has a line break, so that the two cannot be divided elsewhere.
+    // No method contains a line break, so the separator is unambiguous.
     Ok(digest(&format!("{method}\n{params}")))
 }
 

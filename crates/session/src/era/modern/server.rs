@@ -1,4 +1,4 @@
-//! The server's side of the modern era: admit a request by what it says of itself, finish its result.
+//! The server side of the modern era: admits a request by its `_meta`, encodes its result.
 
 use std::time::Duration;
 
@@ -7,19 +7,22 @@ use switchboard_protocol::{
 };
 
 use crate::era::ServerProfile;
-use crate::era::classify::Stated;
-use crate::era::modern::replay::Run;
-use crate::era::modern::seal::{Bound, seal};
+use crate::era::classify::ClientMeta;
+use crate::era::modern::replay::RunOutcome;
+use crate::era::modern::seal::{StateBinding, seal};
 use crate::era::serving::unsupported_version;
 
-/// The revision a request is served in, or what is wrong with it. Missing `_meta` comes before an unsupported version.
-pub(crate) fn admit(server: &ServerProfile, stated: &Stated) -> Result<Revision, RpcError> {
-    let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.offer.has(*revision);
-    let revision = stated.revision.filter(is_offered);
-    revision.ok_or_else(|| unsupported_version(server, &stated.version))
+/// Returns the revision in which a request is served.
+///
+/// # Errors
+/// When the server does not support the version.
+pub(crate) fn admit(server: &ServerProfile, client_meta: &ClientMeta) -> Result<Revision, RpcError> {
+    let is_offered = |revision: &Revision| revision.era() == Era::Modern && server.revisions.has(*revision);
+    let revision = client_meta.revision.filter(is_offered);
+    revision.ok_or_else(|| unsupported_version(server, &client_meta.version))
 }
 
-/// The error for a request that needs what its client did not declare.
+/// Creates the error for a request that needs an undeclared client capability.
 pub(crate) fn missing_capability(required: &ClientCapabilities) -> RpcError {
     let data = serde_json::json!({ "requiredCapabilities": required });
     RpcError::new(
@@ -30,38 +33,38 @@ pub(crate) fn missing_capability(required: &ClientCapabilities) -> RpcError {
 }
 
 /// How long a client may take for a round of input.
-const ROUND: Duration = Duration::from_secs(600);
+const ROUND_TTL: Duration = Duration::from_secs(600);
 
-/// Turns a run of a handler into its reply: questions become a result that asks, with the state sealed.
-pub(crate) fn finish(
+/// Converts the outcome of a run into a reply: questions become an `input_required` result with the sealed state.
+pub(crate) fn reply_of_run(
     server: &ServerProfile,
-    bound: impl FnOnce() -> Result<Bound, RpcError>,
-    run: Run,
+    binding: impl FnOnce() -> Result<StateBinding, RpcError>,
+    outcome: RunOutcome,
 ) -> Result<ServerResult, RpcError> {
-    match run {
-        Run::Replied(reply) => reply,
-        Run::Refused(error) => Err(error),
-        Run::Questions(questions, carried) => {
+    match outcome {
+        RunOutcome::Replied(reply) => reply,
+        RunOutcome::Refused(error) => Err(error),
+        RunOutcome::Questions(questions, state) => {
             let mut input = InputRequired::new(questions);
-            input.request_state = Some(seal(&server.state_keys, &bound()?, &carried, ROUND)?);
+            input.request_state = Some(seal(&server.state_keys, &binding()?, &state, ROUND_TTL)?);
             Ok(input.into())
         }
     }
 }
 
-/// The text of a result: `resultType` in front unless it is there, and who answered in `_meta`.
-pub(crate) fn decorate(server: &ServerProfile, mut result: ServerResult) -> Result<Raw, RpcError> {
+/// Encodes a result: adds `resultType`, and the server info in `_meta`.
+pub(crate) fn encode_result(server: &ServerProfile, mut result: ServerResult) -> Result<Raw, RpcError> {
     let failed = |error: switchboard_protocol::EncodeError| RpcError::internal(error.to_string());
     if let ServerResult::InputRequired(_) | ServerResult::CreateTask(_) = result {
-        // They say their type themselves.
+        // They contain their `resultType`.
         let meta = result.meta_mut().map(Option::get_or_insert_default);
         if let Some(meta) = meta.filter(|meta| meta.get(Meta::SERVER_INFO).is_none()) {
             meta.insert(Meta::SERVER_INFO, server.info_text.clone());
         }
         return Raw::encode(&result).map_err(failed);
     }
-    let answers_itself = match result.meta_mut() {
-        // Most results have no `_meta` of their own: then it is put behind the rest as text.
+    let has_own_meta = match result.meta_mut() {
+        // Most results have no `_meta` of their own: then it is appended as text.
         Some(None) => false,
         Some(Some(meta)) => {
             if meta.get(Meta::SERVER_INFO).is_none() {
@@ -71,6 +74,6 @@ pub(crate) fn decorate(server: &ServerProfile, mut result: ServerResult) -> Resu
         }
         None => true,
     };
-    let close = if answers_itself { "}" } else { &server.signature };
+    let close = if has_own_meta { "}" } else { &server.signature };
     Raw::encode_between(r#"{"resultType":"complete","#, &result, close, result.size_hint()).map_err(failed)
 }

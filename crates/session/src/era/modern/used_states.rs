@@ -1,18 +1,18 @@
 //! Used request states: each is accepted once.
 //!
 //! Holds the nonces of states that were used and have not expired, at most [`MOST_USED`]. When there are more, the ones
-//! that would expire first are forgotten, and every state that expires no later is refused from then on, used or not: a
-//! flood makes questions expire sooner, and never lets a state be used twice.
+//! that expire first are removed, and every state that expires no later is rejected from then on, used or not: a flood
+//! makes states expire sooner, and never lets a state be used twice.
 
 use std::collections::BTreeSet;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-/// The most nonces that are held: about 8 MiB, and 400 answered rounds a second for as long as a state is good.
-const MOST_USED: usize = 262_144;
+/// The most nonces held: about 8 MiB, and 400 answered rounds per second for the lifetime of a state.
+const MAX_USED: usize = 262_144;
 
-/// What tells a state from every other.
+/// The unique number of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Nonce(u128);
 
@@ -26,45 +26,45 @@ impl Nonce {
     }
 }
 
-/// The states that were used.
+/// The nonces of used states.
 #[derive(Debug)]
 pub(crate) struct UsedStates {
-    most: usize,
-    inner: Mutex<Inner>,
+    capacity: usize,
+    nonces: Mutex<UsedNonces>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct UsedNonces {
     /// Sorted by when they expire, in seconds since 1970.
     used: BTreeSet<(u64, Nonce)>,
-    /// States that expire then or earlier are refused.
+    /// States that expire at this time or earlier are rejected.
     horizon: u64,
 }
 
 impl Default for UsedStates {
     fn default() -> Self {
-        Self::with_capacity(MOST_USED)
+        Self::with_capacity(MAX_USED)
     }
 }
 
 impl UsedStates {
-    fn with_capacity(most: usize) -> Self {
-        Self { most, inner: Mutex::default() }
+    fn with_capacity(capacity: usize) -> Self {
+        Self { capacity, nonces: Mutex::default() }
     }
 
     /// Marks a state as used. Returns false when it was used before, or may have been.
     pub(crate) fn insert(&self, expires: u64, nonce: Nonce, now: u64) -> bool {
-        let mut inner = self.inner.lock();
-        while inner.used.first().is_some_and(|(expired, _)| *expired <= now) {
-            inner.used.pop_first();
+        let mut nonces = self.nonces.lock();
+        while nonces.used.first().is_some_and(|(expired, _)| *expired <= now) {
+            nonces.used.pop_first();
         }
-        if expires <= inner.horizon || !inner.used.insert((expires, nonce)) {
+        if expires <= nonces.horizon || !nonces.used.insert((expires, nonce)) {
             return false;
         }
-        if inner.used.len() > self.most
-            && let Some((forgotten, _)) = inner.used.pop_first()
+        if nonces.used.len() > self.capacity
+            && let Some((forgotten, _)) = nonces.used.pop_first()
         {
-            inner.horizon = inner.horizon.max(forgotten);
+            nonces.horizon = nonces.horizon.max(forgotten);
         }
         true
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_used_once_and_a_flood_refuses_instead_of_forgetting() {
+    fn a_state_is_used_once_and_a_flood_rejects_instead_of_forgetting() {
         let used = UsedStates::with_capacity(3);
         assert!(used.insert(100, Nonce(1), 0));
         assert!(!used.insert(100, Nonce(1), 0));
@@ -88,6 +88,6 @@ mod tests {
         assert!(!used.insert(100, Nonce(9), 0), "it may have been used");
         assert!(used.insert(200, Nonce(5), 0));
         assert!(used.insert(400, Nonce(6), 300), "what has expired makes room");
-        assert_eq!(used.inner.lock().used.len(), 1);
+        assert_eq!(used.nonces.lock().used.len(), 1);
     }
 }

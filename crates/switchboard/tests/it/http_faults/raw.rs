@@ -160,7 +160,7 @@ impl Stand {
             .with_tools(ListCapability::new().with_list_changed(true))
             .with_logging(Settings::new());
         let info = Implementation::new("fixture", "1.0.0");
-        let server = Server::builder(info, offers).offer(offer).build(Fixture(Arc::clone(&told)));
+        let server = Server::builder(info, offers).revisions(offer).build(Fixture(Arc::clone(&told)));
         let listener = HttpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let listener = listener.with_limits(limits);
         let (at, stopper) = (listener.address().unwrap(), listener.stopper());

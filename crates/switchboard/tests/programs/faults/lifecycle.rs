@@ -107,7 +107,7 @@ async fn starts_again(fault: &str) {
 
 async fn f004_a_known_legacy_server_gets_no_probe() {
     let watched = Watched::new(faultd("dies-of-probe"));
-    let session = Client::new().with_verdict(EraHint::Legacy).connect(watched.clone()).await.unwrap();
+    let session = Client::new().with_era_hint(EraHint::Legacy).connect(watched.clone()).await.unwrap();
     assert_eq!(watched.children().len(), 1);
     assert_eq!(watched.methods_sent(), ["initialize", "notifications/initialized"]);
     close_politely(&session).await;

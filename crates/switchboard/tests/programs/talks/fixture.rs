@@ -35,7 +35,7 @@ pub(crate) fn server(offered: &str) -> Arc<Server> {
         capabilities.expect("the capabilities are those of the specification"),
     )
     .instructions("Be brief.")
-    .offer(offer(offered).expect("a header names an offer"))
+    .revisions(offer(offered).expect("a header names an offer"))
     .build(fixture);
     let _ = publisher.set(server.publisher().clone());
     server

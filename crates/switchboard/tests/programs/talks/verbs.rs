@@ -47,8 +47,8 @@ impl Ours {
             client = client.with_tasks();
         }
         client = match talk.settings.get("known") {
-            Some("modern") => client.with_verdict(EraHint::Modern),
-            Some("legacy") => client.with_verdict(EraHint::Legacy),
+            Some("modern") => client.with_era_hint(EraHint::Modern),
+            Some("legacy") => client.with_era_hint(EraHint::Legacy),
             _ => client,
         };
         let (told, progress) = unbounded_channel();

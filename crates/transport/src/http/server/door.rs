@@ -202,7 +202,7 @@ impl Inner {
                 let error = RpcError::invalid_request("\"jsonrpc\" must be \"2.0\"");
                 reply::refusal(Some(&request.id), StatusCode::BAD_REQUEST, error)
             }
-            Envelope::Request(request) => match self.server.look(&request) {
+            Envelope::Request(request) => match self.server.classify(&request) {
                 says if says.alone().is_some() => {
                     stateless::answer(self, visitor, accept, request, says).await
                 }

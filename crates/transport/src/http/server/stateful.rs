@@ -394,7 +394,7 @@ async fn element_outcome(
     if inner.server.is_long_lived(&request.method) {
         return Err(RpcError::invalid_request("a request that never ends cannot be part of a batch"));
     }
-    let says = inner.server.look(&request);
+    let says = inner.server.classify(&request);
     if says.alone().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }

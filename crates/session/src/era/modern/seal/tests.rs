@@ -12,17 +12,17 @@ fn raw(text: &str) -> Raw {
     Raw::parse(text.to_owned()).unwrap()
 }
 
-fn bound(principal: Option<&str>, params: &str) -> Bound {
-    Bound::new("s", principal.map(str::to_owned), "tools/call", &raw(params)).unwrap()
+fn binding(principal: Option<&str>, params: &str) -> StateBinding {
+    StateBinding::new("s", principal.map(str::to_owned), "tools/call", &raw(params)).unwrap()
 }
 
 /// Opens a state on a server that has seen no other.
-fn open_first(keys: &StateKeys, bound: &Bound, text: &str) -> Result<Carried, RpcError> {
-    open(keys, &UsedStates::default(), bound, text)
+fn open_first(keys: &StateKeys, binding: &StateBinding, text: &str) -> Result<CarriedState, RpcError> {
+    open(keys, &UsedStates::default(), binding, text)
 }
 
-fn carried() -> Carried {
-    let mut carried = Carried::default();
+fn carried() -> CarriedState {
+    let mut carried = CarriedState::default();
     carried.steps.insert("paid", Raw::parse("true").unwrap());
     carried
 }
@@ -30,15 +30,16 @@ fn carried() -> Carried {
 #[test]
 fn only_the_same_request_of_the_same_caller_opens_it() {
     let keys = StateKeys::random();
-    let here = bound(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#);
+    let here = binding(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#);
     let state = seal(&keys, &here, &carried(), TTL).unwrap();
-    let again = bound(Some("ann"), r#"{"arguments":{"y":2,"x":1},"name":"a","_meta":{},"requestState":"z"}"#);
+    let again =
+        binding(Some("ann"), r#"{"arguments":{"y":2,"x":1},"name":"a","_meta":{},"requestState":"z"}"#);
     assert!(open_first(&keys, &again, &state).unwrap().steps.contains_key("paid"));
     for other in [
-        bound(Some("bob"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
-        bound(None, r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
-        bound(Some("ann"), r#"{"name":"b","arguments":{"x":1,"y":2}}"#),
-        bound(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":3}}"#),
+        binding(Some("bob"), r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
+        binding(None, r#"{"name":"a","arguments":{"x":1,"y":2}}"#),
+        binding(Some("ann"), r#"{"name":"b","arguments":{"x":1,"y":2}}"#),
+        binding(Some("ann"), r#"{"name":"a","arguments":{"x":1,"y":3}}"#),
     ] {
         assert!(open_first(&keys, &other, &state).is_err());
     }
@@ -49,9 +50,9 @@ fn only_the_same_request_of_the_same_caller_opens_it() {
 #[test]
 fn s3_a_state_is_used_once() {
     let (keys, used) = (StateKeys::random(), UsedStates::default());
-    let here = bound(None, "{}");
+    let here = binding(None, "{}");
     let state = seal(&keys, &here, &carried(), TTL).unwrap();
-    let other = bound(None, r#"{"name":"b"}"#);
+    let other = binding(None, r#"{"name":"b"}"#);
     assert!(open(&keys, &used, &other, &state).is_err());
     assert!(open(&keys, &used, &here, &state).is_ok(), "a refused attempt does not use it up");
     assert!(open(&keys, &used, &here, &state).is_err());
@@ -109,9 +110,9 @@ fn hostile_values() -> Vec<String> {
 #[test]
 fn s3_no_hostile_request_is_accepted_with_the_state_of_another() {
     let keys = StateKeys::random();
-    let plain = bound(None, r#"{"name":"buy","arguments":{"item":"pen","amount":1}}"#);
+    let plain = binding(None, r#"{"name":"buy","arguments":{"item":"pen","amount":1}}"#);
     let of_plain = seal(&keys, &plain, &carried(), TTL).unwrap();
-    let empty = seal(&keys, &bound(None, "{}"), &carried(), TTL).unwrap();
+    let empty = seal(&keys, &binding(None, "{}"), &carried(), TTL).unwrap();
     let mut shapes = Vec::new();
     for value in hostile_values() {
         // In the arguments, beside them, and in what is left out only at the top.
@@ -129,7 +130,7 @@ fn s3_no_hostile_request_is_accepted_with_the_state_of_another() {
     let mut bindable = 0;
     for shape in &shapes {
         let shown = || shape.chars().take(120).collect::<String>();
-        let Ok(hostile) = Bound::new("s", None, "tools/call", &raw(shape)) else { continue };
+        let Ok(hostile) = StateBinding::new("s", None, "tools/call", &raw(shape)) else { continue };
         bindable += 1;
         assert!(open_first(&keys, &hostile, &of_plain).is_err(), "{}", shown());
         assert!(open_first(&keys, &hostile, &empty).is_err(), "{}", shown());
@@ -149,17 +150,17 @@ fn s3_no_hostile_request_is_accepted_with_the_state_of_another() {
 }
 
 #[test]
-fn s3_what_has_no_digest_is_refused() {
+fn s3_a_request_without_a_digest_is_rejected() {
     for params in [r#"{"a":1,"a":1}"#.to_owned(), format!(r#"{{"a":[{}0]}}"#, "0,".repeat(MAX_NODES))] {
-        let error = Bound::new("s", None, "tools/call", &raw(&params)).unwrap_err();
+        let error = StateBinding::new("s", None, "tools/call", &raw(&params)).unwrap_err();
         assert_eq!(error.code, switchboard_protocol::ErrorCode::INVALID_PARAMS);
     }
 }
 
 #[test]
-fn any_changed_byte_is_noticed() {
+fn a_state_with_any_changed_byte_is_rejected() {
     let keys = StateKeys::random();
-    let here = bound(None, "{}");
+    let here = binding(None, "{}");
     let state = seal(&keys, &here, &carried(), TTL).unwrap();
     for at in 0..state.len() {
         let mut damaged = state.clone().into_bytes();
@@ -174,15 +175,15 @@ fn any_changed_byte_is_noticed() {
 #[test]
 fn keys_rotate() {
     let (old, new) = ([1; 32], [2; 32]);
-    let here = bound(None, "{}");
+    let here = binding(None, "{}");
     let state = seal(&StateKeys::new([old]).unwrap(), &here, &carried(), TTL).unwrap();
     assert!(open_first(&StateKeys::new([new, old]).unwrap(), &here, &state).is_ok());
     assert!(open_first(&StateKeys::new([new]).unwrap(), &here, &state).is_err());
 }
 
 #[test]
-fn too_much_is_refused_before_it_is_sent() {
-    let mut carried = Carried::default();
-    carried.steps.insert("big", Raw::encode(&"x".repeat(MOST_BYTES)).unwrap());
-    assert!(seal(&StateKeys::random(), &bound(None, "{}"), &carried, TTL).is_err());
+fn a_state_beyond_the_size_limit_is_not_sealed() {
+    let mut carried = CarriedState::default();
+    carried.steps.insert("big", Raw::encode(&"x".repeat(MAX_BYTES)).unwrap());
+    assert!(seal(&StateKeys::random(), &binding(None, "{}"), &carried, TTL).is_err());
 }

@@ -1,20 +1,20 @@
-//! A change of a server that its clients are told of, and the notification that tells of it.
+//! A change of a server's lists, resources or tasks, and the notification that announces it.
 
 use switchboard_protocol::DetailedTask;
 
-/// What can have changed.
+/// A change that a server announces to its clients.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum News {
+pub(crate) enum ServerChange {
     Tools,
     Prompts,
     Resources,
     Resource(String),
-    /// Boxed: it is far larger than the others.
+    /// Boxed, because it is far larger than the others.
     Task(Box<DetailedTask>),
 }
 
-impl News {
-    /// The notification that tells of it.
+impl ServerChange {
+    /// Returns the method of the notification.
     pub(crate) fn method(&self) -> &'static str {
         match self {
             Self::Tools => "notifications/tools/list_changed",
