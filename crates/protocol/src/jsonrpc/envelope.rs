@@ -241,7 +241,7 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
             }
         }
         (None, Some(result), None) => {
-            let outcome = Ok(raw(result).with_noted_span(members.meta.as_ref()));
+            let outcome = Ok(raw(result).with_member_span(members.meta.as_ref()));
             Ok(Envelope::Response(Response { id: answered()?, outcome, version }))
         }
         (None, None, Some(error)) => Ok(Envelope::Response(Response {

@@ -10,7 +10,7 @@ use crate::jsonrpc::members::MAX_BATCH;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     kind: FaultKind,
-    at: usize,
+    offset: usize,
 }
 
 /// Why a text is not an acceptable JSON-RPC message.
@@ -33,8 +33,8 @@ pub enum FaultKind {
 
 impl Fault {
     #[cold]
-    pub(crate) fn new(kind: FaultKind, at: usize) -> Self {
-        Self { kind, at }
+    pub(crate) fn new(kind: FaultKind, offset: usize) -> Self {
+        Self { kind, offset }
     }
 
     /// What is wrong.
@@ -43,23 +43,23 @@ impl Fault {
     }
 
     /// The byte offset in the message.
-    pub fn at(&self) -> usize {
-        self.at
+    pub fn offset(&self) -> usize {
+        self.offset
     }
 }
 
 impl From<SyntaxError> for Fault {
     #[cold]
     fn from(error: SyntaxError) -> Self {
-        Self::new(FaultKind::Syntax(error.kind()), error.at())
+        Self::new(FaultKind::Syntax(error.kind()), error.offset())
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.at).fmt(f),
-            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.at),
+            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.offset).fmt(f),
+            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.offset),
             FaultKind::Duplicate(name) => write!(f, "the member {name:?} stands twice"),
             FaultKind::BadMember(name) => write!(f, "the member {name:?} has the wrong type or size"),
             FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),

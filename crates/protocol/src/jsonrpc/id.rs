@@ -103,12 +103,12 @@ impl Serialize for RequestId {
 
 impl FromRaw for RequestId {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        match Self::from_json(reader.clone().text()) {
+        match Self::from_json(reader.clone().read_text()) {
             Some(id) => {
-                reader.pass();
+                reader.skip();
                 Ok(id)
             }
-            None => Err(reader.expected("an integer or a string of at most 128 bytes")),
+            None => Err(reader.type_mismatch("an integer or a string of at most 128 bytes")),
         }
     }
 }

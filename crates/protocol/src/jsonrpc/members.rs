@@ -46,9 +46,9 @@ impl Members {
 
     /// Finds the members of the message that begins at the cursor, inside `depth` containers, and passes it.
     fn find(&mut self, cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), Fault> {
-        let mut more = cursor.enter()?;
+        let mut more = cursor.enter_object()?;
         while more {
-            let key = cursor.name()?;
+            let key = cursor.member_name()?;
             let is_object = cursor.rest().first() == Some(&b'{');
             let span = match key.as_bytes() {
                 b"params" if is_object => {
@@ -71,14 +71,14 @@ impl Members {
                         }
                     })?
                 }
-                _ => cursor.span(depth + 1)?,
+                _ => cursor.skip_value(depth + 1)?,
             };
             if let Some((name, slot)) = self.slot(key.as_bytes())
                 && slot.replace(span).is_some()
             {
-                return Err(Fault::new(FaultKind::Duplicate(name), cursor.at()));
+                return Err(Fault::new(FaultKind::Duplicate(name), cursor.position()));
             }
-            more = cursor.more()?;
+            more = cursor.next_member()?;
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ pub(crate) fn top(
             Top::Object
         }
         b'[' => Top::Array(elements(&mut cursor, depth)?),
-        other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.at()).into()),
+        other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.position()).into()),
     };
     cursor.finish()?;
     Ok(found)
@@ -122,7 +122,7 @@ enum Told {
     Escaped,
 }
 
-/// As [`Cursor::span`] for an object, and tells where its members stand, counted from where the object begins.
+/// As [`Cursor::skip_value`] for an object, and tells where its members stand, counted from where the object begins.
 #[inline]
 fn outlined(
     cursor: &mut Cursor<'_>,
@@ -130,31 +130,31 @@ fn outlined(
     familiar: &mut Familiar,
     mut note: impl FnMut(Told, Range<usize>),
 ) -> Result<Range<usize>, SyntaxError> {
-    let start = cursor.at();
-    let mut more = cursor.enter()?;
+    let start = cursor.position();
+    let mut more = cursor.enter_object()?;
     while more {
         cursor.peek()?;
-        let name_start = cursor.at() + 1 - start;
-        let key = cursor.name()?;
-        let value_start = cursor.at();
+        let name_start = cursor.position() + 1 - start;
+        let key = cursor.member_name()?;
+        let value_start = cursor.position();
         let name = match key {
             Key::Plain(META) => {
                 pass_meta(cursor, depth + 1, familiar)?;
                 Told::Meta(name_start..name_start + META.len())
             }
             Key::Plain(name) => {
-                cursor.span(depth + 1)?;
+                cursor.skip_value(depth + 1)?;
                 Told::Plain(name_start..name_start + name.len())
             }
             Key::Unescaped(_) => {
-                cursor.span(depth + 1)?;
+                cursor.skip_value(depth + 1)?;
                 Told::Escaped
             }
         };
-        note(name, value_start - start..cursor.at() - start);
-        more = cursor.more()?;
+        note(name, value_start - start..cursor.position() - start);
+        more = cursor.next_member()?;
     }
-    Ok(start..cursor.at())
+    Ok(start..cursor.position())
 }
 
 /// Passes over a `_meta`. What was checked at the same depth before is not checked again.
@@ -162,10 +162,10 @@ fn outlined(
 fn pass_meta(cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), SyntaxError> {
     let rest = cursor.rest();
     if let Some(len) = familiar.recognise(rest, depth) {
-        cursor.pass(cursor.at() + len);
+        cursor.skip_to(cursor.position() + len);
         return Ok(());
     }
-    let span = cursor.span(depth)?;
+    let span = cursor.skip_value(depth)?;
     familiar.keep(&rest[..span.len()], depth);
     Ok(())
 }
@@ -174,12 +174,12 @@ fn elements(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, 
     let mut elements = Vec::new();
     let mut more = cursor.enter_array()?;
     while more {
-        let span = cursor.span(depth + 1)?;
+        let span = cursor.skip_value(depth + 1)?;
         if elements.len() == MAX_BATCH {
-            return Err(Fault::new(FaultKind::BatchTooLong, cursor.at()));
+            return Err(Fault::new(FaultKind::BatchTooLong, cursor.position()));
         }
         elements.push(span);
-        more = cursor.more_elements()?;
+        more = cursor.next_element()?;
     }
     Ok(elements)
 }

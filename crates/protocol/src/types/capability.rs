@@ -43,7 +43,7 @@ macro_rules! open_objects {
                 $(let mut $field = Declared(None);)*
                 let mut extra = Vec::new();
                 let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
-                    extra.push((name.as_str().to_owned(), reader.raw().settled()));
+                    extra.push((name.as_str().to_owned(), reader.read_raw().settled()));
                     Ok(())
                 };
                 read_members_and(reader, &mut [$(Member::repeatable($key, &mut $field)),*], &mut other)?;

@@ -115,7 +115,7 @@ wire!(read ReferenceWire:
 
 impl FromRaw for Reference {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
+        let start = reader.offset();
         let wire = ReferenceWire::read(reader)?;
         match (wire.r#type.as_str(), wire.name, wire.uri) {
             ("ref/prompt", Some(name), _) => Ok(Self::Prompt { name, title: wire.title }),

@@ -297,7 +297,7 @@ fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Res
 impl FromRaw for Content {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let whole = reader.clone();
-        let kind = reader.tag("type")?.ok_or_else(|| Mismatch::missing(whole.at(), "type"))?;
+        let kind = reader.read_tag("type")?.ok_or_else(|| Mismatch::missing(whole.offset(), "type"))?;
         match &*kind {
             "text" => TextContent::read(reader).map(Self::Text),
             "image" => MediaContent::read(reader).map(Self::Image),
@@ -308,7 +308,7 @@ impl FromRaw for Content {
             "tool_result" => FromRaw::read(reader).map(Self::ToolResult),
             _ => {
                 *reader = whole;
-                Ok(Self::Unknown(reader.raw()))
+                Ok(Self::Unknown(reader.read_raw()))
             }
         }
     }

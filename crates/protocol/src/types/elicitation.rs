@@ -142,7 +142,7 @@ wire!(read Wire:
 
 impl FromRaw for ElicitParams {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
+        let start = reader.offset();
         let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = Wire::read(reader)?;
         match mode.as_deref() {
             None | Some("form") => Ok(Self::Form(FormParams {

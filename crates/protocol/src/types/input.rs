@@ -74,8 +74,9 @@ impl Serialize for InputRequest {
 
 impl FromRaw for InputRequest {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let method = reader.look_for("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
+        let start = reader.offset();
+        let method =
+            reader.peek_string_member("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
         match &*method {
             "elicitation/create" => params(reader).map(Self::Elicit),
             "sampling/createMessage" => params(reader).map(Self::Sample),
@@ -91,7 +92,7 @@ impl FromRaw for InputRequest {
 
 /// The parameters of the request at which the reader is; without any they are an empty object.
 fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
-    let start = reader.at();
+    let start = reader.offset();
     let mut params = May(None);
     read_members(reader, &mut [Member::new("params", &mut params)])?;
     let none = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));

@@ -169,9 +169,9 @@ impl Serialize for Meta {
 
 impl FromRaw for Meta {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        match reader.first() {
-            b'{' => Ok(Self::received(reader.raw())),
-            _ => Err(Mismatch::new(reader.at(), "expected an object")),
+        match reader.first_byte() {
+            b'{' => Ok(Self::received(reader.read_raw())),
+            _ => Err(Mismatch::new(reader.offset(), "expected an object")),
         }
     }
 }

@@ -110,23 +110,24 @@ pub fn walk_entries(
     };
     let mut is_there = false;
     let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
-    let walked = Reader::new(result).each_member("an object", &mut |reader, name| match name.as_bytes() {
-        name if name == field.as_bytes() => {
-            if std::mem::replace(&mut is_there, true) {
-                return Err(Mismatch::new(reader.at(), "the list stands twice"));
+    let walked =
+        Reader::new(result).for_each_member("an object", &mut |reader, name| match name.as_bytes() {
+            name if name == field.as_bytes() => {
+                if std::mem::replace(&mut is_there, true) {
+                    return Err(Mismatch::new(reader.offset(), "the list stands twice"));
+                }
+                let mut list = List { text, field, most, page: &mut page };
+                list.walk(reader, read)
             }
-            let mut list = List { text, field, most, page: &mut page };
-            list.walk(reader, read)
-        }
-        b"nextCursor" => cursor.fill(reader),
-        b"ttlMs" => ttl_ms.fill(reader),
-        b"cacheScope" => cache_scope.fill(reader),
-        _ => {
-            reader.pass();
-            Ok(())
-        }
-    });
-    walked.map_err(|mismatch| mismatch.explain(text, 0))?;
+            b"nextCursor" => cursor.fill(reader),
+            b"ttlMs" => ttl_ms.fill(reader),
+            b"cacheScope" => cache_scope.fill(reader),
+            _ => {
+                reader.skip();
+                Ok(())
+            }
+        });
+    walked.map_err(|mismatch| mismatch.into_decode_error(text, 0))?;
     if !is_there {
         return Err(DecodeError::mismatch(field, "the list is missing"));
     }
@@ -149,26 +150,26 @@ impl List<'_> {
         reader: &mut Reader<'_>,
         read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
-        if reader.first() != b'[' {
-            let found = if reader.first() == b'n' { "null" } else { "something else" };
-            return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
+        if reader.first_byte() != b'[' {
+            let found = if reader.first_byte() == b'n' { "null" } else { "something else" };
+            return Err(Mismatch::new(reader.offset(), format!("expected an array, found {found}")));
         }
-        reader.each_element(&mut |entry| {
+        reader.for_each_element(&mut |entry| {
             let index = self.page.items.len() + self.page.rejected.len();
             if index >= self.most {
                 self.page.is_cut = true;
-                entry.renew();
-                entry.pass();
+                entry.reset_node_budget();
+                entry.skip();
                 return Ok(());
             }
             let mut again = entry.clone();
-            entry.renew();
+            entry.reset_node_budget();
             match read(entry) {
                 Ok(()) => self.page.items.push(()),
                 Err(mismatch) => {
-                    let error = mismatch.explain(self.text, again.at());
+                    let error = mismatch.into_decode_error(self.text, again.offset());
                     self.page.rejected.push(reject(self.field, index, &again, &error));
-                    again.pass();
+                    again.skip();
                     *entry = again;
                 }
             }
@@ -182,6 +183,6 @@ fn reject(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) ->
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),
     };
-    let name = entry.look_for("name").ok().flatten().map(Into::into);
+    let name = entry.peek_string_member("name").ok().flatten().map(Into::into);
     Rejected { index, name, error: DecodeError::mismatch(path, error.kind().to_string()) }
 }

@@ -210,7 +210,7 @@ struct Annotated {
 
 impl FromRaw for Annotated {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
+        let start = reader.offset();
         let (mut uri, mut mime_type) = (Need(None), May(None));
         let (mut text, mut blob) = (May(None), May(None));
         let (mut annotations, mut meta) = (May(None), May(None));
@@ -263,7 +263,7 @@ wire!(write EmbeddedResource: need resource "resource"; may annotations "annotat
 
 impl FromRaw for EmbeddedResource {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
+        let start = reader.offset();
         let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
         read_members(
             reader,

@@ -43,7 +43,7 @@ impl<'s> Member<'s> {
 /// left out.
 pub(crate) fn read_members(reader: &mut Reader<'_>, members: &mut [Member<'_>]) -> Result<(), Mismatch> {
     read_members_and(reader, members, &mut |reader, _| {
-        reader.pass();
+        reader.skip();
         Ok(())
     })
 }
@@ -54,10 +54,10 @@ pub(crate) fn read_members_and<'a>(
     members: &mut [Member<'_>],
     other: &mut dyn FnMut(&mut Reader<'a>, Name<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
-    let object = reader.at();
+    let object = reader.offset();
     // Most peers write the members in the order of the schema.
     let mut next = 0;
-    reader.each_member("an object", &mut |reader, name| {
+    reader.for_each_member("an object", &mut |reader, name| {
         let is_called =
             |member: &Member<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
         let found = match members.get(next) {

@@ -31,7 +31,7 @@ macro_rules! wire {
             fn read(
                 reader: &mut switchboard_json::Reader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
-                let start = reader.at();
+                let start = reader.offset();
                 let _ = start; // Only what must be there asks for it.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
                 $crate::wire::read_members(reader, &mut [
@@ -70,7 +70,7 @@ macro_rules! wire {
     (@slot fit $reader:ident) => { $crate::wire::Fit(None) };
     (@slot unwritten $reader:ident) => { $crate::wire::Fit(None) };
     (@slot object $reader:ident) => { $crate::wire::ObjectOnly(None) };
-    (@slot flat $reader:ident) => { $crate::wire::Flat($reader.ahead()?) };
+    (@slot flat $reader:ident) => { $crate::wire::Flat($reader.peek()?) };
     (@slot blocks $reader:ident) => { $crate::wire::Blocks(None) };
     (@slot $kind:ident $reader:ident) => { $crate::wire::May(None) };
     (@take need $field:ident $name:literal $reader:ident $start:ident) => {

@@ -25,7 +25,7 @@ pub(crate) struct May<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> Slot for May<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = if reader.null() { None } else { Some(T::read(reader)?) };
+        self.0 = if reader.skip_null() { None } else { Some(T::read(reader)?) };
         Ok(())
     }
 }
@@ -35,8 +35,8 @@ pub(crate) struct Fit<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> Slot for Fit<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = reader.ahead().ok();
-        reader.pass();
+        self.0 = reader.peek().ok();
+        reader.skip();
         Ok(())
     }
 }
@@ -46,7 +46,7 @@ pub(crate) struct Whole(pub(crate) Option<u64>);
 
 impl Slot for Whole {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = lenient::whole(reader.text());
+        self.0 = lenient::whole(reader.read_text());
         Ok(())
     }
 }
@@ -56,10 +56,10 @@ pub(crate) struct ObjectOnly(pub(crate) Option<Raw>);
 
 impl Slot for ObjectOnly {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        if reader.first() != b'{' {
-            return Err(Mismatch::new(reader.at(), "expected an object"));
+        if reader.first_byte() != b'{' {
+            return Err(Mismatch::new(reader.offset(), "expected an object"));
         }
-        self.0 = Some(reader.raw());
+        self.0 = Some(reader.read_raw());
         Ok(())
     }
 }
@@ -69,7 +69,7 @@ pub(crate) struct Flat<T>(pub(crate) T);
 
 impl<T> Slot for Flat<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        reader.pass();
+        reader.skip();
         Ok(())
     }
 }
@@ -102,7 +102,7 @@ impl<T: FromRaw + Lasting> Slot for Declared<T> {
         self.0 = match T::read(reader) {
             Ok(declared) => Some(declared.lasting()),
             Err(mismatch) => {
-                let declared = match again.text() {
+                let declared = match again.read_text() {
                     "null" | "false" => None,
                     "true" => Some(T::from_raw(&Raw::empty_object()).map_err(|_| mismatch)?),
                     _ => return Err(mismatch),
@@ -120,10 +120,10 @@ pub(crate) struct Blocks<T>(pub(crate) Option<Vec<T>>);
 
 impl<T: FromRaw> Slot for Blocks<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = Some(match reader.first() {
+        self.0 = Some(match reader.first_byte() {
             b'{' => vec![T::read(reader)?],
             b'[' => Vec::read(reader)?,
-            _ => return Err(reader.expected("a content block or a list of them")),
+            _ => return Err(reader.type_mismatch("a content block or a list of them")),
         });
         Ok(())
     }

@@ -22,8 +22,8 @@ macro_rules! words {
             fn read(
                 reader: &mut switchboard_json::Reader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
-                let start = reader.at();
-                let word = reader.string()?;
+                let start = reader.offset();
+                let word = reader.read_string()?;
                 Self::from_word(&word).map_err(|reason| switchboard_json::Mismatch::new(start, reason))
             }
         }

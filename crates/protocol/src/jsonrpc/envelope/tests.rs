@@ -71,7 +71,7 @@ fn malformed_messages_say_whose_they_are() {
         (r#"{"id":5,"method":7}"#, FaultKind::BadMember("method")),
         (r#"{"id":5,"result":NaN}"#, FaultKind::Syntax(SyntaxErrorKind::Unexpected(b'N'))),
         (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, FaultKind::Syntax(SyntaxErrorKind::Trailing)),
-        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::Ended)),
+        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::UnexpectedEnd)),
     ];
     for (text, kind) in cases {
         let malformed = read(text).unwrap_err();

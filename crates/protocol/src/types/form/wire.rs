@@ -91,14 +91,14 @@ fn written<T: Serialize>(default: &T) -> Option<Raw> {
 }
 
 fn default<T: FromRaw>(reader: &mut Reader<'_>, raw: Option<Raw>) -> Result<Option<T>, String> {
-    let read = raw.as_ref().map(|raw| reader.aside(raw)).transpose();
+    let read = raw.as_ref().map(|raw| reader.read_detached(raw)).transpose();
     read.map_err(|error| format!("default: {error}"))
 }
 
 impl FromRaw for FormField {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let raw = reader.clone().raw();
+        let start = reader.offset();
+        let raw = reader.clone().read_raw();
         let wire = Wire::read(reader)?;
         let read = match wire.r#type.as_str() {
             "string" if wire.one_of.is_some() || wire.r#enum.is_some() => {
