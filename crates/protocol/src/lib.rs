@@ -21,9 +21,9 @@
 //! ```
 
 pub mod jsonrpc;
-mod lenient;
 mod lower;
 pub mod method;
+mod number;
 mod revision;
 mod setter;
 pub mod surface;
@@ -58,14 +58,14 @@ pub use types::form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
 };
+pub use types::handshake::{
+    DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult,
+};
 pub use types::icon::Icon;
 pub use types::input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use types::input_schema::{InputProperty, InputSchema};
 pub use types::logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
 pub use types::meta::{Meta, is_meta_key, is_reserved_meta_key};
-pub use types::opening::{
-    DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult,
-};
 pub use types::paging::{Page, PageParams, Rejected, decode_entries, read_entries, walk_entries};
 pub use types::progress::ProgressParams;
 pub use types::prompt::{

@@ -4,12 +4,12 @@
 //! data and never fails for results; what cannot be asked of an old peer at all is [`Unavailable`].
 //! Behaviour that differs between revisions is not decided here.
 
-mod ask;
 mod error;
-mod opening;
+mod handshake;
+mod input_request;
 
-pub use ask::Unavailable;
 pub use error::lower_error;
+pub use input_request::Unavailable;
 
 use switchboard_json::{FromRaw, Raw};
 
@@ -37,7 +37,7 @@ impl ServerResult {
         if let Some(meta) = self.meta_mut() {
             lower_meta(meta, to);
         }
-        self.lower_hints(to);
+        self.lower_cache_hints(to);
         match self {
             Self::Initialize(result) => {
                 result.server_info.lower(to);
@@ -68,7 +68,7 @@ impl ServerResult {
     }
 
     /// Caching hints are for modern clients only.
-    fn lower_hints(&mut self, to: Revision) {
+    fn lower_cache_hints(&mut self, to: Revision) {
         if to.era() == Era::Modern {
             return;
         }
@@ -94,7 +94,7 @@ impl ServerResult {
                 lowered.meta = meta;
                 lowered.into()
             }
-            (Self::Task(result), Era::Legacy) => legacy_state(result).into(),
+            (Self::Task(result), Era::Legacy) => legacy_task_state(result).into(),
             (Self::LegacyCreateTask(result), Era::Modern) => {
                 let LegacyCreateTaskResult { task, meta } = (**result).clone();
                 let mut lowered = CreateTaskResult::new(task.into());
@@ -107,12 +107,12 @@ impl ServerResult {
     }
 }
 
-fn legacy_state(detailed: &DetailedTask) -> LegacyTaskState {
+fn legacy_task_state(detailed: &DetailedTask) -> LegacyTaskState {
     let mut state = LegacyTaskState::new(detailed.task.clone());
     state.meta.clone_from(&detailed.meta);
     // A tool that failed is "completed" in the extension and "failed" in 2025-11-25.
-    let says_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
-    if detailed.result.as_ref().is_some_and(says_error) {
+    let is_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
+    if detailed.result.as_ref().is_some_and(is_error) {
         state.task.status = TaskStatus::Failed;
     }
     state
@@ -144,7 +144,7 @@ fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
 }
 
 /// The `_meta` of a thing inside a message, and the titles, both of which came with 2025-06-18.
-fn lower_names(
+fn lower_display_fields(
     title: &mut Option<String>,
     icons: &mut Option<Vec<Icon>>,
     meta: &mut Option<Meta>,
@@ -180,7 +180,7 @@ impl Tool {
             // 2025-03-26 has no title but this one.
             self.annotations.get_or_insert_default().title.get_or_insert(title);
         }
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         if to < R2 {
             self.annotations = None;
         }
@@ -219,10 +219,10 @@ impl CallToolResult {
 impl Content {
     /// Fits the block to a revision: what it does not know becomes a block that it does.
     pub fn lower(&mut self, to: Revision) {
-        if let Self::Audio(sound) = self
+        if let Self::Audio(audio) = self
             && to < R2
         {
-            *self = Self::Resource(Box::new(embed_audio(sound)));
+            *self = Self::Resource(Box::new(embed_audio(audio)));
         }
         if let Self::ResourceLink(link) = self
             && to < R3
@@ -252,11 +252,11 @@ fn lower_block(annotations: &mut Option<Annotations>, meta: &mut Option<Meta>, t
     }
 }
 
-fn embed_audio(sound: &mut MediaContent) -> EmbeddedResource {
+fn embed_audio(audio: &mut MediaContent) -> EmbeddedResource {
     // The URI is required and leads nowhere: the bytes are all there is.
-    let contents = ResourceContents::blob("embedded:audio", std::mem::take(&mut sound.data));
-    let mut embedded = EmbeddedResource::new(contents.with_mime_type(std::mem::take(&mut sound.mime_type)));
-    embedded.annotations = sound.annotations.take();
+    let contents = ResourceContents::blob("embedded:audio", std::mem::take(&mut audio.data));
+    let mut embedded = EmbeddedResource::new(contents.with_mime_type(std::mem::take(&mut audio.mime_type)));
+    embedded.annotations = audio.annotations.take();
     embedded
 }
 
@@ -271,7 +271,7 @@ fn link_text(link: &Resource) -> String {
 impl Resource {
     /// Fits the resource to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         lower_annotations(&mut self.annotations, to);
     }
 }
@@ -279,7 +279,7 @@ impl Resource {
 impl ResourceTemplate {
     /// Fits the template to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         lower_annotations(&mut self.annotations, to);
     }
 }
@@ -296,7 +296,7 @@ impl ResourceContents {
 impl Prompt {
     /// Fits the prompt to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         if to < R3 {
             self.arguments.iter_mut().flatten().for_each(|argument| argument.title = None);
         }

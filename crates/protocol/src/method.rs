@@ -7,7 +7,7 @@ use serde_core::de::DeserializeOwned;
 use switchboard_json::Raw;
 
 use crate::types::{
-    cancel, completion, elicitation, empty, logging, opening, paging, progress, prompt, resource, roots,
+    cancel, completion, elicitation, empty, handshake, logging, paging, progress, prompt, resource, roots,
     sampling, subscription, task, tool,
 };
 
@@ -67,9 +67,9 @@ macro_rules! notices {
 }
 
 methods! {
-    Initialize "initialize" opening::InitializeParams => opening::InitializeResult;
+    Initialize "initialize" handshake::InitializeParams => handshake::InitializeResult;
     Ping "ping" empty::EmptyParams => empty::EmptyResult;
-    Discover "server/discover" opening::DiscoverParams => opening::DiscoverResult;
+    Discover "server/discover" handshake::DiscoverParams => handshake::DiscoverResult;
     ListTools "tools/list" paging::PageParams => tool::ListToolsResult;
     CallTool "tools/call" tool::CallToolParams => tool::CallToolResult;
     ListResources "resources/list" paging::PageParams => resource::ListResourcesResult;

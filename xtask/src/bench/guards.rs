@@ -32,7 +32,7 @@ const GUARDS: &[Guard] = &[
     guard("crates/json/src/scan.rs", "count_nodes", &[]),
     guard("crates/json/src/raw.rs", "check_nodes", &[]),
     guard("crates/protocol/src/jsonrpc/id.rs", "from_json", &["MAX_ID_BYTES"]),
-    guard("crates/protocol/src/jsonrpc/envelope.rs", "string", &["MAX_METHOD_BYTES"]),
+    guard("crates/protocol/src/jsonrpc/envelope.rs", "method_name", &["MAX_METHOD_BYTES"]),
     guard("crates/transport/src/stdio/line.rs", "take", &["self.limit"]),
     guard("crates/transport/src/stdio/line.rs", "discard", &[]),
     guard("crates/session/src/link/outbox.rs", "put", &["Claim::Room", "let waiting", "self.room"]),

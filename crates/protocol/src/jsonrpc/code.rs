@@ -7,7 +7,7 @@ use std::fmt;
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 
-use crate::wire::{Fit, May, Member, deserialized, read_members, wire};
+use crate::wire::{LenientSlot, MemberBinding, OptionalSlot, impl_deserialize, read_members, wire};
 
 /// A JSON-RPC error code. Those the specification defines are constants; any other number is legal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,8 +55,8 @@ pub struct RpcError {
     pub data: Option<Raw>,
 }
 
-wire!(write RpcError: need code "code"; need message "message"; may data "data";);
-deserialized!(RpcError);
+wire!(write RpcError: required code "code"; required message "message"; optional data "data";);
+impl_deserialize!(RpcError);
 
 impl fmt::Display for RpcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -111,13 +111,14 @@ impl FromRaw for RpcError {
     /// As peers really write it: a code that is no integer becomes -32603 and is kept in `data`, a missing message is
     /// empty.
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let (mut code, mut message, mut data) = (May::<Raw>(None), Fit(None), May::<Raw>(None));
+        let (mut code, mut message, mut data) =
+            (OptionalSlot::<Raw>(None), LenientSlot(None), OptionalSlot::<Raw>(None));
         read_members(
             reader,
             &mut [
-                Member::new("code", &mut code),
-                Member::new("message", &mut message),
-                Member::new("data", &mut data),
+                MemberBinding::new("code", &mut code),
+                MemberBinding::new("message", &mut message),
+                MemberBinding::new("data", &mut data),
             ],
         )?;
         let read = code.0.as_ref().and_then(|code| i32::from_raw(code).ok());

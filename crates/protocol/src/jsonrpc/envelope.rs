@@ -13,10 +13,10 @@ use serde_core::de::IgnoredAny;
 use switchboard_json::{Raw, decode_string};
 
 use crate::jsonrpc::code::{RpcError, read_error};
-use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
-use crate::jsonrpc::members::{self, Members, Top};
+use crate::jsonrpc::members::{self, FrameShape, MessageMembers};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
@@ -163,14 +163,14 @@ impl Malformed {
 /// # Errors
 /// Says what is wrong and, where it can be found, whose id the message carries.
 pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
-    parse_after(frame, &mut Familiar::new())
+    parse_with_cache(frame, &mut MetaCache::new())
 }
 
 /// As [`parse`], for one of many frames of a connection.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Malformed> {
+pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
     // Checked once for the whole frame; every slice of it is then text without another look.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
@@ -180,29 +180,29 @@ pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Mal
         }
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    let mut members = Members::default();
-    let top = members::top(text.as_bytes(), 0, &mut members, familiar);
-    match top.map_err(|fault| malformed(unless_scalar(&text, fault)))? {
-        Top::Object => shape(&text, &members).map(Message::Single).map_err(malformed),
-        Top::Array(elements) => {
-            Ok(Message::Batch(elements.into_iter().map(|span| element(&slice(&text, &span))).collect()))
-        }
+    let mut members = MessageMembers::default();
+    let shape = members::scan_frame(text.as_bytes(), 0, &mut members, meta_cache);
+    match shape.map_err(|fault| malformed(reclassify_scalar(&text, fault)))? {
+        FrameShape::Object => build_envelope(&text, &members).map(Message::Single).map_err(malformed),
+        FrameShape::Array(elements) => Ok(Message::Batch(
+            elements.into_iter().map(|span| parse_batch_element(&slice(&text, &span))).collect(),
+        )),
     }
 }
 
 /// Reads one element of a batch.
-fn element(text: &ByteString) -> Result<Envelope, Malformed> {
+fn parse_batch_element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    let mut members = Members::default();
-    let top = members::top(text.as_bytes(), 1, &mut members, &mut Familiar::new());
-    match top.map_err(|fault| malformed(unless_scalar(text, fault)))? {
-        Top::Object => shape(text, &members).map_err(malformed),
-        Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
+    let mut members = MessageMembers::default();
+    let shape = members::scan_frame(text.as_bytes(), 1, &mut members, &mut MetaCache::new());
+    match shape.map_err(|fault| malformed(reclassify_scalar(text, fault)))? {
+        FrameShape::Object => build_envelope(text, &members).map_err(malformed),
+        FrameShape::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
     }
 }
 
 /// A lone string or number is JSON, and only no message.
-fn unless_scalar(text: &str, fault: Fault) -> Fault {
+fn reclassify_scalar(text: &str, fault: Fault) -> Fault {
     let is_scalar =
         !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
     if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
@@ -212,7 +212,7 @@ fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
     text.slice_ref(&text[span.clone()])
 }
 
-fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
+fn build_envelope(text: &ByteString, members: &MessageMembers) -> Result<Envelope, Fault> {
     let bad = |name, span: &Range<usize>| Fault::new(FaultKind::BadMember(name), span.start);
     let raw = |span: &Range<usize>| Raw::from_checked(slice(text, span));
     let version = match &members.jsonrpc {
@@ -222,13 +222,13 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
     // An id of null is no id: peers write it when they could not read ours.
     let id = members.id.as_ref().filter(|span| &text[(*span).clone()] != "null");
     // An id that is there and cannot be ours is not the same as none: it says that the answer is for somebody else.
-    let answered = || match id {
+    let response_id = || match id {
         None => Ok(None),
         Some(span) => RequestId::from_json(&text[span.clone()]).map(Some).ok_or_else(|| bad("id", span)),
     };
     match (&members.method, &members.result, &members.error) {
         (Some(method), None, None) => {
-            let method = string(text, method).ok_or_else(|| bad("method", method))?;
+            let method = method_name(text, method).ok_or_else(|| bad("method", method))?;
             let params = members.params.as_ref().map(raw);
             match (&members.id, id) {
                 (None, _) => Ok(Envelope::Notification(Notification { method, params, version })),
@@ -242,10 +242,10 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
         }
         (None, Some(result), None) => {
             let outcome = Ok(raw(result).with_member_span(members.meta.as_ref()));
-            Ok(Envelope::Response(Response { id: answered()?, outcome, version }))
+            Ok(Envelope::Response(Response { id: response_id()?, outcome, version }))
         }
         (None, None, Some(error)) => Ok(Envelope::Response(Response {
-            id: answered()?,
+            id: response_id()?,
             outcome: Err(read_error(&raw(error))),
             version,
         })),
@@ -254,7 +254,7 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
 }
 
 /// A method name; a slice of the frame unless it was written with escapes.
-fn string(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
+fn method_name(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
     let quoted = &text[span.clone()];
     if quoted.len() > MAX_METHOD_BYTES + 2 {
         return None;

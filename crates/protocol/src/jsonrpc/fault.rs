@@ -60,8 +60,8 @@ impl fmt::Display for Fault {
         match self.kind {
             FaultKind::Syntax(kind) => SyntaxError::new(kind, self.offset).fmt(f),
             FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.offset),
-            FaultKind::Duplicate(name) => write!(f, "the member {name:?} stands twice"),
-            FaultKind::BadMember(name) => write!(f, "the member {name:?} has the wrong type or size"),
+            FaultKind::Duplicate(name) => write!(f, "duplicate member {name:?}"),
+            FaultKind::BadMember(name) => write!(f, "member {name:?} has the wrong type or size"),
             FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),
             FaultKind::BatchTooLong => write!(f, "a batch of more than {MAX_BATCH} messages"),
         }

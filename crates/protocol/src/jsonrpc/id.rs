@@ -115,8 +115,8 @@ impl FromRaw for RequestId {
 
 impl<'de> Deserialize<'de> for RequestId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde_core::de::Visitor<'_> for Visitor {
+        struct RequestIdVisitor;
+        impl serde_core::de::Visitor<'_> for RequestIdVisitor {
             type Value = RequestId;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "an integer or a string of at most {MAX_ID_BYTES} bytes")
@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for RequestId {
                 Ok(RequestId::String(text.into()))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(RequestIdVisitor)
     }
 }
 

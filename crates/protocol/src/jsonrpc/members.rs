@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use switchboard_json::{Cursor, Key, SyntaxError, SyntaxErrorKind};
 
-use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 
 /// The member in which peers say the same again and again.
@@ -16,9 +16,9 @@ const META: &[u8] = b"_meta";
 /// The most messages in one batch: each costs far more than its bytes.
 pub const MAX_BATCH: usize = 1024;
 
-/// Where the members of a message stand. Members it does not know are checked and passed over.
+/// Where the members of a message stand. MessageMembers it does not know are checked and passed over.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Members {
+pub(crate) struct MessageMembers {
     pub(crate) jsonrpc: Option<Range<usize>>,
     pub(crate) id: Option<Range<usize>>,
     pub(crate) method: Option<Range<usize>>,
@@ -31,8 +31,8 @@ pub(crate) struct Members {
     pub(crate) meta: Option<Range<usize>>,
 }
 
-impl Members {
-    fn slot(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
+impl MessageMembers {
+    fn slot_for(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
         Some(match key {
             b"jsonrpc" => ("jsonrpc", &mut self.jsonrpc),
             b"id" => ("id", &mut self.id),
@@ -45,7 +45,12 @@ impl Members {
     }
 
     /// Finds the members of the message that begins at the cursor, inside `depth` containers, and passes it.
-    fn find(&mut self, cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), Fault> {
+    fn scan(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        meta_cache: &mut MetaCache,
+    ) -> Result<(), Fault> {
         let mut more = cursor.enter_object()?;
         while more {
             let key = cursor.member_name()?;
@@ -53,27 +58,27 @@ impl Members {
             let span = match key.as_bytes() {
                 b"params" if is_object => {
                     let outline = &mut self.outline;
-                    outline.begin();
-                    outlined(cursor, depth + 1, familiar, |name, value| match name {
-                        Told::Meta(name) => {
+                    outline.reset();
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| match name {
+                        MemberName::Meta(name) => {
                             outline.push(name, value);
-                            outline.is_meta();
+                            outline.mark_last_as_meta();
                         }
-                        Told::Plain(name) => outline.push(name, value),
-                        Told::Escaped => outline.give_up(),
+                        MemberName::Plain(name) => outline.push(name, value),
+                        MemberName::Escaped => outline.invalidate(),
                     })?
                 }
                 b"result" if is_object => {
                     let meta = &mut self.meta;
-                    outlined(cursor, depth + 1, familiar, |name, value| {
-                        if let Told::Meta(_) = name {
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| {
+                        if let MemberName::Meta(_) = name {
                             *meta = Some(value);
                         }
                     })?
                 }
                 _ => cursor.skip_value(depth + 1)?,
             };
-            if let Some((name, slot)) = self.slot(key.as_bytes())
+            if let Some((name, slot)) = self.slot_for(key.as_bytes())
                 && slot.replace(span).is_some()
             {
                 return Err(Fault::new(FaultKind::Duplicate(name), cursor.position()));
@@ -86,7 +91,7 @@ impl Members {
 
 /// What a frame holds at its top.
 #[derive(Debug)]
-pub(crate) enum Top {
+pub(crate) enum FrameShape {
     /// An object: its members are in what was handed over for them.
     Object,
     /// The elements of a batch.
@@ -94,19 +99,19 @@ pub(crate) enum Top {
 }
 
 /// Finds the members of an object, or the elements of an array, checking everything on the way.
-pub(crate) fn top(
+pub(crate) fn scan_frame(
     bytes: &[u8],
     depth: usize,
-    members: &mut Members,
-    familiar: &mut Familiar,
-) -> Result<Top, Fault> {
+    members: &mut MessageMembers,
+    meta_cache: &mut MetaCache,
+) -> Result<FrameShape, Fault> {
     let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
         b'{' => {
-            members.find(&mut cursor, depth, familiar)?;
-            Top::Object
+            members.scan(&mut cursor, depth, meta_cache)?;
+            FrameShape::Object
         }
-        b'[' => Top::Array(elements(&mut cursor, depth)?),
+        b'[' => FrameShape::Array(scan_batch(&mut cursor, depth)?),
         other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.position()).into()),
     };
     cursor.finish()?;
@@ -114,7 +119,7 @@ pub(crate) fn top(
 }
 
 /// Where the name of a member stands.
-enum Told {
+enum MemberName {
     /// It is `_meta`.
     Meta(Range<usize>),
     Plain(Range<usize>),
@@ -124,11 +129,11 @@ enum Told {
 
 /// As [`Cursor::skip_value`] for an object, and tells where its members stand, counted from where the object begins.
 #[inline]
-fn outlined(
+fn scan_members(
     cursor: &mut Cursor<'_>,
     depth: usize,
-    familiar: &mut Familiar,
-    mut note: impl FnMut(Told, Range<usize>),
+    meta_cache: &mut MetaCache,
+    mut report: impl FnMut(MemberName, Range<usize>),
 ) -> Result<Range<usize>, SyntaxError> {
     let start = cursor.position();
     let mut more = cursor.enter_object()?;
@@ -139,19 +144,19 @@ fn outlined(
         let value_start = cursor.position();
         let name = match key {
             Key::Plain(META) => {
-                pass_meta(cursor, depth + 1, familiar)?;
-                Told::Meta(name_start..name_start + META.len())
+                skip_meta(cursor, depth + 1, meta_cache)?;
+                MemberName::Meta(name_start..name_start + META.len())
             }
             Key::Plain(name) => {
                 cursor.skip_value(depth + 1)?;
-                Told::Plain(name_start..name_start + name.len())
+                MemberName::Plain(name_start..name_start + name.len())
             }
             Key::Unescaped(_) => {
                 cursor.skip_value(depth + 1)?;
-                Told::Escaped
+                MemberName::Escaped
             }
         };
-        note(name, value_start - start..cursor.position() - start);
+        report(name, value_start - start..cursor.position() - start);
         more = cursor.next_member()?;
     }
     Ok(start..cursor.position())
@@ -159,18 +164,18 @@ fn outlined(
 
 /// Passes over a `_meta`. What was checked at the same depth before is not checked again.
 #[inline]
-fn pass_meta(cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), SyntaxError> {
+fn skip_meta(cursor: &mut Cursor<'_>, depth: usize, meta_cache: &mut MetaCache) -> Result<(), SyntaxError> {
     let rest = cursor.rest();
-    if let Some(len) = familiar.recognise(rest, depth) {
+    if let Some(len) = meta_cache.matching_prefix_len(rest, depth) {
         cursor.skip_to(cursor.position() + len);
         return Ok(());
     }
     let span = cursor.skip_value(depth)?;
-    familiar.keep(&rest[..span.len()], depth);
+    meta_cache.store(&rest[..span.len()], depth);
     Ok(())
 }
 
-fn elements(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
+fn scan_batch(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
     let mut elements = Vec::new();
     let mut more = cursor.enter_array()?;
     while more {
@@ -192,8 +197,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = top(&bytes, 0, &mut Members::default(), &mut Familiar::new());
+        fn never_panics_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = scan_frame(&bytes, 0, &mut MessageMembers::default(), &mut MetaCache::new());
         }
     }
 }

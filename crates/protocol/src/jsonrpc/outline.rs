@@ -6,7 +6,7 @@ use std::ops::Range;
 /// to look again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline {
-    members: [Member; Self::MOST],
+    members: [MemberSpans; Self::MAX_MEMBERS],
     /// `None` when the members are not known.
     len: Option<u8>,
     /// The value of `_meta`, which every request is asked for; nothing when there is none.
@@ -15,18 +15,21 @@ pub struct Outline {
 
 /// The name without its quotes, and the value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Member {
+struct MemberSpans {
     name: (u32, u32),
     value: (u32, u32),
 }
 
 impl Outline {
     /// More than any request of the specification has.
-    const MOST: usize = 6;
+    const MAX_MEMBERS: usize = 6;
 
     /// Of an object nobody has looked at.
-    pub const UNKNOWN: Self =
-        Self { members: [Member { name: (0, 0), value: (0, 0) }; Self::MOST], len: None, meta: (0, 0) };
+    pub const UNKNOWN: Self = Self {
+        members: [MemberSpans { name: (0, 0), value: (0, 0) }; Self::MAX_MEMBERS],
+        len: None,
+        meta: (0, 0),
+    };
 
     /// Adds a member; the spans are counted from where the object begins.
     #[inline]
@@ -37,7 +40,7 @@ impl Outline {
             self.len = None;
             return;
         };
-        *slot = Member { name: (name.start as u32, name.end as u32), value: (value.start as u32, end) };
+        *slot = MemberSpans { name: (name.start as u32, name.end as u32), value: (value.start as u32, end) };
         self.len = Some(len + 1);
     }
 
@@ -50,7 +53,7 @@ impl Outline {
 
     /// The member that was added last is `_meta`.
     #[inline]
-    pub(crate) fn is_meta(&mut self) {
+    pub(crate) fn mark_last_as_meta(&mut self) {
         let last = self.len.and_then(|len| self.members.get(usize::from(len).checked_sub(1)?));
         self.meta = last.map_or((0, 0), |member| member.value);
     }
@@ -59,21 +62,21 @@ impl Outline {
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<(Range<usize>, Range<usize>)> {
         let members = &self.members[..usize::from(self.len?)];
-        let Member { name, value } = members.get(index)?;
+        let MemberSpans { name, value } = members.get(index)?;
         let range = |(start, end): (u32, u32)| start as usize..end as usize;
         Some((range(*name), range(*value)))
     }
 
     /// Begins anew: an object whose members are about to be pushed.
     #[inline]
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.len = Some(0);
         self.meta = (0, 0);
     }
 
     /// Gives up: the members are not known after all.
     #[inline]
-    pub(crate) fn give_up(&mut self) {
+    pub(crate) fn invalidate(&mut self) {
         self.len = None;
     }
 

@@ -7,24 +7,24 @@ use crate::jsonrpc::outline::Outline;
 /// The members of the parameters of a request, in order. Nothing is copied and nothing decoded; a duplicate is given as
 /// often as it is written.
 #[derive(Debug)]
-pub struct ParamFields<'a>(Source<'a>);
+pub struct ParamFields<'a>(FieldSource<'a>);
 
 #[derive(Debug)]
-enum Source<'a> {
+enum FieldSource<'a> {
     /// There are no parameters.
-    None,
+    Absent,
     /// The members have to be scanned for.
-    Walk(Fields<'a>),
+    Scan(Fields<'a>),
     /// The spans of the members are known; the number is the next one.
-    Known(&'a Raw, Outline, usize),
+    Outlined(&'a Raw, Outline, usize),
 }
 
 impl<'a> ParamFields<'a> {
     pub(crate) fn new(params: Option<&'a Raw>, outline: Outline) -> Self {
         Self(match params {
-            None => Source::None,
-            Some(params) if outline.is_known() => Source::Known(params, outline, 0),
-            Some(params) => Source::Walk(params.fields()),
+            None => FieldSource::Absent,
+            Some(params) if outline.is_known() => FieldSource::Outlined(params, outline, 0),
+            Some(params) => FieldSource::Scan(params.fields()),
         })
     }
 }
@@ -35,9 +35,9 @@ impl<'a> Iterator for ParamFields<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Source::None => None,
-            Source::Walk(fields) => fields.next(),
-            Source::Known(params, outline, index) => {
+            FieldSource::Absent => None,
+            FieldSource::Scan(fields) => fields.next(),
+            FieldSource::Outlined(params, outline, index) => {
                 let (name, value) = outline.get(*index)?;
                 *index += 1;
                 let name = params.as_str().as_bytes().get(name)?;

@@ -20,17 +20,17 @@ pub struct Salvaged {
 #[derive(Debug, Default)]
 pub struct Salvager {
     depth: usize,
-    place: Place,
+    state: SalvageState,
     /// The text of the key or of the id, while it is being read.
     token: Vec<u8>,
     in_string: bool,
     escaped: bool,
     done: bool,
-    found: Salvaged,
+    salvaged: Salvaged,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SalvageState {
     /// Before a key of the top object, or not in it at all.
     #[default]
     Key,
@@ -49,7 +49,7 @@ impl Salvager {
                 return;
             }
             // Most of an oversized message is one long string, or nested values: pass over them quickly.
-            if self.in_string && !self.escaped && !self.keeps_text() {
+            if self.in_string && !self.escaped && !self.collects_token() {
                 let run = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 if run > 0 {
                     rest = &rest[run..];
@@ -61,18 +61,18 @@ impl Salvager {
         }
     }
 
-    /// What was found.
+    /// What was salvaged.
     pub fn finish(mut self) -> Salvaged {
         self.end_value();
-        self.found
+        self.salvaged
     }
 
-    fn keeps_text(&self) -> bool {
-        self.depth == 1 && self.place != Place::OtherValue
+    fn collects_token(&self) -> bool {
+        self.depth == 1 && self.state != SalvageState::OtherValue
     }
 
     fn step(&mut self, byte: u8) {
-        if self.keeps_text()
+        if self.collects_token()
             && self.token.len() <= MAX_ID_BYTES + 2
             && !byte.is_ascii_whitespace() | self.in_string
         {
@@ -104,11 +104,12 @@ impl Salvager {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 && self.place == Place::Key => {
+            b':' if self.depth == 1 && self.state == SalvageState::Key => {
                 self.token.pop();
-                self.place = if self.token == b"\"id\"" { Place::IdValue } else { Place::OtherValue };
-                self.found.has_method |= self.token == b"\"method\"";
-                self.found.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
+                self.state =
+                    if self.token == b"\"id\"" { SalvageState::IdValue } else { SalvageState::OtherValue };
+                self.salvaged.has_method |= self.token == b"\"method\"";
+                self.salvaged.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
                 self.token.clear();
             }
             b',' if self.depth == 1 => {
@@ -120,11 +121,11 @@ impl Salvager {
     }
 
     fn end_value(&mut self) {
-        if self.place == Place::IdValue && self.found.id.is_none() {
-            self.found.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
+        if self.state == SalvageState::IdValue && self.salvaged.id.is_none() {
+            self.salvaged.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
         }
         self.token.clear();
-        self.place = Place::Key;
+        self.state = SalvageState::Key;
     }
 }
 

@@ -7,7 +7,9 @@ use crate::revision::{Era, Revision};
 pub fn lower_error(error: &mut RpcError, to: Revision) {
     error.code = match (error.code, to.era()) {
         (ErrorCode::RESOURCE_NOT_FOUND, Era::Modern) => ErrorCode::INVALID_PARAMS,
-        (ErrorCode::INVALID_PARAMS, Era::Legacy) if names_resource(error) => ErrorCode::RESOURCE_NOT_FOUND,
+        (ErrorCode::INVALID_PARAMS, Era::Legacy) if is_resource_not_found(error) => {
+            ErrorCode::RESOURCE_NOT_FOUND
+        }
         (ErrorCode::UNSUPPORTED_PROTOCOL_VERSION | ErrorCode::MISSING_CLIENT_CAPABILITY, Era::Legacy) => {
             ErrorCode::INVALID_PARAMS
         }
@@ -19,7 +21,7 @@ pub fn lower_error(error: &mut RpcError, to: Revision) {
 }
 
 /// Modern "resource not found" is told from other invalid parameters by the URI in its data, and nothing else.
-fn names_resource(error: &RpcError) -> bool {
+fn is_resource_not_found(error: &RpcError) -> bool {
     let Some(data) = &error.data else { return false };
     let mut members = data.glance();
     let is_uri = members.next().is_some_and(|(name, value)| name == "uri" && value.starts_with('"'));

@@ -2,7 +2,7 @@
 //!
 //! Hints only: what is missing or makes no sense counts as no hint. Keeps no cache itself.
 
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// Who may share a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,7 +13,7 @@ pub enum CacheScope {
     Private,
 }
 
-words!(CacheScope: Public "public", Private "private");
+string_enum!(CacheScope: Public "public", Private "private");
 
 /// The caching hints of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct CacheHints {
     pub cache_scope: Option<CacheScope>,
 }
 
-wire!(CacheHints: whole ttl_ms "ttlMs"; fit cache_scope "cacheScope";);
+wire!(CacheHints: whole_number ttl_ms "ttlMs"; lenient cache_scope "cacheScope";);
 
 impl CacheHints {
     /// Fresh for `ttl_ms` milliseconds, for `scope`.

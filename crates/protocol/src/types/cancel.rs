@@ -18,9 +18,9 @@ pub struct CancelledParams {
 }
 
 wire!(CancelledParams:
-    may request_id "requestId";
-    may reason "reason";
-    may meta "_meta";
+    optional request_id "requestId";
+    optional reason "reason";
+    optional meta "_meta";
 );
 
 impl CancelledParams {

@@ -8,7 +8,7 @@ use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, Reader};
 
 use crate::setter::setters;
-use crate::wire::{Declared, Lasting, Member, deserialized, read_members_and};
+use crate::wire::{CapabilitySlot, Detach, MemberBinding, impl_deserialize, read_members_with};
 
 /// An object whose keys the specification leaves open.
 pub type Settings = OrderedMap<Raw>;
@@ -40,21 +40,21 @@ macro_rules! open_objects {
 
         impl FromRaw for $name {
             fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-                $(let mut $field = Declared(None);)*
+                $(let mut $field = CapabilitySlot(None);)*
                 let mut extra = Vec::new();
                 let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
                     extra.push((name.as_str().to_owned(), reader.read_raw().settled()));
                     Ok(())
                 };
-                read_members_and(reader, &mut [$(Member::repeatable($key, &mut $field)),*], &mut other)?;
+                read_members_with(reader, &mut [$(MemberBinding::repeatable($key, &mut $field)),*], &mut other)?;
                 Ok(Self { $($field: $field.0,)* extra: Settings::from(extra) })
             }
         }
 
-        deserialized!($name);
+        impl_deserialize!($name);
 
-        impl Lasting for $name {
-            fn lasting(self) -> Self {
+        impl Detach for $name {
+            fn detach(self) -> Self {
                 // What it holds was made so as it was read.
                 self
             }

@@ -6,7 +6,7 @@ use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
-use crate::wire::{deserialized, wire};
+use crate::wire::{impl_deserialize, wire};
 
 /// What is being typed, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,10 +23,10 @@ pub struct CompleteParams {
 }
 
 wire!(CompleteParams:
-    need reference "ref";
-    need argument "argument";
-    may context "context";
-    may meta "_meta";
+    required reference "ref";
+    required argument "argument";
+    optional context "context";
+    optional meta "_meta";
 );
 
 impl CompleteParams {
@@ -56,7 +56,7 @@ pub struct CompleteArgument {
     pub value: String,
 }
 
-wire!(CompleteArgument: need name "name"; need value "value";);
+wire!(CompleteArgument: required name "name"; required value "value";);
 
 /// What is known besides the argument that is being typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct CompleteContext {
     pub arguments: Option<OrderedMap<String>>,
 }
 
-wire!(CompleteContext: may arguments "arguments";);
+wire!(CompleteContext: optional arguments "arguments";);
 
 /// A prompt or a resource template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,10 +107,10 @@ struct ReferenceWire {
 }
 
 wire!(read ReferenceWire:
-    need r#type "type";
-    may name "name";
-    may title "title";
-    may uri "uri";
+    required r#type "type";
+    optional name "name";
+    optional title "title";
+    optional uri "uri";
 );
 
 impl FromRaw for Reference {
@@ -147,7 +147,7 @@ impl Serialize for Reference {
     }
 }
 
-deserialized!(Reference);
+impl_deserialize!(Reference);
 
 /// Suggestions.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -159,7 +159,7 @@ pub struct CompleteResult {
     pub meta: Option<Meta>,
 }
 
-wire!(CompleteResult: need completion "completion"; may meta "_meta";);
+wire!(CompleteResult: required completion "completion"; optional meta "_meta";);
 
 impl CompleteResult {
     /// These suggestions.
@@ -183,9 +183,9 @@ pub struct Completion {
 }
 
 wire!(Completion:
-    need values "values";
-    whole total "total";
-    may has_more "hasMore";
+    required values "values";
+    whole_number total "total";
+    optional has_more "hasMore";
 );
 
 impl Completion {

@@ -9,7 +9,7 @@ use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::types::resource::{EmbeddedResource, Resource, ResourceContents};
-use crate::wire::{Object, deserialized, wire, words};
+use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
 
 /// Who speaks, or whom something is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub enum Role {
     Assistant,
 }
 
-words!(Role: User "user", Assistant "assistant");
+string_enum!(Role: User "user", Assistant "assistant");
 
 /// Hints on how to treat a block or a resource.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,9 +35,9 @@ pub struct Annotations {
 }
 
 wire!(Annotations:
-    may audience "audience";
-    tidy priority "priority";
-    may last_modified "lastModified";
+    optional audience "audience";
+    compact_number priority "priority";
+    optional last_modified "lastModified";
 );
 
 impl Annotations {
@@ -155,9 +155,9 @@ pub struct TextContent {
 }
 
 wire!(TextContent:
-    need text "text";
-    may annotations "annotations";
-    may meta "_meta";
+    required text "text";
+    optional annotations "annotations";
+    optional meta "_meta";
 );
 
 impl TextContent {
@@ -184,10 +184,10 @@ pub struct MediaContent {
 }
 
 wire!(MediaContent:
-    need data "data";
-    need mime_type "mimeType";
-    may annotations "annotations";
-    may meta "_meta";
+    required data "data";
+    required mime_type "mimeType";
+    optional annotations "annotations";
+    optional meta "_meta";
 );
 
 impl MediaContent {
@@ -214,10 +214,10 @@ pub struct ToolUseContent {
 }
 
 wire!(ToolUseContent:
-    need id "id";
-    need name "name";
-    need input "input";
-    may meta "_meta";
+    required id "id";
+    required name "name";
+    required input "input";
+    optional meta "_meta";
 );
 
 impl ToolUseContent {
@@ -246,11 +246,11 @@ pub struct ToolResultContent {
 }
 
 wire!(ToolResultContent:
-    need tool_use_id "toolUseId";
+    required tool_use_id "toolUseId";
     or_default content "content";
-    may structured_content "structuredContent";
+    optional structured_content "structuredContent";
     or_false is_error "isError";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl ToolResultContent {
@@ -287,7 +287,7 @@ impl Serialize for Content {
     }
 }
 
-fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Result<S::Ok, S::Error> {
+fn tagged<S: Serializer, T: WireObject>(kind: &str, block: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let mut object = serializer.serialize_struct("Content", 1 + T::MEMBERS)?;
     object.serialize_field("type", kind)?;
     block.write_members(&mut object)?;
@@ -314,4 +314,4 @@ impl FromRaw for Content {
     }
 }
 
-deserialized!(Content);
+impl_deserialize!(Content);

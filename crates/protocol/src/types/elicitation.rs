@@ -9,7 +9,7 @@ use crate::setter::setters;
 use crate::types::form::FormSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
-use crate::wire::{Object, deserialized, wire, words};
+use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
 
 /// What to ask the user.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,10 +74,10 @@ impl FormParams {
 
 // How it is written; both modes are read as one.
 wire!(write FormParams:
-    need message "message";
-    need requested_schema "requestedSchema";
-    may task "task";
-    may meta "_meta";
+    required message "message";
+    required requested_schema "requestedSchema";
+    optional task "task";
+    optional meta "_meta";
 );
 
 setters!(FormParams: some with_task task TaskParams; some with_meta meta Meta;);
@@ -106,11 +106,11 @@ impl UrlParams {
 }
 
 wire!(write UrlParams:
-    need message "message";
-    need url "url";
-    may elicitation_id "elicitationId";
-    may task "task";
-    may meta "_meta";
+    required message "message";
+    required url "url";
+    optional elicitation_id "elicitationId";
+    optional task "task";
+    optional meta "_meta";
 );
 
 setters!(UrlParams:
@@ -120,7 +120,7 @@ setters!(UrlParams:
 );
 
 /// Both modes, as one object; a missing mode means a form.
-struct Wire {
+struct ElicitParamsWire {
     mode: Option<String>,
     message: String,
     requested_schema: Option<FormSchema>,
@@ -130,20 +130,21 @@ struct Wire {
     meta: Option<Meta>,
 }
 
-wire!(read Wire:
-    may mode "mode";
-    need message "message";
-    may requested_schema "requestedSchema";
-    may url "url";
-    may elicitation_id "elicitationId";
-    may task "task";
-    may meta "_meta";
+wire!(read ElicitParamsWire:
+    optional mode "mode";
+    required message "message";
+    optional requested_schema "requestedSchema";
+    optional url "url";
+    optional elicitation_id "elicitationId";
+    optional task "task";
+    optional meta "_meta";
 );
 
 impl FromRaw for ElicitParams {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
-        let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = Wire::read(reader)?;
+        let ElicitParamsWire { mode, message, requested_schema, url, elicitation_id, task, meta } =
+            ElicitParamsWire::read(reader)?;
         match mode.as_deref() {
             None | Some("form") => Ok(Self::Form(FormParams {
                 says_mode: mode.is_some(),
@@ -181,7 +182,7 @@ impl Serialize for ElicitParams {
     }
 }
 
-deserialized!(ElicitParams);
+impl_deserialize!(ElicitParams);
 
 /// What the user did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -194,7 +195,7 @@ pub enum ElicitAction {
     Cancel,
 }
 
-words!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
+string_enum!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
 
 /// The user's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,9 +210,9 @@ pub struct ElicitResult {
 }
 
 wire!(ElicitResult:
-    need action "action";
-    may content "content";
-    may meta "_meta";
+    required action "action";
+    optional content "content";
+    optional meta "_meta";
 );
 
 impl ElicitResult {
@@ -249,7 +250,7 @@ pub struct ElicitationComplete {
     pub meta: Option<Meta>,
 }
 
-wire!(ElicitationComplete: need elicitation_id "elicitationId"; may meta "_meta";);
+wire!(ElicitationComplete: required elicitation_id "elicitationId"; optional meta "_meta";);
 
 impl ElicitationComplete {
     /// This one.

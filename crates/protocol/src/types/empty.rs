@@ -12,7 +12,7 @@ pub struct EmptyParams {
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyParams: may meta "_meta";);
+wire!(EmptyParams: optional meta "_meta";);
 
 /// The result of a method that only says "done".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct EmptyResult {
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyResult: may meta "_meta";);
+wire!(EmptyResult: optional meta "_meta";);
 
 impl EmptyParams {
     /// Without `_meta`.

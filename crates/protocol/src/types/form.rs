@@ -2,12 +2,12 @@
 //!
 //! Knows every kind of field of every revision; which kind an old client understands is decided by lowering.
 
-mod wire;
+mod schema;
 
 use switchboard_json::{OrderedMap, Raw};
 
 use crate::setter::setters;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// The fields of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,9 +23,9 @@ pub struct FormSchema {
 }
 
 wire!(FormSchema:
-    may dialect "$schema";
+    optional dialect "$schema";
     or_default r#type "type";
-    need properties "properties";
+    required properties "properties";
     or_empty required "required";
 );
 
@@ -36,7 +36,7 @@ enum ObjectType {
     Object,
 }
 
-words!(ObjectType: Object "object");
+string_enum!(ObjectType: Object "object");
 
 impl FormSchema {
     /// A form without fields.

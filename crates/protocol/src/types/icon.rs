@@ -20,10 +20,10 @@ pub struct Icon {
 }
 
 wire!(Icon:
-    need src "src";
-    may mime_type "mimeType";
-    may sizes "sizes";
-    may theme "theme";
+    required src "src";
+    optional mime_type "mimeType";
+    optional sizes "sizes";
+    optional theme "theme";
 );
 
 impl Icon {

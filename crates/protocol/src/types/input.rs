@@ -12,7 +12,7 @@ use crate::types::elicitation::ElicitParams;
 use crate::types::meta::Meta;
 use crate::types::roots::ListRootsParams;
 use crate::types::sampling::CreateMessageParams;
-use crate::wire::{May, Member, deserialized, read_members, wire, words};
+use crate::wire::{MemberBinding, OptionalSlot, impl_deserialize, read_members, string_enum, wire};
 
 /// One thing a server needs: a request without an id.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,8 +82,8 @@ impl FromRaw for InputRequest {
             "sampling/createMessage" => params(reader).map(Self::Sample),
             "roots/list" => params(reader).map(Self::Roots),
             _ => {
-                let mut params = May(None);
-                read_members(reader, &mut [Member::new("params", &mut params)])?;
+                let mut params = OptionalSlot(None);
+                read_members(reader, &mut [MemberBinding::new("params", &mut params)])?;
                 Ok(Self::Unknown { method: method.into_owned(), params: params.0 })
             }
         }
@@ -93,13 +93,13 @@ impl FromRaw for InputRequest {
 /// The parameters of the request at which the reader is; without any they are an empty object.
 fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
     let start = reader.offset();
-    let mut params = May(None);
-    read_members(reader, &mut [Member::new("params", &mut params)])?;
+    let mut params = OptionalSlot(None);
+    read_members(reader, &mut [MemberBinding::new("params", &mut params)])?;
     let none = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));
     params.0.map_or_else(none, Ok)
 }
 
-deserialized!(InputRequest);
+impl_deserialize!(InputRequest);
 
 /// What a server needs, by the keys under which it wants the answers.
 pub type InputRequests = OrderedMap<InputRequest>;
@@ -120,7 +120,7 @@ impl Serialize for InputResponses {
     }
 }
 
-deserialized!(InputResponses);
+impl_deserialize!(InputResponses);
 
 impl InputResponses {
     /// No answers.
@@ -193,9 +193,9 @@ pub struct InputRequired {
 
 wire!(InputRequired:
     or_default result_type "resultType";
-    may input_requests "inputRequests";
-    may request_state "requestState";
-    may meta "_meta";
+    optional input_requests "inputRequests";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -204,7 +204,7 @@ enum InputRequiredTag {
     InputRequired,
 }
 
-words!(InputRequiredTag: InputRequired "input_required");
+string_enum!(InputRequiredTag: InputRequired "input_required");
 
 impl InputRequired {
     /// Needs these.

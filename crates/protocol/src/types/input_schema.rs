@@ -31,12 +31,12 @@ pub struct InputProperty {
 }
 
 /// What is looked at of a schema.
-struct Top {
+struct TopLevelSchema {
     properties: OrderedMap<Raw>,
     required: Vec<String>,
 }
 
-wire!(read Top: or_default properties "properties"; or_default required "required";);
+wire!(read TopLevelSchema: or_default properties "properties"; or_default required "required";);
 
 impl InputSchema {
     /// Reads the top level of a schema.
@@ -44,7 +44,7 @@ impl InputSchema {
     /// # Errors
     /// When the schema, its `properties` or its `required` have another shape.
     pub fn read(schema: &Raw) -> Result<Self, DecodeError> {
-        let Top { properties, required } = Top::from_raw(schema)?;
+        let TopLevelSchema { properties, required } = TopLevelSchema::from_raw(schema)?;
         let required: std::collections::HashSet<String> = required.into_iter().collect();
         let read = |(name, schema): (String, Raw)| {
             // A schema may also be `true` or `false`, which says nothing about types.

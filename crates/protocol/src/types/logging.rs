@@ -7,7 +7,7 @@ use switchboard_json::Raw;
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// How grave a log message is (RFC 5424). Graver levels are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub enum Level {
     Emergency,
 }
 
-words!(Level:
+string_enum!(Level:
     Debug "debug",
     Info "info",
     Notice "notice",
@@ -56,7 +56,7 @@ impl Level {
 
     /// As it is written on the wire.
     pub const fn as_str(self) -> &'static str {
-        self.word()
+        self.as_wire_str()
     }
 }
 
@@ -97,7 +97,7 @@ pub struct SetLevelParams {
     pub meta: Option<Meta>,
 }
 
-wire!(SetLevelParams: need level "level"; may meta "_meta";);
+wire!(SetLevelParams: required level "level"; optional meta "_meta";);
 
 impl SetLevelParams {
     /// At least this level.
@@ -123,10 +123,10 @@ pub struct LogMessage {
 }
 
 wire!(LogMessage:
-    need level "level";
-    may logger "logger";
+    required level "level";
+    optional logger "logger";
     or_default data "data";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl LogMessage {

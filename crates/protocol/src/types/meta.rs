@@ -12,7 +12,7 @@ use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
 use crate::jsonrpc::RequestId;
-use crate::wire::deserialized;
+use crate::wire::impl_deserialize;
 
 /// The `_meta` object of a request, a result, a notification, or a thing inside one.
 ///
@@ -176,7 +176,7 @@ impl FromRaw for Meta {
     }
 }
 
-deserialized!(Meta);
+impl_deserialize!(Meta);
 
 impl FromIterator<(String, Raw)> for Meta {
     fn from_iter<I: IntoIterator<Item = (String, Raw)>>(entries: I) -> Self {

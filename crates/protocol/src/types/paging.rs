@@ -8,7 +8,7 @@ use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
 use crate::setter::setters;
 use crate::types::cache::CacheHints;
 use crate::types::meta::Meta;
-use crate::wire::{Fit, May, Slot as _, Whole, wire};
+use crate::wire::{LenientSlot, MemberSlot as _, OptionalSlot, WholeNumberSlot, wire};
 
 /// The parameters of a request for one page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct PageParams {
     pub meta: Option<Meta>,
 }
 
-wire!(PageParams: may cursor "cursor"; may meta "_meta";);
+wire!(PageParams: optional cursor "cursor"; optional meta "_meta";);
 
 impl PageParams {
     /// The first page.
@@ -80,9 +80,9 @@ pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, 
 ///
 /// # Errors
 /// As [`decode_entries`].
-pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Result<Page<T>, DecodeError> {
+pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, limit: usize) -> Result<Page<T>, DecodeError> {
     let mut items = Vec::new();
-    let page = walk_entries(result, field, most, &mut |entry| {
+    let page = walk_entries(result, field, limit, &mut |entry| {
         items.push(T::read(entry)?);
         Ok(())
     })?;
@@ -97,7 +97,7 @@ pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Resul
 pub fn walk_entries(
     result: &Raw,
     field: &str,
-    most: usize,
+    limit: usize,
     read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
 ) -> Result<Page<()>, DecodeError> {
     let text = result.as_str();
@@ -108,16 +108,17 @@ pub fn walk_entries(
         hints: CacheHints::default(),
         is_cut: false,
     };
-    let mut is_there = false;
-    let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
-    let walked =
+    let mut has_list = false;
+    let (mut cursor, mut ttl_ms, mut cache_scope) =
+        (OptionalSlot(None), WholeNumberSlot(None), LenientSlot(None));
+    let outcome =
         Reader::new(result).for_each_member("an object", &mut |reader, name| match name.as_bytes() {
             name if name == field.as_bytes() => {
-                if std::mem::replace(&mut is_there, true) {
-                    return Err(Mismatch::new(reader.offset(), "the list stands twice"));
+                if std::mem::replace(&mut has_list, true) {
+                    return Err(Mismatch::new(reader.offset(), "duplicate member"));
                 }
-                let mut list = List { text, field, most, page: &mut page };
-                list.walk(reader, read)
+                let mut list = ListReader { text, field, limit, page: &mut page };
+                list.read(reader, read)
             }
             b"nextCursor" => cursor.fill(reader),
             b"ttlMs" => ttl_ms.fill(reader),
@@ -127,8 +128,8 @@ pub fn walk_entries(
                 Ok(())
             }
         });
-    walked.map_err(|mismatch| mismatch.into_decode_error(text, 0))?;
-    if !is_there {
+    outcome.map_err(|mismatch| mismatch.into_decode_error(text, 0))?;
+    if !has_list {
         return Err(DecodeError::mismatch(field, "the list is missing"));
     }
     page.next_cursor = cursor.0;
@@ -137,15 +138,15 @@ pub fn walk_entries(
 }
 
 /// The list alone.
-struct List<'a> {
+struct ListReader<'a> {
     text: &'a str,
     field: &'a str,
-    most: usize,
+    limit: usize,
     page: &'a mut Page<()>,
 }
 
-impl List<'_> {
-    fn walk(
+impl ListReader<'_> {
+    fn read(
         &mut self,
         reader: &mut Reader<'_>,
         read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
@@ -156,7 +157,7 @@ impl List<'_> {
         }
         reader.for_each_element(&mut |entry| {
             let index = self.page.items.len() + self.page.rejected.len();
-            if index >= self.most {
+            if index >= self.limit {
                 self.page.is_cut = true;
                 entry.reset_node_budget();
                 entry.skip();
@@ -168,7 +169,7 @@ impl List<'_> {
                 Ok(()) => self.page.items.push(()),
                 Err(mismatch) => {
                     let error = mismatch.into_decode_error(self.text, again.offset());
-                    self.page.rejected.push(reject(self.field, index, &again, &error));
+                    self.page.rejected.push(rejected_entry(self.field, index, &again, &error));
                     again.skip();
                     *entry = again;
                 }
@@ -178,7 +179,7 @@ impl List<'_> {
     }
 }
 
-fn reject(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
+fn rejected_entry(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
     let path = match error.path() {
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),

@@ -22,11 +22,11 @@ pub struct ProgressParams {
 }
 
 wire!(ProgressParams:
-    need progress_token "progressToken";
-    number progress "progress";
-    tidy total "total";
-    may message "message";
-    may meta "_meta";
+    required progress_token "progressToken";
+    required_number progress "progress";
+    compact_number total "total";
+    optional message "message";
+    optional meta "_meta";
 );
 
 impl ProgressParams {

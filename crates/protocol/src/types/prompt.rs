@@ -29,12 +29,12 @@ pub struct Prompt {
 }
 
 wire!(Prompt:
-    need name "name";
-    may title "title";
-    may description "description";
-    may arguments "arguments";
-    may icons "icons";
-    may meta "_meta";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional arguments "arguments";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Prompt {
@@ -67,10 +67,10 @@ pub struct PromptArgument {
 }
 
 wire!(PromptArgument:
-    need name "name";
-    may title "title";
-    may description "description";
-    may required "required";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional required "required";
 );
 
 impl PromptArgument {
@@ -103,11 +103,11 @@ pub struct ListPromptsResult {
 }
 
 wire!(ListPromptsResult:
-    need prompts "prompts";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required prompts "prompts";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListPromptsResult {
@@ -137,11 +137,11 @@ pub struct GetPromptParams {
 }
 
 wire!(GetPromptParams:
-    need name "name";
-    may arguments "arguments";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required name "name";
+    optional arguments "arguments";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl GetPromptParams {
@@ -171,9 +171,9 @@ pub struct GetPromptResult {
 }
 
 wire!(GetPromptResult:
-    may description "description";
-    need messages "messages";
-    may meta "_meta";
+    optional description "description";
+    required messages "messages";
+    optional meta "_meta";
 );
 
 impl GetPromptResult {
@@ -195,7 +195,7 @@ pub struct PromptMessage {
     pub content: Content,
 }
 
-wire!(PromptMessage: need role "role"; need content "content";);
+wire!(PromptMessage: required role "role"; required content "content";);
 
 impl PromptMessage {
     /// Someone says something.

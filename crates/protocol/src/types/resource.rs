@@ -12,7 +12,7 @@ use crate::types::content::Annotations;
 use crate::types::icon::Icon;
 use crate::types::input::InputResponses;
 use crate::types::meta::Meta;
-use crate::wire::{May, Member, Need, deserialized, read_members, wire};
+use crate::wire::{MemberBinding, OptionalSlot, RequiredSlot, impl_deserialize, read_members, wire};
 
 /// A resource, as listed or linked.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,15 +39,15 @@ pub struct Resource {
 }
 
 wire!(Resource:
-    need uri "uri";
-    need name "name";
-    may title "title";
-    may description "description";
-    may mime_type "mimeType";
-    may annotations "annotations";
-    whole size "size";
-    may icons "icons";
-    may meta "_meta";
+    required uri "uri";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional mime_type "mimeType";
+    optional annotations "annotations";
+    whole_number size "size";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Resource {
@@ -100,14 +100,14 @@ pub struct ResourceTemplate {
 }
 
 wire!(ResourceTemplate:
-    need uri_template "uriTemplate";
-    need name "name";
-    may title "title";
-    may description "description";
-    may mime_type "mimeType";
-    may annotations "annotations";
-    may icons "icons";
-    may meta "_meta";
+    required uri_template "uriTemplate";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional mime_type "mimeType";
+    optional annotations "annotations";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl ResourceTemplate {
@@ -198,31 +198,31 @@ impl Serialize for ResourceContents {
 
 impl FromRaw for ResourceContents {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        Annotated::read(reader).map(|read| read.contents)
+        AnnotatedContents::read(reader).map(|read| read.contents)
     }
 }
 
 /// A resource, and hints where the schema does not have them.
-struct Annotated {
+struct AnnotatedContents {
     contents: ResourceContents,
     annotations: Option<Annotations>,
 }
 
-impl FromRaw for Annotated {
+impl FromRaw for AnnotatedContents {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
-        let (mut uri, mut mime_type) = (Need(None), May(None));
-        let (mut text, mut blob) = (May(None), May(None));
-        let (mut annotations, mut meta) = (May(None), May(None));
+        let (mut uri, mut mime_type) = (RequiredSlot(None), OptionalSlot(None));
+        let (mut text, mut blob) = (OptionalSlot(None), OptionalSlot(None));
+        let (mut annotations, mut meta) = (OptionalSlot(None), OptionalSlot(None));
         read_members(
             reader,
             &mut [
-                Member::new("uri", &mut uri),
-                Member::new("mimeType", &mut mime_type),
-                Member::new("text", &mut text),
-                Member::new("blob", &mut blob),
-                Member::new("annotations", &mut annotations),
-                Member::new("_meta", &mut meta),
+                MemberBinding::new("uri", &mut uri),
+                MemberBinding::new("mimeType", &mut mime_type),
+                MemberBinding::new("text", &mut text),
+                MemberBinding::new("blob", &mut blob),
+                MemberBinding::new("annotations", &mut annotations),
+                MemberBinding::new("_meta", &mut meta),
             ],
         )?;
         let body = match (text.0, blob.0) {
@@ -236,7 +236,7 @@ impl FromRaw for Annotated {
     }
 }
 
-deserialized!(ResourceContents);
+impl_deserialize!(ResourceContents);
 
 /// A resource inside a result or a prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -259,18 +259,19 @@ impl EmbeddedResource {
 
 setters!(EmbeddedResource: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
-wire!(write EmbeddedResource: need resource "resource"; may annotations "annotations"; may meta "_meta";);
+wire!(write EmbeddedResource: required resource "resource"; optional annotations "annotations"; optional meta "_meta";);
 
 impl FromRaw for EmbeddedResource {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let start = reader.offset();
-        let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
+        let (mut resource, mut annotations, mut meta) =
+            (RequiredSlot::<AnnotatedContents>(None), OptionalSlot(None), OptionalSlot(None));
         read_members(
             reader,
             &mut [
-                Member::new("resource", &mut resource),
-                Member::new("annotations", &mut annotations),
-                Member::new("_meta", &mut meta),
+                MemberBinding::new("resource", &mut resource),
+                MemberBinding::new("annotations", &mut annotations),
+                MemberBinding::new("_meta", &mut meta),
             ],
         )?;
         let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
@@ -280,7 +281,7 @@ impl FromRaw for EmbeddedResource {
     }
 }
 
-deserialized!(EmbeddedResource);
+impl_deserialize!(EmbeddedResource);
 
 /// One page of resources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -299,11 +300,11 @@ pub struct ListResourcesResult {
 }
 
 wire!(ListResourcesResult:
-    need resources "resources";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required resources "resources";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListResourcesResult {
@@ -332,11 +333,11 @@ pub struct ListResourceTemplatesResult {
 }
 
 wire!(ListResourceTemplatesResult:
-    need resource_templates "resourceTemplates";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required resource_templates "resourceTemplates";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListResourceTemplatesResult {
@@ -363,10 +364,10 @@ pub struct ReadResourceParams {
 }
 
 wire!(ReadResourceParams:
-    need uri "uri";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required uri "uri";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl ReadResourceParams {
@@ -397,10 +398,10 @@ pub struct ReadResourceResult {
 }
 
 wire!(ReadResourceResult:
-    need contents "contents";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required contents "contents";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ReadResourceResult {

@@ -17,9 +17,9 @@ pub struct Root {
 }
 
 wire!(Root:
-    need uri "uri";
-    may name "name";
-    may meta "_meta";
+    required uri "uri";
+    optional name "name";
+    optional meta "_meta";
 );
 
 impl Root {
@@ -44,7 +44,7 @@ pub struct ListRootsResult {
     pub meta: Option<Meta>,
 }
 
-wire!(ListRootsResult: need roots "roots"; may meta "_meta";);
+wire!(ListRootsResult: required roots "roots"; optional meta "_meta";);
 
 impl ListRootsResult {
     /// These roots.

@@ -10,7 +10,7 @@ use crate::types::content::{Content, Role};
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
 use crate::types::tool::Tool;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// What to ask the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,18 +43,18 @@ pub struct CreateMessageParams {
 }
 
 wire!(CreateMessageParams:
-    need messages "messages";
-    may model_preferences "modelPreferences";
-    may system_prompt "systemPrompt";
-    may include_context "includeContext";
-    tidy temperature "temperature";
-    need max_tokens "maxTokens";
-    may stop_sequences "stopSequences";
-    may metadata "metadata";
-    may tools "tools";
-    may tool_choice "toolChoice";
-    may task "task";
-    may meta "_meta";
+    required messages "messages";
+    optional model_preferences "modelPreferences";
+    optional system_prompt "systemPrompt";
+    optional include_context "includeContext";
+    compact_number temperature "temperature";
+    required max_tokens "maxTokens";
+    optional stop_sequences "stopSequences";
+    optional metadata "metadata";
+    optional tools "tools";
+    optional tool_choice "toolChoice";
+    optional task "task";
+    optional meta "_meta";
 );
 
 impl CreateMessageParams {
@@ -103,9 +103,9 @@ pub struct SamplingMessage {
 }
 
 wire!(SamplingMessage:
-    need role "role";
-    blocks content "content";
-    may meta "_meta";
+    required role "role";
+    content_blocks content "content";
+    optional meta "_meta";
 );
 
 impl SamplingMessage {
@@ -132,10 +132,10 @@ pub struct ModelPreferences {
 }
 
 wire!(ModelPreferences:
-    may hints "hints";
-    tidy cost_priority "costPriority";
-    tidy speed_priority "speedPriority";
-    tidy intelligence_priority "intelligencePriority";
+    optional hints "hints";
+    compact_number cost_priority "costPriority";
+    compact_number speed_priority "speedPriority";
+    compact_number intelligence_priority "intelligencePriority";
 );
 
 impl ModelPreferences {
@@ -160,7 +160,7 @@ pub struct ModelHint {
     pub name: Option<String>,
 }
 
-wire!(ModelHint: may name "name";);
+wire!(ModelHint: optional name "name";);
 
 impl ModelHint {
     /// A model of this name.
@@ -180,7 +180,7 @@ pub enum IncludeContext {
     AllServers,
 }
 
-words!(IncludeContext: None "none", ThisServer "thisServer", AllServers "allServers");
+string_enum!(IncludeContext: None "none", ThisServer "thisServer", AllServers "allServers");
 
 /// Whether the model must use the tools (from 2025-11-25).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -190,7 +190,7 @@ pub struct ToolChoice {
     pub mode: Option<ToolChoiceMode>,
 }
 
-wire!(ToolChoice: may mode "mode";);
+wire!(ToolChoice: optional mode "mode";);
 
 impl ToolChoice {
     /// With this mode.
@@ -210,7 +210,7 @@ pub enum ToolChoiceMode {
     None,
 }
 
-words!(ToolChoiceMode: Auto "auto", Required "required", None "none");
+string_enum!(ToolChoiceMode: Auto "auto", Required "required", None "none");
 
 /// What the model answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -229,11 +229,11 @@ pub struct CreateMessageResult {
 }
 
 wire!(CreateMessageResult:
-    need role "role";
-    blocks content "content";
-    need model "model";
-    may stop_reason "stopReason";
-    may meta "_meta";
+    required role "role";
+    content_blocks content "content";
+    required model "model";
+    optional stop_reason "stopReason";
+    optional meta "_meta";
 );
 
 impl CreateMessageResult {

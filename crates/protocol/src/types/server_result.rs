@@ -8,9 +8,9 @@ use switchboard_json::Raw;
 use crate::types::completion::CompleteResult;
 use crate::types::content::Content;
 use crate::types::empty::EmptyResult;
+use crate::types::handshake::{DiscoverResult, InitializeResult};
 use crate::types::input::InputRequired;
 use crate::types::meta::Meta;
-use crate::types::opening::{DiscoverResult, InitializeResult};
 use crate::types::prompt::{GetPromptResult, ListPromptsResult};
 use crate::types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,

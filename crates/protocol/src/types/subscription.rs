@@ -14,7 +14,7 @@ pub struct SubscribeParams {
     pub meta: Option<Meta>,
 }
 
-wire!(SubscribeParams: need uri "uri"; may meta "_meta";);
+wire!(SubscribeParams: required uri "uri"; optional meta "_meta";);
 
 impl SubscribeParams {
     /// This resource.
@@ -79,7 +79,7 @@ pub struct ListenParams {
     pub meta: Option<Meta>,
 }
 
-wire!(ListenParams: need notifications "notifications"; may meta "_meta";);
+wire!(ListenParams: required notifications "notifications"; optional meta "_meta";);
 
 impl ListenParams {
     /// Listens for what the filter names.
@@ -100,7 +100,7 @@ pub struct Acknowledged {
     pub meta: Option<Meta>,
 }
 
-wire!(Acknowledged: or_default notifications "notifications"; may meta "_meta";);
+wire!(Acknowledged: or_default notifications "notifications"; optional meta "_meta";);
 
 impl Acknowledged {
     /// Accepts this much.
@@ -121,7 +121,7 @@ pub struct ResourceUpdated {
     pub meta: Option<Meta>,
 }
 
-wire!(ResourceUpdated: need uri "uri"; may meta "_meta";);
+wire!(ResourceUpdated: required uri "uri"; optional meta "_meta";);
 
 impl ResourceUpdated {
     /// This resource.

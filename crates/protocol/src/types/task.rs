@@ -8,7 +8,7 @@ use crate::jsonrpc::RpcError;
 use crate::setter::setters;
 use crate::types::input::{InputRequests, InputResponses};
 use crate::types::meta::Meta;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// Where a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub enum TaskStatus {
     Cancelled,
 }
 
-words!(TaskStatus:
+string_enum!(TaskStatus:
     Working "working",
     InputRequired "input_required",
     Completed "completed",
@@ -61,13 +61,13 @@ pub struct Task {
 }
 
 wire!(Task:
-    need task_id "taskId";
-    need status "status";
-    may status_message "statusMessage";
-    need created_at "createdAt";
-    need last_updated_at "lastUpdatedAt";
-    null ttl_ms "ttlMs";
-    may poll_interval_ms "pollIntervalMs";
+    required task_id "taskId";
+    required status "status";
+    optional status_message "statusMessage";
+    required created_at "createdAt";
+    required last_updated_at "lastUpdatedAt";
+    nullable ttl_ms "ttlMs";
+    optional poll_interval_ms "pollIntervalMs";
 );
 
 impl Task {
@@ -107,8 +107,8 @@ pub struct CreateTaskResult {
 
 wire!(CreateTaskResult:
     or_default result_type "resultType";
-    flat task "";
-    may meta "_meta";
+    flatten task "";
+    optional meta "_meta";
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -117,7 +117,7 @@ enum TaskTag {
     Task,
 }
 
-words!(TaskTag: Task "task");
+string_enum!(TaskTag: Task "task");
 
 impl CreateTaskResult {
     /// This task.
@@ -145,11 +145,11 @@ pub struct DetailedTask {
 }
 
 wire!(DetailedTask:
-    flat task "";
-    may input_requests "inputRequests";
-    may result "result";
-    may error "error";
-    may meta "_meta";
+    flatten task "";
+    optional input_requests "inputRequests";
+    optional result "result";
+    optional error "error";
+    optional meta "_meta";
 );
 
 impl DetailedTask {
@@ -176,7 +176,7 @@ pub struct TaskIdParams {
     pub meta: Option<Meta>,
 }
 
-wire!(TaskIdParams: need task_id "taskId"; may meta "_meta";);
+wire!(TaskIdParams: required task_id "taskId"; optional meta "_meta";);
 
 impl TaskIdParams {
     /// This task.
@@ -200,9 +200,9 @@ pub struct UpdateTaskParams {
 }
 
 wire!(UpdateTaskParams:
-    need task_id "taskId";
-    need input_responses "inputResponses";
-    may meta "_meta";
+    required task_id "taskId";
+    required input_responses "inputResponses";
+    optional meta "_meta";
 );
 
 impl UpdateTaskParams {
@@ -222,7 +222,7 @@ pub struct TaskParams {
     pub ttl: Option<u64>,
 }
 
-wire!(TaskParams: may ttl "ttl";);
+wire!(TaskParams: optional ttl "ttl";);
 
 impl TaskParams {
     /// Kept as long as the receiver likes.
@@ -254,13 +254,13 @@ pub struct LegacyTask {
 }
 
 wire!(LegacyTask:
-    need task_id "taskId";
-    need status "status";
-    may status_message "statusMessage";
-    need created_at "createdAt";
-    need last_updated_at "lastUpdatedAt";
-    null ttl "ttl";
-    may poll_interval "pollInterval";
+    required task_id "taskId";
+    required status "status";
+    optional status_message "statusMessage";
+    required created_at "createdAt";
+    required last_updated_at "lastUpdatedAt";
+    nullable ttl "ttl";
+    optional poll_interval "pollInterval";
 );
 
 impl From<Task> for LegacyTask {
@@ -301,7 +301,7 @@ pub struct LegacyCreateTaskResult {
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyCreateTaskResult: need task "task"; may meta "_meta";);
+wire!(LegacyCreateTaskResult: required task "task"; optional meta "_meta";);
 
 impl LegacyCreateTaskResult {
     /// This task.
@@ -322,7 +322,7 @@ pub struct LegacyTaskState {
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyTaskState: flat task ""; may meta "_meta";);
+wire!(LegacyTaskState: flatten task ""; optional meta "_meta";);
 
 impl LegacyTaskState {
     /// This task.
@@ -346,9 +346,9 @@ pub struct ListTasksResult {
 }
 
 wire!(ListTasksResult:
-    need tasks "tasks";
-    may next_cursor "nextCursor";
-    may meta "_meta";
+    required tasks "tasks";
+    optional next_cursor "nextCursor";
+    optional meta "_meta";
 );
 
 impl ListTasksResult {

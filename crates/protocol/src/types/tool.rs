@@ -13,13 +13,13 @@ use crate::types::input::InputResponses;
 use crate::types::input_schema::InputSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// Fills a slot that may be filled once.
 #[inline]
-fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
+fn set_once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
     if slot.is_some() {
-        return Err(DecodeError::mismatch(name, "the member stands twice"));
+        return Err(DecodeError::mismatch(name, "duplicate member"));
     }
     *slot = value;
     Ok(())
@@ -32,7 +32,7 @@ fn read_member<T: FromRaw>(value: &Raw, name: &str) -> Result<T, DecodeError> {
 
 /// `null` counts as absent.
 #[inline]
-fn present(value: Raw) -> Option<Raw> {
+fn non_null(value: Raw) -> Option<Raw> {
     if value.is_null() { None } else { Some(value) }
 }
 
@@ -69,15 +69,15 @@ pub struct Tool {
 }
 
 wire!(Tool:
-    need name "name";
-    may title "title";
-    may description "description";
+    required name "name";
+    optional title "title";
+    optional description "description";
     object input_schema "inputSchema";
-    may output_schema "outputSchema";
-    may annotations "annotations";
-    may execution "execution";
-    may icons "icons";
-    may meta "_meta";
+    optional output_schema "outputSchema";
+    optional annotations "annotations";
+    optional execution "execution";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Tool {
@@ -143,11 +143,11 @@ pub struct ToolAnnotations {
 }
 
 wire!(ToolAnnotations:
-    may title "title";
-    may read_only_hint "readOnlyHint";
-    may destructive_hint "destructiveHint";
-    may idempotent_hint "idempotentHint";
-    may open_world_hint "openWorldHint";
+    optional title "title";
+    optional read_only_hint "readOnlyHint";
+    optional destructive_hint "destructiveHint";
+    optional idempotent_hint "idempotentHint";
+    optional open_world_hint "openWorldHint";
 );
 
 impl ToolAnnotations {
@@ -193,7 +193,7 @@ pub struct ToolExecution {
     pub task_support: Option<TaskSupport>,
 }
 
-wire!(ToolExecution: fit task_support "taskSupport";);
+wire!(ToolExecution: lenient task_support "taskSupport";);
 
 impl ToolExecution {
     /// With this support for tasks.
@@ -213,7 +213,7 @@ pub enum TaskSupport {
     Required,
 }
 
-words!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "required");
+string_enum!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "required");
 
 /// One page of tools.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -232,11 +232,11 @@ pub struct ListToolsResult {
 }
 
 wire!(ListToolsResult:
-    need tools "tools";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required tools "tools";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListToolsResult {
@@ -268,12 +268,12 @@ pub struct CallToolParams {
 }
 
 wire!(CallToolParams:
-    need name "name";
-    may arguments "arguments";
-    may task "task";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required name "name";
+    optional arguments "arguments";
+    optional task "task";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl CallToolParams {
@@ -298,16 +298,18 @@ impl CallToolParams {
         let mut read = Self::new(String::new());
         for (member, value) in fields {
             match member.as_bytes() {
-                b"name" => once(&mut name, "name", Some(read_member(&value, "name")?))?,
-                b"arguments" => once(&mut read.arguments, "arguments", present(value))?,
-                b"task" => once(&mut read.task, "task", read_member(&value, "task")?)?,
-                b"inputResponses" => {
-                    once(&mut read.input_responses, "inputResponses", read_member(&value, "inputResponses")?)?
-                }
+                b"name" => set_once(&mut name, "name", Some(read_member(&value, "name")?))?,
+                b"arguments" => set_once(&mut read.arguments, "arguments", non_null(value))?,
+                b"task" => set_once(&mut read.task, "task", read_member(&value, "task")?)?,
+                b"inputResponses" => set_once(
+                    &mut read.input_responses,
+                    "inputResponses",
+                    read_member(&value, "inputResponses")?,
+                )?,
                 b"requestState" => {
-                    once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
+                    set_once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
                 }
-                b"_meta" => once(&mut read.meta, "_meta", received_meta(value)?)?,
+                b"_meta" => set_once(&mut read.meta, "_meta", received_meta(value)?)?,
                 _ => {}
             }
         }
@@ -340,9 +342,9 @@ pub struct CallToolResult {
 
 wire!(CallToolResult:
     or_default content "content";
-    may structured_content "structuredContent";
+    optional structured_content "structuredContent";
     or_false is_error "isError";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl CallToolResult {

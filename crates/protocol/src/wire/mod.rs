@@ -1,13 +1,13 @@
 //! How the types of the protocol are read from checked text, and written.
 //!
-//! Every type says its members once, in [`wire!`](object::wire) or [`words!`](word::words). The walk over the text is
+//! Every type says its members once, in [`wire!`](object::wire) or [`string_enum!`](string_enum::string_enum). The walk over the text is
 //! compiled once: a type only hands it a table of names and of places to fill. A derived reader is made anew for every
 //! type, which is most of what a small client would compile.
 
 mod members;
 mod object;
 mod slot;
-mod word;
+mod string_enum;
 
 #[cfg(test)]
 mod tests;
@@ -16,13 +16,16 @@ use serde_core::de::{Deserializer, Error as _};
 use serde_core::{Deserialize, ser::SerializeStruct};
 use switchboard_json::{FromRaw, Raw};
 
-pub(crate) use members::{Member, read_members, read_members_and};
-pub(crate) use object::{deserialized, wire};
-pub(crate) use slot::{Blocks, Declared, Fit, Flat, Lasting, May, Need, ObjectOnly, Slot, Whole};
-pub(crate) use word::{unknown_word, words};
+pub(crate) use members::{MemberBinding, read_members, read_members_with};
+pub(crate) use object::{impl_deserialize, wire};
+pub(crate) use slot::{
+    CapabilitySlot, ContentSlot, Detach, FlattenedSlot, LenientSlot, MemberSlot, ObjectSlot, OptionalSlot,
+    RequiredSlot, WholeNumberSlot,
+};
+pub(crate) use string_enum::{string_enum, unknown_variant};
 
 /// A type that is an object on the wire.
-pub(crate) trait Object {
+pub(crate) trait WireObject {
     /// How many members it has at most.
     const MEMBERS: usize;
 

@@ -2,18 +2,18 @@
 
 use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::lenient;
+use crate::number;
 
 /// Where the value of one member goes.
-pub(crate) trait Slot {
+pub(crate) trait MemberSlot {
     /// Reads the value and passes it.
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
 }
 
 /// Must be there, and fit.
-pub(crate) struct Need<T>(pub(crate) Option<T>);
+pub(crate) struct RequiredSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for Need<T> {
+impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(T::read(reader)?);
         Ok(())
@@ -21,9 +21,9 @@ impl<T: FromRaw> Slot for Need<T> {
 }
 
 /// May be missing, or `null`: some peers write every optional member.
-pub(crate) struct May<T>(pub(crate) Option<T>);
+pub(crate) struct OptionalSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for May<T> {
+impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = if reader.skip_null() { None } else { Some(T::read(reader)?) };
         Ok(())
@@ -31,9 +31,9 @@ impl<T: FromRaw> Slot for May<T> {
 }
 
 /// Anything that does not fit counts as missing: a hint is never worth failing a result for.
-pub(crate) struct Fit<T>(pub(crate) Option<T>);
+pub(crate) struct LenientSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for Fit<T> {
+impl<T: FromRaw> MemberSlot for LenientSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = reader.peek().ok();
         reader.skip();
@@ -42,19 +42,19 @@ impl<T: FromRaw> Slot for Fit<T> {
 }
 
 /// A whole number of zero or more, also when written `3e3` or `7.0`; anything else counts as missing.
-pub(crate) struct Whole(pub(crate) Option<u64>);
+pub(crate) struct WholeNumberSlot(pub(crate) Option<u64>);
 
-impl Slot for Whole {
+impl MemberSlot for WholeNumberSlot {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = lenient::whole(reader.read_text());
+        self.0 = number::parse_whole_number(reader.read_text());
         Ok(())
     }
 }
 
 /// JSON that must be an object.
-pub(crate) struct ObjectOnly(pub(crate) Option<Raw>);
+pub(crate) struct ObjectSlot(pub(crate) Option<Raw>);
 
-impl Slot for ObjectOnly {
+impl MemberSlot for ObjectSlot {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         if reader.first_byte() != b'{' {
             return Err(Mismatch::new(reader.offset(), "expected an object"));
@@ -65,9 +65,9 @@ impl Slot for ObjectOnly {
 }
 
 /// Was read from the same object; no member is its own.
-pub(crate) struct Flat<T>(pub(crate) T);
+pub(crate) struct FlattenedSlot<T>(pub(crate) T);
 
-impl<T> Slot for Flat<T> {
+impl<T> MemberSlot for FlattenedSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         reader.skip();
         Ok(())
@@ -75,32 +75,32 @@ impl<T> Slot for Flat<T> {
 }
 
 /// A capability. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
-pub(crate) struct Declared<T>(pub(crate) Option<T>);
+pub(crate) struct CapabilitySlot<T>(pub(crate) Option<T>);
 
 /// What outlives the message it came in, and must not keep all of that.
-pub(crate) trait Lasting {
+pub(crate) trait Detach {
     /// The same in room of its own.
-    fn lasting(self) -> Self;
+    fn detach(self) -> Self;
 }
 
-impl Lasting for bool {
-    fn lasting(self) -> Self {
+impl Detach for bool {
+    fn detach(self) -> Self {
         self
     }
 }
 
-impl Lasting for OrderedMap<Raw> {
-    fn lasting(mut self) -> Self {
+impl Detach for OrderedMap<Raw> {
+    fn detach(mut self) -> Self {
         self.iter_mut().for_each(|(_, value)| *value = value.settled());
         self
     }
 }
 
-impl<T: FromRaw + Lasting> Slot for Declared<T> {
+impl<T: FromRaw + Detach> MemberSlot for CapabilitySlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         let mut again = reader.clone();
         self.0 = match T::read(reader) {
-            Ok(declared) => Some(declared.lasting()),
+            Ok(declared) => Some(declared.detach()),
             Err(mismatch) => {
                 let declared = match again.read_text() {
                     "null" | "false" => None,
@@ -116,9 +116,9 @@ impl<T: FromRaw + Lasting> Slot for Declared<T> {
 }
 
 /// One content block, or a list of them.
-pub(crate) struct Blocks<T>(pub(crate) Option<Vec<T>>);
+pub(crate) struct ContentSlot<T>(pub(crate) Option<Vec<T>>);
 
-impl<T: FromRaw> Slot for Blocks<T> {
+impl<T: FromRaw> MemberSlot for ContentSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(match reader.first_byte() {
             b'{' => vec![T::read(reader)?],

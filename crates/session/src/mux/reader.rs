@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, Familiar, Malformed, Message, Notification, Request, Response, Salvaged, Version,
+    self, Envelope, Malformed, Message, MetaCache, Notification, Request, Response, Salvaged, Version,
 };
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
@@ -62,7 +62,7 @@ pub(crate) async fn read(
 ) -> LinkError {
     // One at a time is what most connections ever have.
     let mut frames = Vec::with_capacity(1);
-    let mut desk = Desk { familiar: Familiar::new(), inflight, counters, tap, attend };
+    let mut desk = Desk { meta_cache: MetaCache::new(), inflight, counters, tap, attend };
     // Set when the far side has stopped reading: what it still answers is heard, for a while.
     let mut leaving: Option<Leaving> = None;
     loop {
@@ -99,7 +99,7 @@ pub(crate) async fn read(
 
 /// Where frames are sorted.
 struct Desk<'a, A> {
-    familiar: Familiar,
+    meta_cache: MetaCache,
     inflight: &'a Inflight,
     counters: &'a Counters,
     tap: Option<Tap>,
@@ -125,7 +125,7 @@ impl<A: Attend> Desk<'_, A> {
     }
 
     fn dispatch(&mut self, frame: bytes::Bytes) {
-        match jsonrpc::parse_after(frame.clone(), &mut self.familiar) {
+        match jsonrpc::parse_with_cache(frame.clone(), &mut self.meta_cache) {
             Ok(Message::Single(Envelope::Response(response))) => self.answer(response),
             Ok(Message::Single(Envelope::Request(request))) => self.attend.request(request),
             Ok(Message::Single(Envelope::Notification(note))) => self.attend.note(note),

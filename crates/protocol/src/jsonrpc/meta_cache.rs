@@ -2,14 +2,14 @@
 //! not be checked again.
 
 /// Texts beyond this are not kept.
-const MOST: usize = 4 * 1024;
+const MAX_CACHED_BYTES: usize = 4 * 1024;
 
 /// The text of one `_meta` that was found to be JSON, for the messages that follow on the same connection.
 ///
 /// Invariant: whatever is recognised differs from a text that was checked at the same depth in the digits of one whole
 /// number at most, so it is JSON of the same depth.
 #[derive(Debug, Default)]
-pub struct Familiar {
+pub struct MetaCache {
     /// The text, up to the number of the progress token where there is one.
     before: Vec<u8>,
     /// What follows the number; `None` when there is none.
@@ -18,7 +18,7 @@ pub struct Familiar {
     depth: usize,
 }
 
-impl Familiar {
+impl MetaCache {
     /// Nothing was checked yet.
     pub fn new() -> Self {
         Self::default()
@@ -26,25 +26,25 @@ impl Familiar {
 
     /// How many bytes at the start of `bytes` are what is kept.
     #[inline]
-    pub(crate) fn recognise(&self, bytes: &[u8], depth: usize) -> Option<usize> {
+    pub(crate) fn matching_prefix_len(&self, bytes: &[u8], depth: usize) -> Option<usize> {
         if self.before.is_empty() || self.depth != depth {
             return None;
         }
         let rest = bytes.strip_prefix(self.before.as_slice())?;
         let Some(after) = &self.after else { return Some(self.before.len()) };
-        let digits = whole_number(rest)?;
+        let digits = integer_len(rest)?;
         rest[digits..].starts_with(after).then(|| self.before.len() + digits + after.len())
     }
 
     /// Keeps an object that was checked.
-    pub(crate) fn keep(&mut self, text: &[u8], depth: usize) {
+    pub(crate) fn store(&mut self, text: &[u8], depth: usize) {
         self.before.clear();
         self.after = None;
-        if text.len() > MOST || text.first() != Some(&b'{') {
+        if text.len() > MAX_CACHED_BYTES || text.first() != Some(&b'{') {
             return;
         }
         self.depth = depth;
-        match token(text) {
+        match progress_token_span(text) {
             Some((start, end)) => {
                 self.before.extend_from_slice(&text[..start]);
                 self.after = Some(text[end..].to_vec());
@@ -56,17 +56,17 @@ impl Familiar {
 
 /// Where the number of the progress token stands. An unescaped quote, a colon and digits behind the name are a member
 /// and its value wherever they stand, so that another number can take their place.
-fn token(text: &[u8]) -> Option<(usize, usize)> {
+fn progress_token_span(text: &[u8]) -> Option<(usize, usize)> {
     const NAME: &[u8] = br#"progressToken":"#;
     let start = memchr::memmem::find(text, NAME)? + NAME.len();
-    let end = start + whole_number(&text[start..])?;
+    let end = start + integer_len(&text[start..])?;
     // A fraction or an exponent would make it another kind of number.
     matches!(text.get(end), Some(b',' | b'}')).then_some((start, end))
 }
 
 /// How many bytes at the start are a whole number as JSON writes it.
 #[inline]
-fn whole_number(bytes: &[u8]) -> Option<usize> {
+fn integer_len(bytes: &[u8]) -> Option<usize> {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_plain = digits == 1 || digits > 1 && bytes[0] != b'0';
     is_plain.then_some(digits)
@@ -78,56 +78,66 @@ mod tests {
 
     const META: &str = r#"{"progressToken":7,"who":{"name":"a"}}"#;
 
-    fn kept(text: &str) -> Familiar {
-        let mut familiar = Familiar::new();
-        familiar.keep(text.as_bytes(), 2);
-        familiar
+    fn cached(text: &str) -> MetaCache {
+        let mut meta_cache = MetaCache::new();
+        meta_cache.store(text.as_bytes(), 2);
+        meta_cache
     }
 
     #[test]
     fn the_same_text_is_recognised_whatever_follows() {
         let text = r#"{"who":{"name":"a"}}"#;
-        let familiar = kept(text);
-        assert_eq!(familiar.recognise(format!("{text},\"x\":1}}").as_bytes(), 2), Some(text.len()));
-        assert_eq!(familiar.recognise(&text.as_bytes()[..text.len() - 1], 2), None);
-        assert_eq!(familiar.recognise(text.replace('a', "b").as_bytes(), 2), None);
+        let meta_cache = cached(text);
+        assert_eq!(
+            meta_cache.matching_prefix_len(format!("{text},\"x\":1}}").as_bytes(), 2),
+            Some(text.len())
+        );
+        assert_eq!(meta_cache.matching_prefix_len(&text.as_bytes()[..text.len() - 1], 2), None);
+        assert_eq!(meta_cache.matching_prefix_len(text.replace('a', "b").as_bytes(), 2), None);
     }
 
     #[test]
     fn another_number_is_no_difference() {
-        let familiar = kept(META);
+        let meta_cache = cached(META);
         for number in ["0", "8", "123456789012345678901"] {
             let text = META.replace('7', number);
-            assert_eq!(familiar.recognise(text.as_bytes(), 2), Some(text.len()), "{number}");
+            assert_eq!(meta_cache.matching_prefix_len(text.as_bytes(), 2), Some(text.len()), "{number}");
         }
     }
 
     #[test]
     fn what_is_no_whole_number_is_a_difference() {
-        let familiar = kept(META);
+        let meta_cache = cached(META);
         for other in ["", "07", "-7", "7.5", "7e1", "\"7\"", "7 ", "x"] {
-            assert_eq!(familiar.recognise(META.replace('7', other).as_bytes(), 2), None, "{other}");
+            assert_eq!(
+                meta_cache.matching_prefix_len(META.replace('7', other).as_bytes(), 2),
+                None,
+                "{other}"
+            );
         }
     }
 
     #[test]
     fn the_depth_counts() {
-        assert_eq!(kept(META).recognise(META.as_bytes(), 3), None);
+        assert_eq!(cached(META).matching_prefix_len(META.as_bytes(), 3), None);
     }
 
     #[test]
     fn nothing_is_recognised_by_nothing() {
-        assert_eq!(Familiar::new().recognise(b"{}", 0), None);
+        assert_eq!(MetaCache::new().matching_prefix_len(b"{}", 0), None);
         // Too long, and no object.
-        assert_eq!(kept(&format!("{{\"a\":\"{}\"}}", "x".repeat(MOST))).recognise(b"{", 2), None);
-        assert_eq!(kept("7").recognise(b"7", 2), None);
+        assert_eq!(
+            cached(&format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_CACHED_BYTES))).matching_prefix_len(b"{", 2),
+            None
+        );
+        assert_eq!(cached("7").matching_prefix_len(b"7", 2), None);
     }
 
     #[test]
     fn a_name_in_a_string_is_told_from_a_member() {
         let text = r#"{"a":"\"progressToken\":7","b":1}"#;
-        let familiar = kept(text);
-        assert_eq!(familiar.recognise(text.as_bytes(), 2), Some(text.len()));
-        assert_eq!(familiar.recognise(text.replace('7', "8").as_bytes(), 2), None);
+        let meta_cache = cached(text);
+        assert_eq!(meta_cache.matching_prefix_len(text.as_bytes(), 2), Some(text.len()));
+        assert_eq!(meta_cache.matching_prefix_len(text.replace('7', "8").as_bytes(), 2), None);
     }
 }

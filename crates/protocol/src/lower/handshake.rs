@@ -5,7 +5,7 @@ use crate::surface::TASKS_EXTENSION;
 use crate::types::capability::{
     ClientCapabilities, ElicitationCapability, SamplingCapability, ServerCapabilities, Settings,
 };
-use crate::types::opening::{Implementation, InitializeParams};
+use crate::types::handshake::{Implementation, InitializeParams};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 

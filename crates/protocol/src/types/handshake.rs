@@ -28,12 +28,12 @@ pub struct Implementation {
 }
 
 wire!(Implementation:
-    need name "name";
-    may title "title";
+    required name "name";
+    optional title "title";
     or_default version "version";
-    may description "description";
-    may website_url "websiteUrl";
-    may icons "icons";
+    optional description "description";
+    optional website_url "websiteUrl";
+    optional icons "icons";
 );
 
 impl Implementation {
@@ -72,10 +72,10 @@ pub struct InitializeParams {
 }
 
 wire!(InitializeParams:
-    need protocol_version "protocolVersion";
+    required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
-    need client_info "clientInfo";
-    may meta "_meta";
+    required client_info "clientInfo";
+    optional meta "_meta";
 );
 
 impl InitializeParams {
@@ -104,11 +104,11 @@ pub struct InitializeResult {
 }
 
 wire!(InitializeResult:
-    need protocol_version "protocolVersion";
+    required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
-    need server_info "serverInfo";
-    may instructions "instructions";
-    may meta "_meta";
+    required server_info "serverInfo";
+    optional instructions "instructions";
+    optional meta "_meta";
 );
 
 impl InitializeResult {
@@ -148,13 +148,13 @@ pub struct DiscoverResult {
 }
 
 wire!(DiscoverResult:
-    need supported_versions "supportedVersions";
+    required supported_versions "supportedVersions";
     or_default capabilities "capabilities";
-    may instructions "instructions";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    unwritten body_server_info "serverInfo";
-    may meta "_meta";
+    optional instructions "instructions";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    read_only body_server_info "serverInfo";
+    optional meta "_meta";
 );
 
 impl DiscoverResult {

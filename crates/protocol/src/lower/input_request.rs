@@ -122,10 +122,10 @@ impl CreateMessageParams {
             }
             self.tools = None;
             self.tool_choice = None;
-            self.messages = std::mem::take(&mut self.messages).into_iter().flat_map(split).collect();
+            self.messages = std::mem::take(&mut self.messages).into_iter().flat_map(split_blocks).collect();
         }
         for message in &mut self.messages {
-            message.content.iter_mut().for_each(|block| lower_spoken(block, to));
+            message.content.iter_mut().for_each(|block| lower_sampling_content(block, to));
         }
         self.tools.iter_mut().flatten().for_each(|tool| tool.lower(to));
         if to != R4 {
@@ -139,17 +139,17 @@ impl CreateMessageParams {
 }
 
 /// One message of several blocks becomes several messages of one: before 2025-11-25 content is a single block.
-fn split(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
+fn split_blocks(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
     let role = message.role;
     message.content.into_iter().map(move |block| SamplingMessage::new(role, [block]))
 }
 
 /// Like [`Content::lower`], but a message to a model cannot hold an embedded resource.
-fn lower_spoken(block: &mut Content, to: Revision) {
-    if let Content::Audio(sound) = block
+fn lower_sampling_content(block: &mut Content, to: Revision) {
+    if let Content::Audio(audio) = block
         && to < R2
     {
-        *block = Content::text(format!("[audio, {}]", sound.mime_type));
+        *block = Content::text(format!("[audio, {}]", audio.mime_type));
     }
     block.lower(to);
 }
@@ -165,7 +165,7 @@ impl CreateMessageResult {
                 None => self.content.truncate(1),
             }
         }
-        self.content.iter_mut().for_each(|block| lower_spoken(block, to));
+        self.content.iter_mut().for_each(|block| lower_sampling_content(block, to));
     }
 }
 

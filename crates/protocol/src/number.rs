@@ -8,7 +8,7 @@ use serde_core::{Serialize, Serializer};
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A whole number of zero or more, also when written `3e3` or `7.0`; nothing for anything else.
-pub(crate) fn whole(text: &str) -> Option<u64> {
+pub(crate) fn parse_whole_number(text: &str) -> Option<u64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
@@ -25,9 +25,9 @@ pub(crate) fn whole(text: &str) -> Option<u64> {
 }
 
 /// Whole numbers are written without a fraction: `1`, not `1.0`, which strict peers do not take for an integer.
-pub(crate) struct Tidy(pub(crate) f64);
+pub(crate) struct CompactNumber(pub(crate) f64);
 
-impl Serialize for Tidy {
+impl Serialize for CompactNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.fract() == 0.0 && self.0.abs() <= EXACT {
             #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
@@ -55,7 +55,7 @@ mod tests {
             ("null", None),
             ("{}", None),
         ] {
-            assert_eq!(whole(text), number, "{text}");
+            assert_eq!(parse_whole_number(text), number, "{text}");
         }
     }
 }
