@@ -1,6 +1,6 @@
-//! One pass over a frame that checks it and notes where the members of a message are.
+//! Scans a frame in one pass: validates it and records the spans of the members of a message.
 //!
-//! Types are decoded later, from the spans it found. Allocates nothing but the list of a batch, and never recurses.
+//! Types are decoded later, from these spans. Allocates only the list of a batch, and never recurses.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 
-/// The member in which peers say the same again and again.
+/// The member whose value a peer repeats in every message; see [`MetaCache`].
 const META: &[u8] = b"_meta";
 
-/// The most messages in one batch: each costs far more than its bytes.
+/// The maximum number of messages in one batch: handling a message costs far more than its bytes.
 pub const MAX_BATCH: usize = 1024;
 
-/// Where the members of a message stand. MessageMembers it does not know are checked and passed over.
+/// The spans of the members of a JSON-RPC message. Other members are validated and skipped.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct MessageMembers {
     pub(crate) jsonrpc: Option<Range<usize>>,
@@ -25,13 +25,14 @@ pub(crate) struct MessageMembers {
     pub(crate) params: Option<Range<usize>>,
     pub(crate) result: Option<Range<usize>>,
     pub(crate) error: Option<Range<usize>>,
-    /// Where the members of `params` stand, when that is an object.
+    /// The outline of `params`, if it is an object.
     pub(crate) outline: Outline,
-    /// Where `_meta` stands in `result`, counted from where that begins.
+    /// The span of `_meta` in `result`, relative to the start of the result.
     pub(crate) meta: Option<Range<usize>>,
 }
 
 impl MessageMembers {
+    /// Returns the place for the span of a JSON-RPC member.
     fn slot_for(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
         Some(match key {
             b"jsonrpc" => ("jsonrpc", &mut self.jsonrpc),
@@ -44,7 +45,7 @@ impl MessageMembers {
         })
     }
 
-    /// Finds the members of the message that begins at the cursor, inside `depth` containers, and passes it.
+    /// Records the members of the message at the cursor, which is inside `depth` containers, and moves behind it.
     fn scan(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -89,16 +90,16 @@ impl MessageMembers {
     }
 }
 
-/// What a frame holds at its top.
+/// The outermost value of a frame.
 #[derive(Debug)]
 pub(crate) enum FrameShape {
-    /// An object: its members are in what was handed over for them.
+    /// One message; its members have been recorded.
     Object,
-    /// The elements of a batch.
+    /// A batch, with the spans of its elements.
     Array(Vec<Range<usize>>),
 }
 
-/// Finds the members of an object, or the elements of an array, checking everything on the way.
+/// Validates a frame and records the members of its message, or the spans of the elements of a batch.
 pub(crate) fn scan_frame(
     bytes: &[u8],
     depth: usize,
@@ -118,16 +119,18 @@ pub(crate) fn scan_frame(
     Ok(found)
 }
 
-/// Where the name of a member stands.
+/// The span of a member name.
 enum MemberName {
-    /// It is `_meta`.
+    /// The name is `_meta`.
     Meta(Range<usize>),
+    /// Any other name without escapes.
     Plain(Range<usize>),
-    /// It was written with escapes, and has to be looked at again.
+    /// The name contains escapes, so its span is not the name.
     Escaped,
 }
 
-/// As [`Cursor::skip_value`] for an object, and tells where its members stand, counted from where the object begins.
+/// Skips an object like [`Cursor::skip_value`] and reports the spans of its members, relative to the start of the
+/// object.
 #[inline]
 fn scan_members(
     cursor: &mut Cursor<'_>,
@@ -162,7 +165,7 @@ fn scan_members(
     Ok(start..cursor.position())
 }
 
-/// Passes over a `_meta`. What was checked at the same depth before is not checked again.
+/// Skips the value of `_meta`, without validation if it equals the cached one.
 #[inline]
 fn skip_meta(cursor: &mut Cursor<'_>, depth: usize, meta_cache: &mut MetaCache) -> Result<(), SyntaxError> {
     let rest = cursor.rest();
@@ -175,6 +178,7 @@ fn skip_meta(cursor: &mut Cursor<'_>, depth: usize, meta_cache: &mut MetaCache) 
     Ok(())
 }
 
+/// Validates the elements of a batch and returns their spans.
 fn scan_batch(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
     let mut elements = Vec::new();
     let mut more = cursor.enter_array()?;

@@ -1,30 +1,30 @@
-//! The `_meta` that was checked last: a peer says the same of itself in every message, and what was checked once need
-//! not be checked again.
+//! Cache of the last `_meta` that was validated: a peer sends the same `_meta` in every message except for its progress
+//! token, so an equal text need not be scanned again.
 
-/// Texts beyond this are not kept.
+/// The size of the largest `_meta` that is cached.
 const MAX_CACHED_BYTES: usize = 4 * 1024;
 
-/// The text of one `_meta` that was found to be JSON, for the messages that follow on the same connection.
+/// The last validated `_meta` text of a connection.
 ///
-/// Invariant: whatever is recognised differs from a text that was checked at the same depth in the digits of one whole
-/// number at most, so it is JSON of the same depth.
+/// Invariant: a matching text differs from one that was validated at the same depth at most in the digits of one
+/// integer, so it is valid JSON of the same depth.
 #[derive(Debug, Default)]
 pub struct MetaCache {
-    /// The text, up to the number of the progress token where there is one.
+    /// The text up to the numeric progress token, or the whole text.
     before: Vec<u8>,
-    /// What follows the number; `None` when there is none.
+    /// The text after the numeric progress token; `None` if there is no such token.
     after: Option<Vec<u8>>,
-    /// In how many containers it stood.
+    /// The number of containers around the `_meta`.
     depth: usize,
 }
 
 impl MetaCache {
-    /// Nothing was checked yet.
+    /// Creates an empty cache.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many bytes at the start of `bytes` are what is kept.
+    /// Returns the length of the prefix of `bytes` that equals the cached text, whatever the progress token.
     #[inline]
     pub(crate) fn matching_prefix_len(&self, bytes: &[u8], depth: usize) -> Option<usize> {
         if self.before.is_empty() || self.depth != depth {
@@ -36,7 +36,7 @@ impl MetaCache {
         rest[digits..].starts_with(after).then(|| self.before.len() + digits + after.len())
     }
 
-    /// Keeps an object that was checked.
+    /// Replaces the cached text by an object that has been validated.
     pub(crate) fn store(&mut self, text: &[u8], depth: usize) {
         self.before.clear();
         self.after = None;
@@ -54,17 +54,17 @@ impl MetaCache {
     }
 }
 
-/// Where the number of the progress token stands. An unescaped quote, a colon and digits behind the name are a member
-/// and its value wherever they stand, so that another number can take their place.
+/// Returns the span of the numeric progress token. The name followed by an unescaped quote, a colon and digits is a
+/// member at any level, so another number can replace the digits.
 fn progress_token_span(text: &[u8]) -> Option<(usize, usize)> {
     const NAME: &[u8] = br#"progressToken":"#;
     let start = memchr::memmem::find(text, NAME)? + NAME.len();
     let end = start + integer_len(&text[start..])?;
-    // A fraction or an exponent would make it another kind of number.
+    // Excludes a fraction or an exponent.
     matches!(text.get(end), Some(b',' | b'}')).then_some((start, end))
 }
 
-/// How many bytes at the start are a whole number as JSON writes it.
+/// Returns the length of the non-negative JSON integer at the start.
 #[inline]
 fn integer_len(bytes: &[u8]) -> Option<usize> {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_is_recognised_whatever_follows() {
+    fn an_equal_text_matches_whatever_follows() {
         let text = r#"{"who":{"name":"a"}}"#;
         let meta_cache = cached(text);
         assert_eq!(
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn another_number_is_no_difference() {
+    fn another_progress_token_matches() {
         let meta_cache = cached(META);
         for number in ["0", "8", "123456789012345678901"] {
             let text = META.replace('7', number);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_is_a_difference() {
+    fn a_progress_token_that_is_not_an_integer_does_not_match() {
         let meta_cache = cached(META);
         for other in ["", "07", "-7", "7.5", "7e1", "\"7\"", "7 ", "x"] {
             assert_eq!(
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn the_depth_counts() {
+    fn another_depth_does_not_match() {
         assert_eq!(cached(META).matching_prefix_len(META.as_bytes(), 3), None);
     }
 
     #[test]
-    fn nothing_is_recognised_by_nothing() {
+    fn an_empty_cache_matches_nothing() {
         assert_eq!(MetaCache::new().matching_prefix_len(b"{}", 0), None);
-        // Too long, and no object.
+        // Not cached: too long, or not an object.
         assert_eq!(
             cached(&format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_CACHED_BYTES))).matching_prefix_len(b"{", 2),
             None
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_a_string_is_told_from_a_member() {
+    fn a_progress_token_inside_a_string_is_not_replaced() {
         let text = r#"{"a":"\"progressToken\":7","b":1}"#;
         let meta_cache = cached(text);
         assert_eq!(meta_cache.matching_prefix_len(text.as_bytes(), 2), Some(text.len()));

@@ -1,21 +1,22 @@
-//! The members of the parameters of a request, which were outlined as the message was checked.
+//! Iterator over the members of the parameters of a request.
 
 use switchboard_json::{Fields, Key, Name, Raw};
 
 use crate::jsonrpc::outline::Outline;
 
-/// The members of the parameters of a request, in order. Nothing is copied and nothing decoded; a duplicate is given as
-/// often as it is written.
+/// Iterator over the members of the parameters of a request, in order. Copies and decodes nothing; yields duplicates as
+/// often as they occur.
 #[derive(Debug)]
 pub struct ParamFields<'a>(FieldSource<'a>);
 
+/// Where the members come from.
 #[derive(Debug)]
 enum FieldSource<'a> {
-    /// There are no parameters.
+    /// The request has no parameters.
     Absent,
-    /// The members have to be scanned for.
+    /// The outline is unknown: scans the parameters.
     Scan(Fields<'a>),
-    /// The spans of the members are known; the number is the next one.
+    /// The outline is known; the number is the index of the next member.
     Outlined(&'a Raw, Outline, usize),
 }
 

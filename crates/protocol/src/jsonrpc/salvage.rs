@@ -1,27 +1,27 @@
-//! Finds the id of a message that cannot be read, so that exactly its caller can be told.
+//! Recovers the id of an unreadable message, so that the error reaches exactly its caller.
 //!
-//! A state machine fed a chunk at a time: it works while an oversized line is thrown away, on bytes that are not
-//! UTF-8, and when the id stands last (TypeScript servers write it there). It looks at the first value only.
+//! A state machine that is fed chunks: it works while an oversized line is discarded, on bytes that are not UTF-8, and
+//! with the id as the last member (TypeScript servers write it there). Reads the first JSON value only.
 
 use crate::jsonrpc::id::{MAX_ID_BYTES, RequestId};
 
-/// What an unreadable message was, as far as can be told.
+/// The parts of an unreadable message that could be recovered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Salvaged {
     /// The top-level id.
     pub id: Option<RequestId>,
-    /// Whether a top-level `method` was seen: then it was a request or a notification, not an answer.
+    /// Whether the message has a top-level `method`: it was a request or a notification.
     pub has_method: bool,
-    /// Whether a top-level `result` or `error` was seen: then it was meant as an answer.
+    /// Whether the message has a top-level `result` or `error`: it was a response.
     pub has_outcome: bool,
 }
 
-/// The state machine. Feed it the bytes, then [`Salvager::finish`].
+/// State machine that recovers the id of a message: [`feed`](Self::feed) it all bytes, then [`finish`](Self::finish).
 #[derive(Debug, Default)]
 pub struct Salvager {
     depth: usize,
     state: SalvageState,
-    /// The text of the key or of the id, while it is being read.
+    /// The text of the current key or id.
     token: Vec<u8>,
     in_string: bool,
     escaped: bool,
@@ -29,9 +29,10 @@ pub struct Salvager {
     salvaged: Salvaged,
 }
 
+/// The part of the top-level object that is being read.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum SalvageState {
-    /// Before a key of the top object, or not in it at all.
+    /// In or before a key of the top-level object, or outside of it.
     #[default]
     Key,
     /// In the value of the member `id`.
@@ -41,14 +42,14 @@ enum SalvageState {
 }
 
 impl Salvager {
-    /// Reads on.
+    /// Processes the next chunk.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
             if self.done {
                 return;
             }
-            // Most of an oversized message is one long string, or nested values: pass over them quickly.
+            // Fast path: most of an oversized message is inside long strings.
             if self.in_string && !self.escaped && !self.collects_token() {
                 let run = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 if run > 0 {
@@ -61,7 +62,7 @@ impl Salvager {
         }
     }
 
-    /// What was salvaged.
+    /// Returns the recovered parts.
     pub fn finish(mut self) -> Salvaged {
         self.end_value();
         self.salvaged
@@ -129,7 +130,7 @@ impl Salvager {
     }
 }
 
-/// The id of a whole message at hand.
+/// Recovers the id of a complete message.
 pub fn salvage(bytes: &[u8]) -> Salvaged {
     let mut salvager = Salvager::default();
     salvager.feed(bytes);
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_top_level_id_wherever_it_stands() {
+    fn finds_the_top_level_id_at_any_position() {
         let cases: [(&[u8], Option<RequestId>); 10] = [
             (br#"{"id":7,"result":{"id":8}}"#, Some(7.into())),
             (br#"{"result":{"id":8,"x":[{"id":9}]},"jsonrpc":"2.0","id":"a"}"#, Some("a".into())),

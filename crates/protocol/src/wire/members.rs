@@ -1,46 +1,47 @@
-//! The table that a type hands to the walk over an object, and that walk.
+//! Decodes the members of an object by a table of names and slots.
 
 use switchboard_json::{Mismatch, Name, Reader};
 
 use crate::wire::slot::MemberSlot;
 
-/// A name, and where its value goes.
+/// Binds a member name to the slot that receives its value.
 pub(crate) struct MemberBinding<'s> {
-    /// None has none: it is no member of its own.
+    /// `None` for a flattened object, which is not a member.
     name: Option<&'static str>,
     slot: &'s mut dyn MemberSlot,
     occurrence: Occurrence,
 }
 
-/// Whether a member stood there.
+/// Whether a member has occurred, and whether it may occur again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Occurrence {
+    /// Has not occurred yet.
     Unseen,
-    /// Another time is a mistake.
+    /// Has occurred; a second occurrence is an error.
     Once,
-    /// The last one counts.
+    /// May occur any number of times; the last one wins.
     Repeatable,
 }
 
 impl<'s> MemberBinding<'s> {
+    /// Binds a member that may occur once.
     #[inline]
     pub(crate) fn new(name: &'static str, slot: &'s mut dyn MemberSlot) -> Self {
         Self { name: Some(name), slot, occurrence: Occurrence::Unseen }
     }
 
-    /// Of several with this name the last one counts.
+    /// Binds a member that may be repeated; the last one wins.
     pub(crate) fn repeatable(name: &'static str, slot: &'s mut dyn MemberSlot) -> Self {
         Self { name: Some(name), slot, occurrence: Occurrence::Repeatable }
     }
 
-    /// Is never met.
+    /// Binds a slot that matches no member.
     pub(crate) fn unnamed(slot: &'s mut dyn MemberSlot) -> Self {
         Self { name: None, slot, occurrence: Occurrence::Unseen }
     }
 }
 
-/// Reads the members of the value, which must be an object, each into the place that is given for its name; others are
-/// left out.
+/// Decodes the members of an object into their slots and skips all others.
 pub(crate) fn read_members(
     reader: &mut Reader<'_>,
     members: &mut [MemberBinding<'_>],
@@ -51,14 +52,15 @@ pub(crate) fn read_members(
     })
 }
 
-/// The same, with something that reads and passes the others.
+/// Decodes the members of an object into their slots and calls `other` for all others, which must move behind the
+/// value.
 pub(crate) fn read_members_with<'a>(
     reader: &mut Reader<'a>,
     members: &mut [MemberBinding<'_>],
     other: &mut dyn FnMut(&mut Reader<'a>, Name<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
     let object = reader.offset();
-    // Most peers write the members in the order of the schema.
+    // Tries the next binding first: most peers write members in the order of the schema.
     let mut next = 0;
     reader.for_each_member("an object", &mut |reader, name| {
         let has_name =

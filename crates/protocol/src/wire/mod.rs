@@ -1,8 +1,8 @@
-//! How the types of the protocol are read from checked text, and written.
+//! Decoding and encoding of the protocol types.
 //!
-//! Every type says its members once, in [`wire!`](object::wire) or [`string_enum!`](string_enum::string_enum). The walk over the text is
-//! compiled once: a type only hands it a table of names and of places to fill. A derived reader is made anew for every
-//! type, which is most of what a small client would compile.
+//! A type declares its members once, in [`wire!`](object::wire) or [`string_enum!`](string_enum::string_enum). The loop
+//! over the members of an object is compiled once and gets a table of names and slots from each type. Derived
+//! `Deserialize` implementations would be instantiated per type and dominate the build of a small client.
 
 mod members;
 mod object;
@@ -24,17 +24,17 @@ pub(crate) use slot::{
 };
 pub(crate) use string_enum::{string_enum, unknown_variant};
 
-/// A type that is an object on the wire.
+/// A type that is encoded as a JSON object.
 pub(crate) trait WireObject {
-    /// How many members it has at most.
+    /// The maximum number of members.
     const MEMBERS: usize;
 
-    /// Writes the members of this among others.
+    /// Writes the members into an open object.
     fn write_members<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error>;
 }
 
-/// Reads through any deserializer, for those who hold these types in their own. Text that is kept survives byte for byte
-/// through `serde_json`; other formats, and what serde buffers for `flatten` and `untagged`, are transcoded.
+/// Implements `Deserialize` by decoding JSON text. Parts that stay JSON survive byte for byte through `serde_json`;
+/// other formats, and values that serde buffers for `flatten` and `untagged`, are transcoded.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromRaw>(deserializer: D) -> Result<T, D::Error> {
     T::from_raw(&Raw::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -1,25 +1,25 @@
-//! Structs that are objects on the wire.
+//! `wire!`: decoding and encoding of structs as JSON objects.
 
-/// What a struct's fields are called on the wire; reads and writes them in this order. The kinds of a field:
+/// Declares the member names of a struct and implements decoding and encoding, in this order. The kinds of a field:
 ///
-/// | kind | read | written |
+/// | kind | decoded | encoded |
 /// |---|---|---|
-/// | `required` | must be there and fit | always |
-/// | `optional` | an `Option`: may be missing or `null` | when there is one |
+/// | `required` | must be present and fit | always |
+/// | `optional` | an `Option`: may be missing or `null` | if `Some` |
 /// | `nullable` | an `Option`: may be missing or `null` | always |
 /// | `or_default` | may be missing or `null` | always |
-/// | `or_false` | a `bool`: may be missing or `null` | when true |
-/// | `or_empty` | a `Vec`: may be missing or `null` | when not empty |
-/// | `whole_number` | an `Option<u64>`: what is no whole number counts as missing | when there is one |
-/// | `lenient` | an `Option`: what does not fit counts as missing | when there is one |
-/// | `compact_number` | an `Option<f64>` | when there is one, whole numbers without a fraction |
-/// | `required_number` | an `f64` that must be there | always, whole numbers without a fraction |
+/// | `or_false` | a `bool`: may be missing or `null` | if true |
+/// | `or_empty` | a `Vec`: may be missing or `null` | if not empty |
+/// | `whole_number` | an `Option<u64>`: a value that is not a whole number counts as missing | if `Some` |
+/// | `lenient` | an `Option`: a value that does not fit counts as missing | if `Some` |
+/// | `compact_number` | an `Option<f64>` | if `Some`, whole numbers without a fraction |
+/// | `required_number` | an `f64` that must be present | always, whole numbers without a fraction |
 /// | `read_only` | as `lenient` | never |
 /// | `content_blocks` | one content block or a list of them | one as a block, several as a list |
-/// | `object` | a `Raw` that must be there and be an object | always |
-/// | `flatten` | an object whose members stand among these; its name is empty | its members |
+/// | `object` | a `Raw` that must be present and an object | always |
+/// | `flatten` | an object whose members are inlined; its name is empty | its members |
 ///
-/// With `read` before the type it is only read, through [`FromRaw`](switchboard_json::FromRaw), with `write` only written.
+/// `read` before the type implements only decoding ([`FromRaw`](switchboard_json::FromRaw)), `write` only encoding.
 macro_rules! wire {
     ($type:ident: $($members:tt)+) => {
         $crate::wire::wire!(read $type: $($members)+);
@@ -32,7 +32,7 @@ macro_rules! wire {
                 reader: &mut switchboard_json::Reader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.offset();
-                let _ = start; // Only what must be there asks for it.
+                let _ = start; // Used by required members only.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
                 $crate::wire::read_members(reader, &mut [
                     $($crate::wire::wire!(@row $kind $field $name),)+
@@ -138,7 +138,7 @@ macro_rules! wire {
 
 pub(crate) use wire;
 
-/// Lets types that are read from raw text stand in types that are deserialised.
+/// Implements `Deserialize` for types that implement `FromRaw`.
 macro_rules! impl_deserialize {
     ($($type:ident),+) => {$(
         impl<'de> serde_core::Deserialize<'de> for $type {

@@ -1,16 +1,16 @@
-//! Places for the values of members, by how much a member may be missing or wrong.
+//! Slots for the values of members: required, optional, lenient and others.
 
 use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
 use crate::number;
 
-/// Where the value of one member goes.
+/// Receives the value of one member.
 pub(crate) trait MemberSlot {
-    /// Reads the value and passes it.
+    /// Decodes the value and moves the reader behind it.
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
 }
 
-/// Must be there, and fit.
+/// A member that must be present and fit.
 pub(crate) struct RequiredSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
@@ -20,7 +20,7 @@ impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
     }
 }
 
-/// May be missing, or `null`: some peers write every optional member.
+/// A member that may be missing or `null`: some peers write every optional member.
 pub(crate) struct OptionalSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
@@ -30,7 +30,7 @@ impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
     }
 }
 
-/// Anything that does not fit counts as missing: a hint is never worth failing a result for.
+/// A member whose value counts as missing if it does not fit: an invalid hint must not fail a result.
 pub(crate) struct LenientSlot<T>(pub(crate) Option<T>);
 
 impl<T: FromRaw> MemberSlot for LenientSlot<T> {
@@ -41,7 +41,7 @@ impl<T: FromRaw> MemberSlot for LenientSlot<T> {
     }
 }
 
-/// A whole number of zero or more, also when written `3e3` or `7.0`; anything else counts as missing.
+/// A non-negative integer, also spelled `3e3` or `7.0`; any other value counts as missing.
 pub(crate) struct WholeNumberSlot(pub(crate) Option<u64>);
 
 impl MemberSlot for WholeNumberSlot {
@@ -51,7 +51,7 @@ impl MemberSlot for WholeNumberSlot {
     }
 }
 
-/// JSON that must be an object.
+/// A value that stays JSON and must be an object.
 pub(crate) struct ObjectSlot(pub(crate) Option<Raw>);
 
 impl MemberSlot for ObjectSlot {
@@ -64,7 +64,7 @@ impl MemberSlot for ObjectSlot {
     }
 }
 
-/// Was read from the same object; no member is its own.
+/// A flattened struct, decoded from the members of the surrounding object beforehand.
 pub(crate) struct FlattenedSlot<T>(pub(crate) T);
 
 impl<T> MemberSlot for FlattenedSlot<T> {
@@ -74,12 +74,12 @@ impl<T> MemberSlot for FlattenedSlot<T> {
     }
 }
 
-/// A capability. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
+/// A capability. Lenient: `false` and `null` declare nothing, `true` declares the capability without settings.
 pub(crate) struct CapabilitySlot<T>(pub(crate) Option<T>);
 
-/// What outlives the message it came in, and must not keep all of that.
+/// A value that outlives its message and must not keep the whole message in memory.
 pub(crate) trait Detach {
-    /// The same in room of its own.
+    /// Copies the text of the value into buffers of its own.
     fn detach(self) -> Self;
 }
 
@@ -115,7 +115,7 @@ impl<T: FromRaw + Detach> MemberSlot for CapabilitySlot<T> {
     }
 }
 
-/// One content block, or a list of them.
+/// A content block or a list of content blocks.
 pub(crate) struct ContentSlot<T>(pub(crate) Option<Vec<T>>);
 
 impl<T: FromRaw> MemberSlot for ContentSlot<T> {

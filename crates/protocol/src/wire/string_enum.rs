@@ -1,19 +1,19 @@
-//! Enums that are one of a few words on the wire.
+//! `string_enum!`: decoding and encoding of enums as JSON strings.
 
-/// What an enum's variants are called on the wire; reads and writes them.
+/// Declares the wire strings of an enum's variants and implements decoding and encoding.
 macro_rules! string_enum {
-    ($type:ident: $($variant:ident $word:literal),+ $(,)?) => {
+    ($type:ident: $($variant:ident $text:literal),+ $(,)?) => {
         impl $type {
             const fn as_wire_str(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $word,)+
+                    $(Self::$variant => $text,)+
                 }
             }
 
-            fn from_wire_str(word: &str) -> Result<Self, String> {
-                match word {
-                    $($word => Ok(Self::$variant),)+
-                    other => Err($crate::wire::unknown_variant(other, &[$($word),+])),
+            fn from_wire_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    other => Err($crate::wire::unknown_variant(other, &[$($text),+])),
                 }
             }
         }
@@ -23,8 +23,8 @@ macro_rules! string_enum {
                 reader: &mut switchboard_json::Reader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.offset();
-                let word = reader.read_string()?;
-                Self::from_wire_str(&word).map_err(|reason| switchboard_json::Mismatch::new(start, reason))
+                let text = reader.read_string()?;
+                Self::from_wire_str(&text).map_err(|reason| switchboard_json::Mismatch::new(start, reason))
             }
         }
 
@@ -36,8 +36,8 @@ macro_rules! string_enum {
 
         impl<'de> serde_core::Deserialize<'de> for $type {
             fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                Self::from_wire_str(&word).map_err(serde_core::de::Error::custom)
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::from_wire_str(&text).map_err(serde_core::de::Error::custom)
             }
         }
     };
@@ -45,13 +45,13 @@ macro_rules! string_enum {
 
 pub(crate) use string_enum;
 
-/// The reason why a word is not one of those that are known.
+/// Returns the error message for an unknown variant, in the words of serde.
 #[cold]
-pub(crate) fn unknown_variant(word: &str, known: &[&str]) -> String {
-    let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+pub(crate) fn unknown_variant(text: &str, known: &[&str]) -> String {
+    let known: Vec<String> = known.iter().map(|text| format!("`{text}`")).collect();
     match known.as_slice() {
-        [only] => format!("unknown variant `{word}`, expected {only}"),
-        [one, other] => format!("unknown variant `{word}`, expected {one} or {other}"),
-        several => format!("unknown variant `{word}`, expected one of {}", several.join(", ")),
+        [only] => format!("unknown variant `{text}`, expected {only}"),
+        [one, other] => format!("unknown variant `{text}`, expected {one} or {other}"),
+        several => format!("unknown variant `{text}`, expected one of {}", several.join(", ")),
     }
 }
