@@ -1,7 +1,7 @@
-//! Lists that come in pages, and lists of which some entries are bad.
+//! Pages of lists, decoded entry by entry.
 //!
-//! Keeps the good entries: one tool with a broken schema must not hide the others.
-//! Duplicates are left to the caller, who knows what to prefer.
+//! Valid entries survive invalid ones: a tool with a broken schema must not hide the others.
+//! Duplicates are left to the caller.
 
 use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
 
@@ -14,16 +14,16 @@ use crate::wire::{LenientSlot, MemberSlot as _, OptionalSlot, WholeNumberSlot, w
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageParams {
-    /// Where the page starts: the `nextCursor` of the page before. The empty string is a cursor like any other.
+    /// The cursor of the page: the `nextCursor` of the previous one. The empty string is a valid cursor.
     pub cursor: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(PageParams: optional cursor "cursor"; optional meta "_meta";);
 
 impl PageParams {
-    /// The first page.
+    /// Creates the parameters for the first page.
     pub const fn new() -> Self {
         Self { cursor: None, meta: None }
     }
@@ -31,36 +31,36 @@ impl PageParams {
 
 setters!(PageParams: some with_cursor cursor String; some with_meta meta Meta;);
 
-/// One page of a list, good entries apart from bad ones.
+/// One page of a list, with valid and rejected entries.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// The entries that could be read, in order.
+    /// The valid entries, in order.
     pub items: Vec<T>,
-    /// The entries that could not.
+    /// The entries that could not be decoded.
     pub rejected: Vec<Rejected>,
-    /// Where the next page starts; `None` at the end.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this page stays fresh.
+    /// The caching hints of the page.
     pub hints: CacheHints,
-    /// Whether there are more entries than were wanted.
+    /// Whether entries beyond the limit were dropped.
     pub is_cut: bool,
 }
 
-/// An entry of a list that could not be read.
+/// An entry of a list that was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Its place in the list.
+    /// The index in the list.
     pub index: usize,
-    /// Its name, when that much could be read.
+    /// The name, if it could be decoded.
     pub name: Option<String>,
-    /// What is wrong with it; the path starts at the result.
+    /// The reason; the path is relative to the result.
     pub error: DecodeError,
 }
 
 impl Rejected {
-    /// An entry that is left out for a reason of our own.
+    /// Creates the rejection of an entry that could be decoded.
     pub fn new(index: usize, name: impl Into<String>, reason: impl Into<String>) -> Self {
         let name = name.into();
         let error = DecodeError::mismatch(name.as_str(), reason);
@@ -68,15 +68,16 @@ impl Rejected {
     }
 }
 
-/// Reads the list under `field` of a result, entry by entry.
+/// Decodes the list in the member `field` of a result, entry by entry.
 ///
 /// # Errors
-/// When the result is no object, or `field` is missing, `null`, no array, or stands twice. A bad entry is no error.
+/// When the result is not an object, or `field` is missing, duplicate or not an array. An invalid entry is not an
+/// error.
 pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
     read_entries(result, field, MAX_NODES)
 }
 
-/// As [`decode_entries`], for at most so many entries. What the entries keep as JSON are slices of the result.
+/// Decodes at most `limit` entries of a list. Parts of an entry that stay JSON are slices of the result.
 ///
 /// # Errors
 /// As [`decode_entries`].
@@ -90,7 +91,7 @@ pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, limit: usize) -> Resu
     Ok(Page { items, rejected, next_cursor, hints, is_cut })
 }
 
-/// As [`read_entries`], for who reads and keeps the entries themselves. Not generic, and so there once.
+/// Calls `read` for at most `limit` entries of a list. Not generic, so it is compiled once.
 ///
 /// # Errors
 /// As [`decode_entries`].
@@ -137,7 +138,7 @@ pub fn walk_entries(
     Ok(page)
 }
 
-/// The list alone.
+/// Decodes the entries of the list into a page.
 struct ListReader<'a> {
     text: &'a str,
     field: &'a str,

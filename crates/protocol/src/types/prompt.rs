@@ -1,4 +1,4 @@
-//! Prompts: texts that a server offers for the user to start from.
+//! Prompts: message templates that a server offers to the user.
 
 use switchboard_json::OrderedMap;
 
@@ -10,21 +10,21 @@ use crate::types::input::InputResponses;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// A prompt, as listed.
+/// A prompt in a list.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its name, unique in its server.
+    /// The name, unique within its server.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// What it can be filled in with.
+    /// The arguments.
     pub arguments: Option<Vec<PromptArgument>>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -38,7 +38,7 @@ wire!(Prompt:
 );
 
 impl Prompt {
-    /// A prompt without arguments.
+    /// Creates a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, arguments: None, icons: None, meta: None }
     }
@@ -52,17 +52,17 @@ setters!(Prompt:
     some with_meta meta Meta;
 );
 
-/// One argument of a prompt. Its value is always text.
+/// An argument of a prompt. Its value is always a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// Whether it must be given; absent means no.
+    /// Whether it is required; `None` means no.
     pub required: Option<bool>,
 }
 
@@ -74,7 +74,7 @@ wire!(PromptArgument:
 );
 
 impl PromptArgument {
-    /// An optional argument.
+    /// Creates an optional argument.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, required: None }
     }
@@ -92,13 +92,13 @@ setters!(PromptArgument:
 pub struct ListPromptsResult {
     /// The prompts.
     pub prompts: Vec<Prompt>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -111,7 +111,7 @@ wire!(ListPromptsResult:
 );
 
 impl ListPromptsResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(prompts: impl Into<Vec<Prompt>>) -> Self {
         Self { prompts: prompts.into(), ..Self::default() }
     }
@@ -120,19 +120,19 @@ impl ListPromptsResult {
 setters!(ListPromptsResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 cacheable!(ListPromptsResult);
 
-/// Which prompt to fill in, and with what.
+/// The parameters of `prompts/get`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptParams {
-    /// The prompt.
+    /// The name of the prompt.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Option<OrderedMap<String>>,
-    /// Answers to what the server asked for (from 2026-07-28).
+    /// The responses to the input requests of the server (from 2026-07-28).
     pub input_responses: Option<InputResponses>,
-    /// What the server wants back, unchanged (from 2026-07-28).
+    /// The opaque state of the server, sent back unchanged (from 2026-07-28).
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -145,7 +145,7 @@ wire!(GetPromptParams:
 );
 
 impl GetPromptParams {
-    /// Gets a prompt without arguments.
+    /// Creates the parameters without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), arguments: None, input_responses: None, request_state: None, meta: None }
     }
@@ -158,15 +158,15 @@ setters!(GetPromptParams:
     some with_meta meta Meta;
 );
 
-/// A prompt, filled in.
+/// The result of `prompts/get`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// The messages to start with.
+    /// The messages.
     pub messages: Vec<PromptMessage>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -177,7 +177,7 @@ wire!(GetPromptResult:
 );
 
 impl GetPromptResult {
-    /// These messages.
+    /// Creates a result.
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self { messages: messages.into(), ..Self::default() }
     }
@@ -189,16 +189,16 @@ setters!(GetPromptResult: some with_description description String; some with_me
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Content,
 }
 
 wire!(PromptMessage: required role "role"; required content "content";);
 
 impl PromptMessage {
-    /// Someone says something.
+    /// Creates a message.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         Self { role, content: content.into() }
     }

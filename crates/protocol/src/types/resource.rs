@@ -1,6 +1,6 @@
-//! Resources: what a server lets others read.
+//! Resources that a server offers for reading.
 //!
-//! Knows the shapes only; URIs and templates are opaque text here.
+//! URIs and templates are opaque strings here.
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
@@ -14,27 +14,27 @@ use crate::types::input::InputResponses;
 use crate::types::meta::Meta;
 use crate::wire::{MemberBinding, OptionalSlot, RequiredSlot, impl_deserialize, read_members, wire};
 
-/// A resource, as listed or linked.
+/// A resource in a list or a link.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// Where it is.
+    /// The URI.
     pub uri: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// Its media type.
+    /// The media type.
     pub mime_type: Option<String>,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: Option<u64>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -51,7 +51,7 @@ wire!(Resource:
 );
 
 impl Resource {
-    /// A resource at a URI.
+    /// Creates a resource with a URI and a name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -77,25 +77,25 @@ setters!(Resource:
     some with_meta meta Meta;
 );
 
-/// A family of resources: a URI template (RFC 6570).
+/// A URI template (RFC 6570) of resources.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template.
     pub uri_template: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// The media type of all its resources.
+    /// The media type of all matching resources.
     pub mime_type: Option<String>,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -111,7 +111,7 @@ wire!(ResourceTemplate:
 );
 
 impl ResourceTemplate {
-    /// A family of resources.
+    /// Creates a template with a name.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -135,17 +135,17 @@ setters!(ResourceTemplate:
     some with_meta meta Meta;
 );
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceContents {
-    /// Which resource; it may be one below the resource that was asked for.
+    /// The URI; may be a sub-resource of the requested one.
     pub uri: String,
-    /// Its media type.
+    /// The media type.
     pub mime_type: Option<String>,
     /// The text or the bytes.
     pub body: ResourceBody,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -159,18 +159,18 @@ pub enum ResourceBody {
 }
 
 impl ResourceContents {
-    /// About how many bytes it takes to write it.
+    /// Estimates the encoded size in bytes.
     pub(crate) fn size_hint(&self) -> usize {
         let (ResourceBody::Text(body) | ResourceBody::Blob(body)) = &self.body;
         64 + self.uri.len() + body.len()
     }
 
-    /// A resource that is text.
+    /// Creates text contents.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()), meta: None }
     }
 
-    /// A resource that is bytes, given as base64.
+    /// Creates binary contents from base64.
     pub fn blob(uri: impl Into<String>, base64: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Blob(base64.into()), meta: None }
     }
@@ -202,7 +202,7 @@ impl FromRaw for ResourceContents {
     }
 }
 
-/// A resource, and hints where the schema does not have them.
+/// Resource contents with annotations, which some peers put there although the schema does not.
 struct AnnotatedContents {
     contents: ResourceContents,
     annotations: Option<Annotations>,
@@ -238,15 +238,15 @@ impl FromRaw for AnnotatedContents {
 
 impl_deserialize!(ResourceContents);
 
-/// A resource inside a result or a prompt.
+/// A resource embedded in a result or a prompt.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// The resource.
+    /// The contents of the resource.
     pub resource: ResourceContents,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -289,13 +289,13 @@ impl_deserialize!(EmbeddedResource);
 pub struct ListResourcesResult {
     /// The resources.
     pub resources: Vec<Resource>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -308,7 +308,7 @@ wire!(ListResourcesResult:
 );
 
 impl ListResourcesResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(resources: impl Into<Vec<Resource>>) -> Self {
         Self { resources: resources.into(), ..Self::default() }
     }
@@ -322,13 +322,13 @@ setters!(ListResourcesResult: some with_next_cursor next_cursor String; some wit
 pub struct ListResourceTemplatesResult {
     /// The templates.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -341,7 +341,7 @@ wire!(ListResourceTemplatesResult:
 );
 
 impl ListResourceTemplatesResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(templates: impl Into<Vec<ResourceTemplate>>) -> Self {
         Self { resource_templates: templates.into(), ..Self::default() }
     }
@@ -349,17 +349,17 @@ impl ListResourceTemplatesResult {
 
 setters!(ListResourceTemplatesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
-/// Which resource to read.
+/// The parameters of `resources/read`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// Its URI.
+    /// The URI.
     pub uri: String,
-    /// Answers to what the server asked for (from 2026-07-28).
+    /// The responses to the input requests of the server (from 2026-07-28).
     pub input_responses: Option<InputResponses>,
-    /// What the server wants back, unchanged (from 2026-07-28).
+    /// The opaque state of the server, sent back unchanged (from 2026-07-28).
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -371,7 +371,7 @@ wire!(ReadResourceParams:
 );
 
 impl ReadResourceParams {
-    /// Reads this URI.
+    /// Creates the parameters for a URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), input_responses: None, request_state: None, meta: None }
     }
@@ -383,17 +383,17 @@ setters!(ReadResourceParams:
     some with_meta meta Meta;
 );
 
-/// What was read.
+/// The result of `resources/read`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// The resource, or the several it consists of.
+    /// The contents of the resource and its sub-resources.
     pub contents: Vec<ResourceContents>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -405,7 +405,7 @@ wire!(ReadResourceResult:
 );
 
 impl ReadResourceResult {
-    /// These contents.
+    /// Creates a result.
     pub fn new(contents: impl Into<Vec<ResourceContents>>) -> Self {
         Self { contents: contents.into(), ..Self::default() }
     }

@@ -1,6 +1,7 @@
-//! Work that outlives its request: the tasks extension (2026-07-28) and the core tasks of 2025-11-25.
+//! Tasks: requests that continue after their response. Covers the tasks extension (2026-07-28) and the core tasks of
+//! 2025-11-25.
 //!
-//! The two are not wire compatible. The extension's names are the plain ones here; `Legacy…` is 2025-11-25.
+//! The two are not wire compatible; types of 2025-11-25 have the prefix `Legacy`.
 
 use switchboard_json::Raw;
 
@@ -10,14 +11,14 @@ use crate::types::input::{InputRequests, InputResponses};
 use crate::types::meta::Meta;
 use crate::wire::{string_enum, wire};
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
     /// Running.
     Working,
-    /// Waiting for answers.
+    /// Waiting for input.
     InputRequired,
-    /// Done; the result is there.
+    /// Completed; the result is available.
     Completed,
     /// Failed.
     Failed,
@@ -34,7 +35,7 @@ string_enum!(TaskStatus:
 );
 
 impl TaskStatus {
-    /// Whether nothing more will happen.
+    /// Returns whether the task has ended.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
@@ -44,19 +45,19 @@ impl TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// The same in words.
+    /// The status in words.
     pub status_message: Option<String>,
-    /// When it was made (ISO 8601).
+    /// The creation time (ISO 8601).
     pub created_at: String,
-    /// When it last changed (ISO 8601).
+    /// The time of the last change (ISO 8601).
     pub last_updated_at: String,
-    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    /// How long the task is kept after its creation, in milliseconds; `None` means without limit.
     pub ttl_ms: Option<u64>,
-    /// How long to wait between looks, in milliseconds.
+    /// The recommended polling interval, in milliseconds.
     pub poll_interval_ms: Option<u64>,
 }
 
@@ -71,7 +72,7 @@ wire!(Task:
 );
 
 impl Task {
-    /// A task that has just been made.
+    /// Creates a working task.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -94,14 +95,14 @@ setters!(Task:
     some with_poll_interval_ms poll_interval_ms u64;
 );
 
-/// A tool call has become a task (extension).
+/// The result of a tool call that continues as a task (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     result_type: TaskTag,
     /// The task.
     pub task: Task,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -120,7 +121,7 @@ enum TaskTag {
 string_enum!(TaskTag: Task "task");
 
 impl CreateTaskResult {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: Task) -> Self {
         Self { result_type: TaskTag::Task, task, meta: None }
     }
@@ -128,19 +129,19 @@ impl CreateTaskResult {
 
 setters!(CreateTaskResult: some with_meta meta Meta;);
 
-/// A task with what its status implies (extension): the result of `tasks/get` and the body of `notifications/tasks`.
+/// A task with the data of its status (extension): the result of `tasks/get` and the body of `notifications/tasks`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
     /// The task.
     pub task: Task,
-    /// What it waits for, when it needs input.
+    /// The input requests, if the task waits for input.
     pub input_requests: Option<InputRequests>,
-    /// The result of the call, when completed.
+    /// The result of the call, if completed.
     pub result: Option<Raw>,
-    /// The error of the call, when failed.
+    /// The error of the call, if failed.
     pub error: Option<RpcError>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -153,7 +154,7 @@ wire!(DetailedTask:
 );
 
 impl DetailedTask {
-    /// A task with nothing to add.
+    /// Creates a task without further data.
     pub fn new(task: Task) -> Self {
         Self { task, input_requests: None, result: None, error: None, meta: None }
     }
@@ -166,20 +167,20 @@ setters!(DetailedTask:
     some with_meta meta Meta;
 );
 
-/// Names a task: the parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
+/// The parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskIdParams {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(TaskIdParams: required task_id "taskId"; optional meta "_meta";);
 
 impl TaskIdParams {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into(), meta: None }
     }
@@ -187,15 +188,15 @@ impl TaskIdParams {
 
 setters!(TaskIdParams: some with_meta meta Meta;);
 
-/// Answers for a task that waits for them (extension).
+/// The parameters of `tasks/update`: responses for a task that waits for input (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
     /// The task.
     pub task_id: String,
-    /// The answers, or some of them.
+    /// The responses, or some of them.
     pub input_responses: InputResponses,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -206,7 +207,7 @@ wire!(UpdateTaskParams:
 );
 
 impl UpdateTaskParams {
-    /// These answers for this task.
+    /// Creates the parameters.
     pub fn new(task_id: impl Into<String>, responses: InputResponses) -> Self {
         Self { task_id: task_id.into(), input_responses: responses, meta: None }
     }
@@ -214,18 +215,18 @@ impl UpdateTaskParams {
 
 setters!(UpdateTaskParams: some with_meta meta Meta;);
 
-/// Asks to run a request as a task (2025-11-25 only).
+/// Parameters that request execution as a task (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskParams {
-    /// How long to keep it, in milliseconds.
+    /// How long to keep the task, in milliseconds.
     pub ttl: Option<u64>,
 }
 
 wire!(TaskParams: optional ttl "ttl";);
 
 impl TaskParams {
-    /// Kept as long as the receiver likes.
+    /// Creates parameters without a time to live: the receiver chooses.
     pub fn new() -> Self {
         Self::default()
     }
@@ -237,19 +238,19 @@ setters!(TaskParams: some with_ttl ttl u64;);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTask {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// The same in words.
+    /// The status in words.
     pub status_message: Option<String>,
-    /// When it was made (ISO 8601).
+    /// The creation time (ISO 8601).
     pub created_at: String,
-    /// When it last changed (ISO 8601).
+    /// The time of the last change (ISO 8601).
     pub last_updated_at: String,
-    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    /// How long the task is kept after its creation, in milliseconds; `None` means without limit.
     pub ttl: Option<u64>,
-    /// How long to wait between looks, in milliseconds.
+    /// The recommended polling interval, in milliseconds.
     pub poll_interval: Option<u64>,
 }
 
@@ -291,20 +292,20 @@ impl From<LegacyTask> for Task {
     }
 }
 
-/// A request has become a task (2025-11-25 only).
+/// The result of a request that continues as a task (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyCreateTaskResult {
     /// The task.
     pub task: LegacyTask,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(LegacyCreateTaskResult: required task "task"; optional meta "_meta";);
 
 impl LegacyCreateTaskResult {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: impl Into<LegacyTask>) -> Self {
         Self { task: task.into(), meta: None }
     }
@@ -312,20 +313,20 @@ impl LegacyCreateTaskResult {
 
 setters!(LegacyCreateTaskResult: some with_meta meta Meta;);
 
-/// A task as `tasks/get`, `tasks/cancel` and `notifications/tasks/status` give it (2025-11-25 only).
+/// A task in the results of `tasks/get` and `tasks/cancel` and in `notifications/tasks/status` (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTaskState {
     /// The task.
     pub task: LegacyTask,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(LegacyTaskState: flatten task ""; optional meta "_meta";);
 
 impl LegacyTaskState {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: impl Into<LegacyTask>) -> Self {
         Self { task: task.into(), meta: None }
     }
@@ -339,9 +340,9 @@ setters!(LegacyTaskState: some with_meta meta Meta;);
 pub struct ListTasksResult {
     /// The tasks.
     pub tasks: Vec<LegacyTask>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
@@ -352,7 +353,7 @@ wire!(ListTasksResult:
 );
 
 impl ListTasksResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(tasks: impl Into<Vec<LegacyTask>>) -> Self {
         Self { tasks: tasks.into(), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! How the fields of a form are spelled as JSON Schema.
+//! The JSON Schema encoding of form fields.
 
 use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
@@ -9,7 +9,7 @@ use super::{
 use crate::number::CompactNumber;
 use crate::wire::{impl_deserialize, wire};
 
-/// The union of all kinds, as JSON Schema spells them.
+/// The JSON Schema of a field: the union of all kinds.
 #[derive(Default)]
 struct FieldSchema {
     r#type: String,
@@ -47,6 +47,7 @@ wire!(FieldSchema:
     optional default "default";
 );
 
+/// An option with a title: `{"const": …, "title": …}`.
 struct TitledConst {
     r#const: String,
     title: Option<String>,
@@ -54,12 +55,13 @@ struct TitledConst {
 
 wire!(TitledConst: required r#const "const"; optional title "title";);
 
+/// The schema of the items of a multiple choice.
 #[derive(Default)]
 struct ItemsSchema {
     r#type: Option<String>,
     r#enum: Option<Vec<String>>,
     any_of: Option<Vec<TitledConst>>,
-    /// What some peers write; `anyOf` is what the schema has.
+    /// Written by some peers instead of `anyOf`.
     one_of: Option<Vec<TitledConst>>,
 }
 
@@ -85,7 +87,7 @@ fn values(options: &[ChoiceOption]) -> Vec<String> {
     options.iter().map(|option| option.value.clone()).collect()
 }
 
-/// A default as it is encode_default; nothing for a number that JSON does not have.
+/// Encodes a default; `None` for a number that JSON cannot represent.
 fn encode_default<T: Serialize>(default: &T) -> Option<Raw> {
     Raw::encode(default).ok().filter(|raw| !raw.is_null())
 }
