@@ -1,6 +1,6 @@
-//! Which parameters and which result belong to a method name.
+//! The parameter and result types of each method.
 //!
-//! One empty type per request and per notification, so that a typed call is `call::<CallTool>(params)`.
+//! One marker type per request and per notification, so that a typed call is `call::<CallTool>(params)`.
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
@@ -11,21 +11,21 @@ use crate::types::{
     sampling, subscription, task, tool,
 };
 
-/// A request.
+/// A request method: its name, parameters and result.
 pub trait Method {
-    /// Its name on the wire.
+    /// The method name on the wire.
     const NAME: &'static str;
-    /// What is sent.
+    /// The parameters.
     type Params: Serialize + DeserializeOwned;
-    /// What is answered when the answer is complete.
+    /// The complete result.
     type Result: Serialize + DeserializeOwned;
 }
 
-/// A notification.
+/// A notification method: its name and parameters.
 pub trait Notice {
-    /// Its name on the wire.
+    /// The method name on the wire.
     const NAME: &'static str;
-    /// What is sent.
+    /// The parameters.
     type Params: Serialize + DeserializeOwned;
 }
 
@@ -42,7 +42,7 @@ macro_rules! methods {
         }
     )+
 
-        /// The names of all requests that have a type here.
+        /// The names of all typed requests.
         #[cfg(test)]
         const METHODS: &[&str] = &[$($name),+];
     };
@@ -60,7 +60,7 @@ macro_rules! notices {
         }
     )+
 
-        /// The names of all notifications that have a type here.
+        /// The names of all typed notifications.
         #[cfg(test)]
         const NOTICES: &[&str] = &[$($name),+];
     };

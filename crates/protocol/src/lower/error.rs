@@ -3,7 +3,7 @@
 use crate::jsonrpc::{ErrorCode, RpcError};
 use crate::revision::{Era, Revision};
 
-/// Fits the code of an error to a revision; message and data stay.
+/// Lowers the code of an error to a revision; message and data are unchanged.
 pub fn lower_error(error: &mut RpcError, to: Revision) {
     error.code = match (error.code, to.era()) {
         (ErrorCode::RESOURCE_NOT_FOUND, Era::Modern) => ErrorCode::INVALID_PARAMS,
@@ -14,13 +14,13 @@ pub fn lower_error(error: &mut RpcError, to: Revision) {
             ErrorCode::INVALID_PARAMS
         }
         (ErrorCode::HEADER_MISMATCH, Era::Legacy) => ErrorCode::INVALID_REQUEST,
-        // Only one revision knows what to do about it; to the others it is a failure with a message.
+        // Defined in one revision only; for all others it is a generic failure.
         (ErrorCode::URL_ELICITATION_REQUIRED, _) if to != Revision::V2025_11_25 => ErrorCode::INTERNAL_ERROR,
         (code, _) => code,
     };
 }
 
-/// Modern "resource not found" is told from other invalid parameters by the URI in its data, and nothing else.
+/// Returns whether an invalid-params error means "resource not found": its data has the URI and no other member.
 fn is_resource_not_found(error: &RpcError) -> bool {
     let Some(data) = &error.data else { return false };
     let mut members = data.glance();
