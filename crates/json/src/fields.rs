@@ -4,7 +4,7 @@
 use std::str;
 
 use crate::raw::Raw;
-use crate::scan::{Cursor, Key};
+use crate::scan::{Cursor, MemberKey};
 
 impl Raw {
     /// Iterates over the members of an object, in order. Empty for any other value.
@@ -33,11 +33,11 @@ pub struct Fields<'a> {
 
 /// The name of an object member, unescaped.
 #[derive(Debug)]
-pub struct Name<'a>(Key<'a>);
+pub struct Name<'a>(MemberKey<'a>);
 
-impl<'a> From<Key<'a>> for Name<'a> {
+impl<'a> From<MemberKey<'a>> for Name<'a> {
     #[inline]
-    fn from(key: Key<'a>) -> Self {
+    fn from(key: MemberKey<'a>) -> Self {
         Self(key)
     }
 }

@@ -33,6 +33,6 @@ pub use limits::{MAX_DEPTH, MAX_NODES};
 pub use map::OrderedMap;
 pub use raw::Raw;
 pub use read::{FromRaw, Mismatch, Reader};
-pub use scan::{Cursor, Key};
+pub use scan::{Cursor, MemberKey};
 pub use syntax::{SyntaxError, SyntaxErrorKind};
 pub use unescape::decode_string;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::scan::{Cursor, Key};
+use crate::scan::{Cursor, MemberKey};
 
 /// Returns the path of the innermost value that contains the byte before `offset`; `.` for the whole text.
 pub(crate) fn at_offset(text: &str, offset: usize) -> String {
@@ -62,7 +62,7 @@ fn descend(text: &str, start: usize, offset: usize, path: &mut String) -> Option
     None
 }
 
-fn push_name(path: &mut String, name: &Key<'_>) {
+fn push_name(path: &mut String, name: &MemberKey<'_>) {
     if !path.is_empty() {
         path.push('.');
     }

@@ -61,14 +61,14 @@ pub struct Cursor<'a> {
 
 /// The name of an object member as scanned.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Key<'a> {
+pub enum MemberKey<'a> {
     /// A name without escapes, as written.
     Plain(&'a [u8]),
     /// The unescaped form of a name with escapes, e.g. `"\u006dethod"`.
     Unescaped(Vec<u8>),
 }
 
-impl Key<'_> {
+impl MemberKey<'_> {
     /// Returns the bytes of the unescaped name.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
@@ -181,12 +181,12 @@ impl<'a> Cursor<'a> {
 
     /// Reads the name of the member at the cursor and moves to its value.
     #[inline]
-    pub fn member_name(&mut self) -> Result<Key<'a>, SyntaxError> {
+    pub fn member_name(&mut self) -> Result<MemberKey<'a>, SyntaxError> {
         match self.plain_name() {
-            Some((inner, next)) if !is_space(next) => Ok(Key::Plain(inner)),
+            Some((inner, next)) if !is_space(next) => Ok(MemberKey::Plain(inner)),
             Some((inner, _)) => {
                 self.peek()?;
-                Ok(Key::Plain(inner))
+                Ok(MemberKey::Plain(inner))
             }
             None => self.spaced_or_escaped_name(),
         }
@@ -204,14 +204,14 @@ impl<'a> Cursor<'a> {
         Some((name, next))
     }
 
-    fn spaced_or_escaped_name(&mut self) -> Result<Key<'a>, SyntaxError> {
+    fn spaced_or_escaped_name(&mut self) -> Result<MemberKey<'a>, SyntaxError> {
         self.peek()?;
         let start = self.position + 1;
         let escaped = self.string()?;
         let inner = &self.bytes[start..self.position - 1];
         self.expect(b':')?;
         self.peek()?;
-        Ok(if escaped { unescape_key(inner) } else { Key::Plain(inner) })
+        Ok(if escaped { unescape_key(inner) } else { MemberKey::Plain(inner) })
     }
 
     /// Skips the value at the cursor, which is inside `depth` containers, and returns its span.
@@ -426,11 +426,11 @@ fn check_depth(level: usize) -> Result<(), SyntaxErrorKind> {
 }
 
 #[cold]
-fn unescape_key(key: &[u8]) -> Key<'_> {
+fn unescape_key(key: &[u8]) -> MemberKey<'_> {
     match std::str::from_utf8(key) {
-        Ok(text) => Key::Unescaped(unescape(text).into_bytes()),
+        Ok(text) => MemberKey::Unescaped(unescape(text).into_bytes()),
         // Not UTF-8, so it cannot equal any known name.
-        Err(_) => Key::Plain(key),
+        Err(_) => MemberKey::Plain(key),
     }
 }
 

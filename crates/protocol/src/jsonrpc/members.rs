@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use switchboard_json::{Cursor, Key, SyntaxError, SyntaxErrorKind};
+use switchboard_json::{Cursor, MemberKey, SyntaxError, SyntaxErrorKind};
 
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::meta_cache::MetaCache;
@@ -146,15 +146,15 @@ fn scan_members(
         let key = cursor.member_name()?;
         let value_start = cursor.position();
         let name = match key {
-            Key::Plain(META) => {
+            MemberKey::Plain(META) => {
                 skip_meta(cursor, depth + 1, meta_cache)?;
                 MemberName::Meta(name_start..name_start + META.len())
             }
-            Key::Plain(name) => {
+            MemberKey::Plain(name) => {
                 cursor.skip_value(depth + 1)?;
                 MemberName::Plain(name_start..name_start + name.len())
             }
-            Key::Unescaped(_) => {
+            MemberKey::Unescaped(_) => {
                 cursor.skip_value(depth + 1)?;
                 MemberName::Escaped
             }

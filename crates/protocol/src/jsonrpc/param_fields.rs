@@ -1,6 +1,6 @@
 //! Iterator over the members of the parameters of a request.
 
-use switchboard_json::{Fields, Key, Name, Raw};
+use switchboard_json::{Fields, MemberKey, Name, Raw};
 
 use crate::jsonrpc::outline::Outline;
 
@@ -42,7 +42,7 @@ impl<'a> Iterator for ParamFields<'a> {
                 let (name, value) = outline.get(*index)?;
                 *index += 1;
                 let name = params.as_str().as_bytes().get(name)?;
-                Some((Name::from(Key::Plain(name)), params.part(value)))
+                Some((Name::from(MemberKey::Plain(name)), params.part(value)))
             }
         }
     }
