@@ -11,7 +11,7 @@ use crate::limits::MAX_NODES;
 use crate::raw::Raw;
 use crate::scan::Cursor;
 use crate::syntax::SyntaxError;
-use crate::{plain, write};
+use crate::{special_bytes, write};
 
 impl Raw {
     /// Returns the canonical text: equal for two values if and only if they differ at most in white space, in the order
@@ -26,21 +26,21 @@ impl Raw {
     /// ```
     ///
     /// # Errors
-    /// When an object has two members of one name, or the value has more than [`MAX_NODES`] parts.
+    /// When an object has two members with the same name, or the value has more than [`MAX_NODES`] parts.
     pub fn canonical(&self) -> Result<String, DecodeError> {
         self.canonical_without(&[])
     }
 
-    /// As [`Self::canonical`], without these members of the object itself. Members of nested objects stay.
+    /// Returns the canonical text without the named members of the outermost object. Members of nested objects stay.
     ///
     /// # Errors
-    /// As [`Self::canonical`]; the members that are left out count, too.
+    /// As [`Self::canonical`]; excluded members are checked, too.
     pub fn canonical_without(&self, members: &[&str]) -> Result<String, DecodeError> {
         let text = self.as_str();
-        let mut reader = Reader { text, cursor: Cursor::new(text.as_bytes()), nodes: 0 };
+        let mut reader = CanonicalReader { text, cursor: Cursor::new(text.as_bytes()), nodes: 0 };
         let mut value = reader.value()?;
-        if let Node::Object(own) = &mut value {
-            own.retain(|(name, _)| !members.iter().any(|left_out| **name == *quoted(left_out)));
+        if let CanonicalNode::Object(own) = &mut value {
+            own.retain(|(name, _)| !members.iter().any(|excluded| **name == *quote(excluded)));
         }
         let mut out = String::with_capacity(text.len());
         value.append(&mut out);
@@ -48,16 +48,18 @@ impl Raw {
     }
 }
 
-enum Node<'a> {
+/// A parsed value whose scalars and names are in canonical form.
+enum CanonicalNode<'a> {
     /// A scalar in its canonical text.
     Scalar(Cow<'a, str>),
-    Array(Vec<Node<'a>>),
+    Array(Vec<CanonicalNode<'a>>),
     /// Members sorted by their names, which are canonical text with quotes.
-    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+    Object(Vec<(Cow<'a, str>, CanonicalNode<'a>)>),
 }
 
-impl Node<'_> {
-    /// Recurses at most [`MAX_DEPTH`](crate::MAX_DEPTH) levels: that is the invariant of a [`Raw`].
+impl CanonicalNode<'_> {
+    /// Appends the canonical text. Recurses at most [`MAX_DEPTH`](crate::MAX_DEPTH) levels: that is the invariant of a
+    /// [`Raw`].
     fn append(&self, out: &mut String) {
         match self {
             Self::Scalar(text) => out.push_str(text),
@@ -83,85 +85,89 @@ impl Node<'_> {
     }
 }
 
-/// Reads a text once, front to back.
-struct Reader<'a> {
+/// Parses a checked text into a [`CanonicalNode`] in one pass.
+struct CanonicalReader<'a> {
     text: &'a str,
     cursor: Cursor<'a>,
     nodes: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn value(&mut self) -> Result<Node<'a>, DecodeError> {
+impl<'a> CanonicalReader<'a> {
+    fn value(&mut self) -> Result<CanonicalNode<'a>, DecodeError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(DecodeError::too_many(self.nodes));
+            return Err(DecodeError::too_many_nodes(self.nodes));
         }
-        match self.cursor.first() {
+        match self.cursor.first_byte() {
             Some(b'{') => self.object(),
             Some(b'[') => self.array(),
-            Some(b'"') => self.string().map(Node::Scalar),
+            Some(b'"') => self.string().map(CanonicalNode::Scalar),
             _ => {
-                let span = self.cursor.span(0).map_err(syntax)?;
-                Ok(Node::Scalar(Cow::Borrowed(&self.text[span])))
+                let span = self.cursor.skip_value(0).map_err(syntax_error)?;
+                Ok(CanonicalNode::Scalar(Cow::Borrowed(&self.text[span])))
             }
         }
     }
 
-    fn array(&mut self) -> Result<Node<'a>, DecodeError> {
+    fn array(&mut self) -> Result<CanonicalNode<'a>, DecodeError> {
         let mut elements = Vec::new();
-        let mut more = self.cursor.enter_array().map_err(syntax)?;
+        let mut more = self.cursor.enter_array().map_err(syntax_error)?;
         while more {
             elements.push(self.value()?);
-            more = self.cursor.more_elements().map_err(syntax)?;
+            more = self.cursor.next_element().map_err(syntax_error)?;
         }
-        Ok(Node::Array(elements))
+        Ok(CanonicalNode::Array(elements))
     }
 
-    fn object(&mut self) -> Result<Node<'a>, DecodeError> {
+    fn object(&mut self) -> Result<CanonicalNode<'a>, DecodeError> {
         let mut members = Vec::new();
-        let mut more = self.cursor.enter().map_err(syntax)?;
+        let mut more = self.cursor.enter_object().map_err(syntax_error)?;
         while more {
-            self.cursor.first();
+            self.cursor.first_byte();
             let name = self.string()?;
-            self.cursor.expect(b':').map_err(syntax)?;
+            self.cursor.expect(b':').map_err(syntax_error)?;
             members.push((name, self.value()?));
-            more = self.cursor.more().map_err(syntax)?;
+            more = self.cursor.next_member().map_err(syntax_error)?;
         }
         members.sort_by(|(one, _), (other, _)| one.cmp(other));
         if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-            return Err(DecodeError::mismatch(".", "an object has two members of one name"));
+            return Err(DecodeError::mismatch(".", "an object has two members with the same name"));
         }
-        Ok(Node::Object(members))
+        Ok(CanonicalNode::Object(members))
     }
 
     fn string(&mut self) -> Result<Cow<'a, str>, DecodeError> {
-        let start = self.cursor.at();
-        let has_escapes = self.cursor.string().map_err(syntax)?;
-        let written = &self.text[start..self.cursor.at()];
-        // Without escapes there is one spelling only: what must be escaped cannot be there.
-        Ok(if has_escapes { Cow::Owned(respelled(&written[1..written.len() - 1])) } else { written.into() })
+        let start = self.cursor.position();
+        let has_escapes = self.cursor.string().map_err(syntax_error)?;
+        let written = &self.text[start..self.cursor.position()];
+        // Without escapes a string has one spelling only, because a character that must be escaped cannot occur in it.
+        Ok(if has_escapes {
+            Cow::Owned(canonical_string(&written[1..written.len() - 1]))
+        } else {
+            written.into()
+        })
     }
 }
 
-fn syntax(error: SyntaxError) -> DecodeError {
+fn syntax_error(error: SyntaxError) -> DecodeError {
     DecodeError::syntax(&error)
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
-    write::quoted(&mut out, text);
+    write::write_quoted(&mut out, text);
     out
 }
 
-/// The inside of a string literal with the escapes of the canonical text, in quotes.
-fn respelled(inner: &str) -> String {
+/// Returns the string literal with canonical escapes, in quotes; `inner` is the literal without its quotes.
+fn canonical_string(inner: &str) -> String {
     let mut out = String::with_capacity(inner.len() + 2);
     out.push('"');
     let mut rest = inner;
     loop {
-        let (run, special) = rest.split_at(plain::plain_run(rest.as_bytes()));
+        let (run, special) = rest.split_at(special_bytes::plain_prefix_len(rest.as_bytes()));
         out.push_str(run);
-        // The text was checked: the next byte is a backslash, or there is none.
+        // The text was checked, so the next byte is a backslash or the string has ended.
         let Some(&kind) = special.as_bytes().get(1) else { break };
         rest = &special[2..];
         match kind {
@@ -170,23 +176,23 @@ fn respelled(inner: &str) -> String {
             b'n' => out.push_str(r"\n"),
             b'r' => out.push_str(r"\r"),
             b't' => out.push_str(r"\t"),
-            b'u' => rest = code_unit(rest, &mut out),
-            other => write::escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
+            b'u' => rest = push_unicode_escape(rest, &mut out),
+            other => write::write_escaped(&mut out, char::from(other).encode_utf8(&mut [0; 4])),
         }
     }
     out.push('"');
     out
 }
 
-/// Writes the character of a `\u` escape, whose digits begin the text, and returns what follows it. Two escapes that
-/// are a surrogate pair are one character.
-fn code_unit<'a>(text: &'a str, out: &mut String) -> &'a str {
+/// Appends the character of the `\u` escape whose digits `text` starts with, and returns the rest of the text. A
+/// surrogate pair of two escapes is one character.
+fn push_unicode_escape<'a>(text: &'a str, out: &mut String) -> &'a str {
     let unit = |text: &str| text.get(..4).and_then(|digits| u16::from_str_radix(digits, 16).ok());
     let (first, rest) = (unit(text).unwrap_or_default(), &text[4..]);
     let second = rest.strip_prefix(r"\u").and_then(unit);
     match char::decode_utf16([first].into_iter().chain(second)).next() {
         Some(Ok(character)) => {
-            write::escaped(out, character.encode_utf8(&mut [0; 4]));
+            write::write_escaped(out, character.encode_utf8(&mut [0; 4]));
             if character.len_utf16() == 2 { &rest[6..] } else { rest }
         }
         _ => {
@@ -206,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn order_space_and_escapes_do_not_matter() {
+    fn member_order_white_space_and_escapes_are_normalized() {
         for text in [
             r#"{"a":[1,{"b":null,"c":"é/\"\\\n\u0001"}],"d":{}}"#,
             r#" { "d" : { } , "\u0061" : [ 1 , { "c" : "\u00e9\/\u0022\u005C\u000a\u0001" , "b" : null } ] } "#,
@@ -252,12 +258,12 @@ mod tests {
         let all: std::collections::BTreeSet<String> = texts.iter().map(|text| canonical(text)).collect();
         assert_eq!(all.len(), texts.len());
         for text in &all {
-            assert_eq!(&canonical(text), text, "the canonical text is its own");
+            assert_eq!(&canonical(text), text, "canonicalization is idempotent");
         }
     }
 
     #[test]
-    fn a_name_that_is_there_twice_has_no_canonical_text() {
+    fn duplicate_names_and_too_many_nodes_are_rejected() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"x":0,"\u0061":2}}]"#, r#"{"\ud800":1,"\uD800":1}"#]
         {
             assert!(Raw::parse(text.to_owned()).unwrap().canonical().is_err(), "{text}");
@@ -267,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn only_members_of_the_object_itself_are_left_out() {
+    fn only_members_of_the_outermost_object_are_excluded() {
         let raw = Raw::parse(r#"{"\u005fmeta":1,"a":{"_meta":2},"_metadata":3}"#).unwrap();
         assert_eq!(raw.canonical_without(&["_meta"]).unwrap(), r#"{"_metadata":3,"a":{"_meta":2}}"#);
         let twice = Raw::parse(r#"{"_meta":1,"_meta":2}"#).unwrap();

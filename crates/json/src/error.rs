@@ -5,7 +5,7 @@ use std::fmt;
 use crate::limits::MAX_NODES;
 use crate::syntax::SyntaxError;
 
-/// A value that could not be read into the type that was asked for.
+/// The error of decoding a JSON value into a type: what is wrong, and the path of the offending part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
     path: String,
@@ -20,23 +20,23 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// What is wrong with a value that could not be read.
+/// The reason why a value could not be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeKind {
     /// The value does not have the shape that was expected.
     Mismatch {
-        /// What was expected and what was found.
+        /// The expected and the actual type or value.
         reason: String,
     },
     /// The text is not JSON, or is nested too deep.
     Syntax {
-        /// What the scan stumbled over.
+        /// The syntax error.
         reason: String,
     },
     /// The value has too many parts to be held in memory as typed data.
     TooManyNodes {
-        /// How many there are.
+        /// The number of values in the text.
         nodes: usize,
     },
 }
@@ -45,16 +45,16 @@ impl fmt::Display for DecodeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mismatch { reason } => f.write_str(reason),
-            Self::Syntax { reason } => write!(f, "not readable as JSON: {reason}"),
+            Self::Syntax { reason } => write!(f, "invalid JSON: {reason}"),
             Self::TooManyNodes { nodes } => {
-                write!(f, "{nodes} values are more than the {MAX_NODES} that are read at once")
+                write!(f, "{nodes} values are more than the {MAX_NODES} that are decoded at once")
             }
         }
     }
 }
 
 impl DecodeError {
-    pub(crate) fn too_many(nodes: usize) -> Self {
+    pub(crate) fn too_many_nodes(nodes: usize) -> Self {
         Self { path: ".".into(), kind: DecodeKind::TooManyNodes { nodes } }
     }
 
@@ -62,12 +62,12 @@ impl DecodeError {
         Self { path: ".".into(), kind: DecodeKind::Syntax { reason: error.to_string() } }
     }
 
-    /// A mismatch found by our own code rather than by a typed read.
+    /// Creates a mismatch at a path like `tools[3].inputSchema`; `.` is the whole value.
     pub fn mismatch(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { path: path.into(), kind: DecodeKind::Mismatch { reason: reason.into() } }
     }
 
-    /// The same error as seen from the object that has the value as its member `name`.
+    /// Prefixes the path with `name`: the value is the member `name` of a surrounding object.
     #[must_use]
     pub fn within(self, name: &str) -> Self {
         let path = match self.path.as_str() {
@@ -77,18 +77,18 @@ impl DecodeError {
         Self { path, kind: self.kind }
     }
 
-    /// Where in the value, as a path like `tools[3].inputSchema`.
+    /// Returns the path of the offending part, like `tools[3].inputSchema`.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What is wrong there.
+    /// Returns the reason.
     pub fn kind(&self) -> &DecodeKind {
         &self.kind
     }
 }
 
-/// A value that cannot be written as JSON.
+/// The error of encoding a value as JSON.
 #[derive(Debug)]
 pub struct EncodeError(serde_json::Error);
 

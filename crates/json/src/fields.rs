@@ -1,29 +1,29 @@
-//! The members of an object and the elements of an array that were checked before, one after another, each a slice of
-//! the same text.
+//! Iterators over the members of an object and the elements of an array of a checked text; each value is a slice of the
+//! same text.
 
 use std::str;
 
 use crate::raw::Raw;
-use crate::scan::{Cursor, Key};
+use crate::scan::{Cursor, MemberKey};
 
 impl Raw {
-    /// The members of the object this is, in order; none when it is something else.
+    /// Iterates over the members of an object, in order. Empty for any other value.
     pub fn fields(&self) -> Fields<'_> {
         Fields::new(self)
     }
 
-    /// The members of the object this is, as text to look at; none when it is something else.
-    pub fn glance(&self) -> Glances<'_> {
-        Glances::new(self)
+    /// Iterates over the members of an object as borrowed text. Empty for any other value.
+    pub fn glance(&self) -> FieldTexts<'_> {
+        FieldTexts::new(self)
     }
 
-    /// The elements of the array this is, in order; none when it is something else.
+    /// Iterates over the elements of an array, in order. Empty for any other value.
     pub fn elements(&self) -> Elements<'_> {
         Elements::new(self)
     }
 }
 
-/// The members of an object. Nothing is copied and nothing decoded; a duplicate is given as often as it stands.
+/// Iterator over the members of an object. Copies and decodes nothing; yields duplicates as often as they occur.
 #[derive(Debug)]
 pub struct Fields<'a> {
     object: &'a Raw,
@@ -31,27 +31,27 @@ pub struct Fields<'a> {
     cursor: Option<Cursor<'a>>,
 }
 
-/// The name of a member.
+/// The name of an object member, unescaped.
 #[derive(Debug)]
-pub struct Name<'a>(Key<'a>);
+pub struct Name<'a>(MemberKey<'a>);
 
-impl<'a> From<Key<'a>> for Name<'a> {
+impl<'a> From<MemberKey<'a>> for Name<'a> {
     #[inline]
-    fn from(key: Key<'a>) -> Self {
+    fn from(key: MemberKey<'a>) -> Self {
         Self(key)
     }
 }
 
 impl Name<'_> {
-    /// The bytes of the name, with its escapes undone: what to match on.
+    /// Returns the bytes of the unescaped name.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// The name, with its escapes undone.
+    /// Returns the unescaped name.
     pub fn as_str(&self) -> &str {
-        // Both come from text that is UTF-8; only a cut in the middle of a character would make it otherwise.
+        // The bytes come from UTF-8 text and are never cut inside a character.
         str::from_utf8(self.0.as_bytes()).unwrap_or_default()
     }
 }
@@ -68,10 +68,10 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// A cursor at the first member; `None` when the value has no members.
+/// Returns a cursor at the first member; `None` for an empty object and for any other value.
 fn first_member(object: &Raw) -> Option<Cursor<'_>> {
     let mut cursor = Cursor::new(object.as_str().as_bytes());
-    let has_members = object.is_object() && cursor.enter().is_ok_and(|entered| entered);
+    let has_members = object.is_object() && cursor.enter_object().is_ok_and(|entered| entered);
     has_members.then_some(cursor)
 }
 
@@ -80,51 +80,52 @@ impl<'a> Iterator for Fields<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let cursor = self.cursor.as_mut()?;
-        // The text was checked when it was taken, so there is nothing to stumble over.
-        let name = cursor.name().ok()?;
-        let value = match self.object.noted_end(cursor.at()) {
-            Some(end) => cursor.pass(end),
-            None => cursor.span(1).ok()?,
+        // Cannot fail: the text of a `Raw` has been checked.
+        let name = cursor.member_name().ok()?;
+        let value = match self.object.member_span_end(cursor.position()) {
+            Some(end) => cursor.skip_to(end),
+            None => cursor.skip_value(1).ok()?,
         };
-        if !cursor.more().is_ok_and(|more| more) {
+        if !cursor.next_member().is_ok_and(|more| more) {
             self.cursor = None;
         }
         Some((Name(name), self.object.part(value)))
     }
 }
 
-/// The members of an object as text that is looked at and not kept: cheaper than [`Fields`], which gives values that
-/// outlive the object.
+/// Iterator over the members of an object as borrowed text: cheaper than [`Fields`], whose values share ownership of
+/// the text.
 #[derive(Debug)]
-pub struct Glances<'a> {
+pub struct FieldTexts<'a> {
     object: &'a Raw,
     /// `None` when no member is left.
     cursor: Option<Cursor<'a>>,
 }
 
-impl<'a> Glances<'a> {
+impl<'a> FieldTexts<'a> {
     fn new(object: &'a Raw) -> Self {
         Self { object, cursor: first_member(object) }
     }
 }
 
-impl<'a> Iterator for Glances<'a> {
+impl<'a> Iterator for FieldTexts<'a> {
     type Item = (Name<'a>, &'a str);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let cursor = self.cursor.as_mut()?;
-        // The text was checked when it was taken.
-        let name = cursor.name().ok()?;
-        let text = cursor.span(1).ok().and_then(|span| self.object.as_str().get(span)).unwrap_or("null");
-        if !cursor.more().is_ok_and(|more| more) {
+        // Cannot fail: the text of a `Raw` has been checked.
+        let name = cursor.member_name().ok()?;
+        let text =
+            cursor.skip_value(1).ok().and_then(|span| self.object.as_str().get(span)).unwrap_or("null");
+        if !cursor.next_member().is_ok_and(|more| more) {
             self.cursor = None;
         }
         Some((Name(name), text))
     }
 }
 
-/// The elements of an array. Nothing is copied and nothing decoded.
+/// Iterator over the elements of an array. Copies and decodes nothing.
 #[derive(Debug)]
 pub struct Elements<'a> {
     array: &'a Raw,
@@ -145,9 +146,9 @@ impl Iterator for Elements<'_> {
 
     fn next(&mut self) -> Option<Raw> {
         let cursor = self.cursor.as_mut()?;
-        // The text was checked when it was taken, so there is nothing to stumble over.
-        let span = cursor.span(1).ok()?;
-        if !cursor.more_elements().is_ok_and(|more| more) {
+        // Cannot fail: the text of a `Raw` has been checked.
+        let span = cursor.skip_value(1).ok()?;
+        if !cursor.next_element().is_ok_and(|more| more) {
             self.cursor = None;
         }
         Some(self.array.part(span))
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_has_no_members() {
+    fn a_value_that_is_not_an_object_has_no_members() {
         for text in ["{}", "{ }", "[]", "[1]", "1", "null", "\"{\""] {
             assert_eq!(read(text), [], "{text}");
         }

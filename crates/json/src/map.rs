@@ -1,7 +1,7 @@
-//! A JSON object whose keys are data: order kept, values of one type.
+//! A JSON object as a map from strings to values of one type, in insertion order.
 //!
-//! Invariant: no key occurs twice; of duplicates read from the wire the last one counts.
-//! A vector, not a hash map: these objects have few keys, and their order is what the author wrote.
+//! Invariant: keys are unique; of duplicates on the wire the last one wins.
+//! Backed by a vector: these objects have few keys, and the order of the author must survive.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,32 +10,32 @@ use std::marker::PhantomData;
 use serde_core::de::{MapAccess, Visitor};
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A map from strings that remembers the order of its keys.
+/// A map from strings that preserves the order of its keys.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OrderedMap<V>(Vec<(String, V)>);
 
 impl<V> OrderedMap<V> {
-    /// A map without entries.
+    /// Creates an empty map.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The value under `key`.
+    /// Returns the value of `key`.
     pub fn get(&self, key: &str) -> Option<&V> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// The value under `key`, to change it.
+    /// Returns the value of `key`, mutably.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
         self.0.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Whether `key` has a value.
+    /// Returns whether the map contains `key`.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Sets `key`, in place when it exists and at the end otherwise; gives back the old value.
+    /// Sets `key`, in place if it exists and at the end otherwise. Returns the previous value.
     pub fn insert(&mut self, key: impl Into<String>, value: V) -> Option<V> {
         let key = key.into();
         if let Some(old) = self.get_mut(&key) {
@@ -45,7 +45,7 @@ impl<V> OrderedMap<V> {
         None
     }
 
-    /// Takes `key` out.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<V> {
         let index = self.0.iter().position(|(known, _)| known == key)?;
         Some(self.0.remove(index).1)
@@ -66,23 +66,23 @@ impl<V> OrderedMap<V> {
         self.0.is_empty()
     }
 
-    /// The entries, in order.
+    /// Iterates over the entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &V)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The entries, in order, to change the values.
+    /// Iterates over the entries, in order, with mutable values.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut V)> {
         self.0.iter_mut().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// The keys, in order.
+    /// Iterates over the keys, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|(key, _)| key.as_str())
     }
 
     fn without_duplicates(mut entries: Vec<(String, V)>) -> Self {
-        // Hashed, so that an object with very many keys costs its length and not the square of it.
+        // A hash set keeps this linear for objects with very many keys.
         let mut seen: HashSet<&str> = HashSet::with_capacity(entries.len());
         let last: Vec<bool> = entries.iter().rev().map(|(key, _)| seen.insert(key)).collect();
         if seen.len() < entries.len() {
@@ -112,7 +112,7 @@ impl<K: Into<String>, V> FromIterator<(K, V)> for OrderedMap<V> {
 }
 
 impl<V> From<Vec<(String, V)>> for OrderedMap<V> {
-    /// The entries of an object as they are written; of duplicates the last one counts.
+    /// Creates a map from entries in wire order; of duplicates the last one wins.
     fn from(entries: Vec<(String, V)>) -> Self {
         if entries.len() < 2 { Self(entries) } else { Self::without_duplicates(entries) }
     }

@@ -1,42 +1,42 @@
-//! Which part of a JSON text stands at a byte of it, as a path like `tools[3].inputSchema`.
+//! Converts a byte offset in a JSON text to a path like `tools[3].inputSchema`.
 //!
-//! For errors only: a reader says how far it came, and this says where that is. Wrapping every reader to keep account of
-//! its path would double the code of every type that is ever read.
+//! Used for errors only: readers report an offset, and the path is computed afterwards. Tracking the path while reading
+//! would double the code of every decoded type.
 
 use std::fmt::Write as _;
 
-use crate::scan::{Cursor, Key};
+use crate::scan::{Cursor, MemberKey};
 
-/// The path of the innermost value that holds the byte before `offset`; `.` for the whole text.
-pub(crate) fn at(text: &str, offset: usize) -> String {
+/// Returns the path of the innermost value that contains the byte before `offset`; `.` for the whole text.
+pub(crate) fn at_offset(text: &str, offset: usize) -> String {
     let mut path = String::new();
     let mut start = 0;
-    while let Some(inner) = step(text, start, offset, &mut path) {
+    while let Some(inner) = descend(text, start, offset, &mut path) {
         start = inner;
     }
     if path.is_empty() { ".".to_owned() } else { path }
 }
 
-/// One level down, from the value that begins at `start`: where the part begins that holds the byte. What cannot be read is
-/// where the reader stopped too.
-fn step(text: &str, start: usize, offset: usize, path: &mut String) -> Option<usize> {
-    let mut cursor = Cursor::starting(text.as_bytes(), start);
-    match cursor.first()? {
+/// Descends one level from the value at `start`: appends to the path and returns the start of the part that contains
+/// the byte. An unreadable part contains it by definition, because that is where the reader stopped.
+fn descend(text: &str, start: usize, offset: usize, path: &mut String) -> Option<usize> {
+    let mut cursor = Cursor::starting_at(text.as_bytes(), start);
+    match cursor.first_byte()? {
         b'{' => {
-            let mut more = cursor.enter().ok()?;
+            let mut more = cursor.enter_object().ok()?;
             while more {
-                cursor.first()?;
-                if offset <= cursor.at() {
+                cursor.first_byte()?;
+                if offset <= cursor.position() {
                     return None;
                 }
-                let name = cursor.name().ok()?;
-                let inner = cursor.at();
-                let is_over = cursor.span(0).is_err();
-                if is_over || offset <= cursor.at() {
+                let name = cursor.member_name().ok()?;
+                let inner = cursor.position();
+                let is_unreadable = cursor.skip_value(0).is_err();
+                if is_unreadable || offset <= cursor.position() {
                     push_name(path, &name);
                     return (offset > inner).then_some(inner);
                 }
-                more = cursor.more().ok()?;
+                more = cursor.next_member().ok()?;
             }
         }
         b'[' => {
@@ -45,16 +45,16 @@ fn step(text: &str, start: usize, offset: usize, path: &mut String) -> Option<us
                 if !more {
                     break;
                 }
-                let inner = cursor.at();
+                let inner = cursor.position();
                 if offset <= inner {
                     return None;
                 }
-                let is_over = cursor.span(0).is_err();
-                if is_over || offset <= cursor.at() {
+                let is_unreadable = cursor.skip_value(0).is_err();
+                if is_unreadable || offset <= cursor.position() {
                     let _ = write!(path, "[{index}]");
                     return Some(inner);
                 }
-                more = cursor.more_elements().ok()?;
+                more = cursor.next_element().ok()?;
             }
         }
         _ => {}
@@ -62,15 +62,15 @@ fn step(text: &str, start: usize, offset: usize, path: &mut String) -> Option<us
     None
 }
 
-fn push_name(path: &mut String, name: &Key<'_>) {
+fn push_name(path: &mut String, name: &MemberKey<'_>) {
     if !path.is_empty() {
         path.push('.');
     }
     path.push_str(&String::from_utf8_lossy(name.as_bytes()));
 }
 
-/// Where an error of the reader stands in the text it read.
-pub(crate) fn offset(text: &str, error: &serde_json::Error) -> usize {
+/// Returns the byte offset of a `serde_json` error in the text that it parsed.
+pub(crate) fn error_offset(text: &str, error: &serde_json::Error) -> usize {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     before + error.column()
 }
@@ -80,24 +80,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_innermost_part_is_named() {
+    fn the_path_names_the_innermost_part() {
         let text = r#"{"a":{"b":[1,{"c":"x"}]},"d":[]}"#;
         for (found, path) in
             [("\"a\"", "a"), ("1", "a.b[0]"), ("{\"c", "a.b[1]"), ("\"x\"", "a.b[1].c"), ("[]", "d")]
         {
             let offset = text.find(found).unwrap() + 1;
-            assert_eq!(at(text, offset), path, "{found}");
+            assert_eq!(at_offset(text, offset), path, "{found}");
         }
-        assert_eq!(at(text, text.len()), ".");
-        assert_eq!(at("7", 1), ".");
-        // Where the text ends in the middle, so does the path.
-        assert_eq!(at("{\"a\":[1,", 8), "a");
+        assert_eq!(at_offset(text, text.len()), ".");
+        assert_eq!(at_offset("7", 1), ".");
+        // The path of a truncated text ends at the last complete level.
+        assert_eq!(at_offset("{\"a\":[1,", 8), "a");
     }
 
     #[test]
-    fn lines_are_counted() {
+    fn an_error_on_a_later_line_has_the_right_offset() {
         let text = "{\n \"a\": 1,\n \"b\": \"x\"\n}";
         let error = serde_json::from_str::<std::collections::BTreeMap<String, i32>>(text).unwrap_err();
-        assert_eq!(at(text, offset(text, &error)), "b");
+        assert_eq!(at_offset(text, error_offset(text, &error)), "b");
     }
 }

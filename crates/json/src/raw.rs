@@ -1,4 +1,4 @@
-//! JSON kept as text, with a typed view on demand.
+//! `Raw`: one checked JSON value as shared text, decoded on demand.
 //!
 //! Invariant: the text of a [`Raw`] is one valid JSON value, nested at most [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
 //! Cloning is a reference count. `Debug` prints the length only, so that a payload never reaches a log by accident.
@@ -14,29 +14,29 @@ use serde_core::de::DeserializeOwned;
 
 use crate::error::{DecodeError, EncodeError};
 use crate::limits::MAX_NODES;
-use crate::mend::mend_surrogates;
+use crate::surrogates::replace_lone_surrogates;
 use crate::{path, scan, write};
 
-/// What most messages fit, so that their buffer never grows.
-const SMALL_MESSAGE: usize = 256;
+/// The minimum capacity of an encoding buffer: most messages fit without growing it.
+const MIN_CAPACITY: usize = 256;
 
-/// Texts beyond this get room in powers of two.
+/// Buffers beyond this size get a capacity that is a power of two.
 const LARGE_TEXT: usize = 64 * 1024;
 
-/// What stays free before a large text.
+/// Padding before a large text, which is not part of the value.
 ///
-/// Who sends it without copying it leaves that to the kernel, and some processors (AMD's with `fsrm` were measured) take
-/// three times as long to copy from a place in a page that is up to 31 bytes before the place in the page they copy to. A
-/// large block of the usual allocator begins at 16 in its page, and a little more than that stands before a result on the
-/// wire, so it would be so for nearly every large answer.
+/// A large text is sent without copying it in user space. In the kernel, some processors (measured: AMD with `fsrm`)
+/// copy three times slower when the source offset within its page is up to 31 bytes below the destination offset. glibc
+/// places a large block at offset 16 of a page, and slightly more than 16 bytes precede a result on the wire, so
+/// without the padding nearly every large response would hit this case.
 const LEAD: &str = match std::str::from_utf8(&[b' '; 112]) {
     Ok(spaces) => spaces,
     Err(_) => "",
 };
 
-/// The brace in the middle of a text up to this size is taken out; in a larger one a space takes its place, so that the
-/// rest need not be moved.
-const MOVED: usize = 4 * 1024;
+/// [`Raw::encode_between`] removes the inner brace of a text up to this size; in a larger text it overwrites the brace
+/// with a space, so that the rest need not be shifted.
+const MAX_SHIFTED_BYTES: usize = 4 * 1024;
 
 /// One JSON value as text.
 ///
@@ -53,9 +53,9 @@ const MOVED: usize = 4 * 1024;
 #[derive(Clone)]
 pub struct Raw {
     text: ByteString,
-    /// The span of one member's value that the scan of a surrounding text noted; empty when it noted none. Saves
-    /// whoever walks the members another scan of it, and is not part of the value.
-    noted: (u32, u32),
+    /// The span of one member's value, recorded when a surrounding text was scanned; empty if none was. Lets an
+    /// iteration over the members skip that value without another scan. Not part of the value.
+    member_span: (u32, u32),
 }
 
 impl Raw {
@@ -79,38 +79,40 @@ impl Raw {
         Self::encode_sized(value, 0)
     }
 
-    /// As [`Self::encode`], for a text that will have about so many bytes: a large one is then not moved as it grows.
+    /// Encodes a value whose text will have about `bytes` bytes, so that a large buffer need not grow.
     ///
     /// # Errors
     /// As [`Self::encode`].
     pub fn encode_sized<T: Serialize + ?Sized>(value: &T, bytes: usize) -> Result<Self, EncodeError> {
         let lead = lead(bytes);
-        let mut text = String::with_capacity(room(bytes + lead.len()));
+        let mut text = String::with_capacity(capacity_for(bytes + lead.len()));
         text.push_str(lead);
         write::write(&mut text, value).map_err(EncodeError::new)?;
-        Ok(Self::checked(behind(lead, text)))
+        Ok(Self::checked(without_lead(lead, text)))
     }
 
-    /// The same text in room of its own, no more than it needs: for what is kept and sent again and again.
+    /// Returns a copy of the text in a buffer of its own with no spare capacity: for values that are cached, or that
+    /// must not keep a larger message alive.
     #[must_use]
     pub fn settled(&self) -> Self {
         let lead = lead(self.len());
         let mut text = String::with_capacity(lead.len() + self.len());
         text.push_str(lead);
         text.push_str(&self.text);
-        Self { text: behind(lead, text), noted: self.noted }
+        Self { text: without_lead(lead, text), member_span: self.member_span }
     }
 
-    /// Writes a value as JSON behind a text.
+    /// Appends a value as JSON to `text`.
     ///
     /// # Errors
-    /// As [`Self::encode`]; part of the value may stand there then.
+    /// As [`Self::encode`]; part of the value may have been appended then.
     pub fn write<T: Serialize + ?Sized>(text: &mut String, value: &T) -> Result<(), EncodeError> {
         write::write(text, value).map_err(EncodeError::new)
     }
 
-    /// Writes an object as JSON text, between an `open` like `{"a":1,` and a `close` like `,"c":3}` or `}`. Anything else
-    /// than an object is written as it is. `bytes` is about how many the value will have.
+    /// Encodes an object and inserts members before and after its own: `open` is like `{"a":1,`, `close` is like
+    /// `,"c":3}` or `}`. A value that is not an object is encoded unchanged. `bytes` is the estimated size of the
+    /// encoded value.
     ///
     /// # Errors
     /// As [`Self::encode`].
@@ -121,7 +123,7 @@ impl Raw {
         bytes: usize,
     ) -> Result<Self, EncodeError> {
         let lead = lead(bytes);
-        let mut text = String::with_capacity(room(bytes + lead.len() + open.len() + close.len()));
+        let mut text = String::with_capacity(capacity_for(bytes + lead.len() + open.len() + close.len()));
         text.push_str(lead);
         text.push_str(open);
         write::write(&mut text, value).map_err(EncodeError::new)?;
@@ -129,14 +131,14 @@ impl Raw {
         let written = &text.as_bytes()[start..];
         if !written.starts_with(b"{") {
             text.drain(lead.len()..start);
-            return Ok(Self::checked(behind(lead, text)));
+            return Ok(Self::checked(without_lead(lead, text)));
         }
         if written[1..].trim_ascii_start() == b"}" {
-            // No member follows the comma.
+            // The value has no members: drop the comma of `open`.
             text.truncate(start - 1);
         } else {
             text.pop();
-            if text.len() > MOVED {
+            if text.len() > MAX_SHIFTED_BYTES {
                 text.replace_range(start..=start, " ");
             } else {
                 text.remove(start);
@@ -147,11 +149,11 @@ impl Raw {
             serde_json::from_str::<serde_core::de::IgnoredAny>(&text).is_ok(),
             "members and commas on both sides"
         );
-        Ok(Self::checked(behind(lead, text)))
+        Ok(Self::checked(without_lead(lead, text)))
     }
 
-    /// Keeps a text that has been checked already, as part of a text that was scanned. Not checked again in release
-    /// builds: the caller guarantees that it is one JSON value without white space around it.
+    /// Wraps a text that has been checked already, such as a slice of a scanned text. Release builds do not check it
+    /// again: the caller guarantees that it is one JSON value without surrounding white space.
     #[inline]
     pub fn from_checked(text: ByteString) -> Self {
         debug_assert!(scan::check(text.as_bytes()).is_ok(), "one JSON value, checked by the caller");
@@ -160,78 +162,78 @@ impl Raw {
 
     #[inline]
     fn checked(text: ByteString) -> Self {
-        Self { text, noted: (0, 0) }
+        Self { text, member_span: (0, 0) }
     }
 
-    /// Notes the span of the value of one member, found when the surrounding text was scanned, so that a walk over the
+    /// Records the span of one member's value, found when the surrounding text was scanned, so that iterating over the
     /// members does not scan that value again.
     #[must_use]
     #[inline]
-    pub fn with_noted_span(mut self, span: Option<&Range<usize>>) -> Self {
+    pub fn with_member_span(mut self, span: Option<&Range<usize>>) -> Self {
         let found = span.and_then(|span| Some((span.start.try_into().ok()?, span.end.try_into().ok()?)));
-        self.noted = found.unwrap_or_default();
+        self.member_span = found.unwrap_or_default();
         self
     }
 
-    /// Returns where the value ends that begins at `start`, if that is the noted one.
+    /// Returns the end of the value that begins at `start`, if its span was recorded.
     #[inline]
-    pub(crate) fn noted_end(&self, start: usize) -> Option<usize> {
-        (start != 0 && start == self.noted.0 as usize).then_some(self.noted.1 as usize)
+    pub(crate) fn member_span_end(&self, start: usize) -> Option<usize> {
+        (start != 0 && start == self.member_span.0 as usize).then_some(self.member_span.1 as usize)
     }
 
-    /// The JSON `null`.
+    /// Returns the JSON `null`.
     pub fn null() -> Self {
         Self::checked(ByteString::from_static("null"))
     }
 
-    /// The empty object, `{}`.
+    /// Returns the empty object, `{}`.
     pub fn empty_object() -> Self {
         Self::checked(ByteString::from_static("{}"))
     }
 
-    /// The text, byte for byte as it was received or written.
+    /// Returns the text, byte for byte as it was received or encoded.
     #[inline]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The text as shared bytes: cloning them copies nothing.
+    /// Returns the text as shared bytes, which are cheap to clone.
     #[inline]
     pub fn as_bytes(&self) -> &Bytes {
         self.text.as_bytes()
     }
 
-    /// How many bytes of text this is.
+    /// Returns the length of the text in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Never true: a JSON value has at least one byte.
+    /// Returns `false`: a JSON value has at least one byte.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    /// Whether this is an object.
+    /// Returns whether the value is an object.
     #[inline]
     pub fn is_object(&self) -> bool {
         self.text.starts_with('{')
     }
 
-    /// Whether this is an array.
+    /// Returns whether the value is an array.
     #[inline]
     pub fn is_array(&self) -> bool {
         self.text.starts_with('[')
     }
 
-    /// Whether this is `null`.
+    /// Returns whether the value is `null`.
     #[inline]
     pub fn is_null(&self) -> bool {
         &*self.text == "null"
     }
 
-    /// Returns the value that is written at a span of the text, as a slice of it.
+    /// Returns the value at a span of the text, as a slice of it.
     ///
     /// # Panics
     /// When the span is not within the text.
@@ -240,20 +242,20 @@ impl Raw {
         Self::checked(self.text.slice_ref(&self.text[span]))
     }
 
-    /// Reads the text into a type.
+    /// Decodes the text into a type.
     ///
     /// A lone surrogate escape (`"\ud800"`, which some peers write) is read as U+FFFD; everything else is exact.
     ///
     /// # Errors
-    /// Names the place that does not fit, or says that the value has more than [`MAX_NODES`] parts.
+    /// When a part does not fit the type (the error names its path), or the value has more than [`MAX_NODES`] parts.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
-        // As little as can be is generic here: this is made anew for every type that is read.
+        // Keeps the generic part small: it is instantiated for every decoded type.
         self.check_nodes()?;
-        let mut mended: Option<String> = None;
+        let mut replaced: Option<String> = None;
         loop {
-            match serde_json::from_str(mended.as_deref().unwrap_or(&self.text)) {
+            match serde_json::from_str(replaced.as_deref().unwrap_or(&self.text)) {
                 Ok(value) => return Ok(value),
-                Err(error) => mended = Some(self.mend(mended.as_deref(), &error)?),
+                Err(error) => replaced = Some(self.replace_surrogates(replaced.as_deref(), &error)?),
             }
         }
     }
@@ -263,44 +265,49 @@ impl Raw {
         if self.text.len() > MAX_NODES * 2 {
             let nodes = scan::count_nodes(self.text.as_bytes());
             if nodes > MAX_NODES {
-                return Err(DecodeError::too_many(nodes));
+                return Err(DecodeError::too_many_nodes(nodes));
             }
         }
         Ok(())
     }
 
-    /// The text without its lone surrogates; what the error means when it has none, or was mended before.
+    /// Returns the text with lone surrogates replaced. Fails with the decode error if there are none, or if they have
+    /// been replaced already.
     #[cold]
-    fn mend(&self, before: Option<&str>, error: &serde_json::Error) -> Result<String, DecodeError> {
+    fn replace_surrogates(
+        &self,
+        before: Option<&str>,
+        error: &serde_json::Error,
+    ) -> Result<String, DecodeError> {
         match before {
-            Some(mended) => Err(explain(mended, error)),
-            None => mend_surrogates(&self.text).ok_or_else(|| explain(&self.text, error)),
+            Some(replaced) => Err(decode_error(replaced, error)),
+            None => replace_lone_surrogates(&self.text).ok_or_else(|| decode_error(&self.text, error)),
         }
     }
 }
 
-/// How much room a text of about so many bytes is given.
-fn room(bytes: usize) -> usize {
-    // Allocators hand freed memory back to the system when it is much against the largest piece they have seen, and the
-    // next text would have every page of it mapped anew. Room that is never written costs no memory.
-    if bytes > LARGE_TEXT { bytes.next_power_of_two() } else { bytes.max(SMALL_MESSAGE) }
+/// Returns the buffer capacity for a text of about `bytes` bytes.
+fn capacity_for(bytes: usize) -> usize {
+    // Allocators return freed blocks to the system depending on the largest block seen so far; blocks of equal size are
+    // reused instead of being mapped again page by page. Capacity that is never written costs no memory.
+    if bytes > LARGE_TEXT { bytes.next_power_of_two() } else { bytes.max(MIN_CAPACITY) }
 }
 
-/// What stands before a text of about so many bytes, and is no part of it.
+/// Returns the padding before a text of about `bytes` bytes; see [`LEAD`].
 fn lead(bytes: usize) -> &'static str {
     if bytes > LARGE_TEXT { LEAD } else { "" }
 }
 
-/// What stands behind the lead of a text.
-fn behind(lead: &str, text: String) -> ByteString {
+/// Returns the text after its padding, as a slice of the same buffer.
+fn without_lead(lead: &str, text: String) -> ByteString {
     let whole = ByteString::from(text);
     if lead.is_empty() { whole } else { whole.slice_ref(&whole[lead.len()..]) }
 }
 
-/// What does not fit, and where.
+/// Converts an error of `serde_json` to one that names the path.
 #[cold]
-fn explain(text: &str, error: &serde_json::Error) -> DecodeError {
-    let path = path::at(text, path::offset(text, error));
+fn decode_error(text: &str, error: &serde_json::Error) -> DecodeError {
+    let path = path::at_offset(text, path::error_offset(text, error));
     DecodeError::mismatch(path, error.to_string())
 }
 
@@ -326,7 +333,7 @@ impl Default for Raw {
 
 impl From<serde_json::Value> for Raw {
     fn from(value: serde_json::Value) -> Self {
-        // A `Value` has nothing that cannot be written, so the second way is never taken.
+        // Encoding a `Value` cannot fail, so the fallback is never taken.
         Self::encode(&value).unwrap_or_else(|_| Self::checked(value.to_string().into()))
     }
 }
@@ -352,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_too_large_for_its_type_is_an_error_that_names_the_place() {
+    fn a_number_too_large_for_its_type_is_an_error_with_its_path() {
         let raw = Raw::parse(r#"{"rows":[1, 1e999]}"#).unwrap();
         let error = raw.decode::<serde_json::Value>().unwrap_err();
         assert!(matches!(error.kind(), DecodeKind::Mismatch { .. }));
@@ -365,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_bomb_is_text_but_never_typed() {
+    fn a_node_bomb_is_kept_as_text_but_not_decoded() {
         let text = format!("[{}0]", "0,".repeat(MAX_NODES + 1));
         let raw = Raw::parse(text).unwrap();
         let error = raw.decode::<serde_json::Value>().unwrap_err();
@@ -373,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_put_around_an_object() {
+    fn encode_between_inserts_members_around_an_object() {
         let around = |value: serde_json::Value, close: &str| {
             Raw::encode_between(r#"{"a":1,"#, &value, close, 0).unwrap().as_str().to_owned()
         };
@@ -383,13 +390,13 @@ mod tests {
         assert_eq!(around(serde_json::json!([1]), r#","c":3}"#), "[1]");
         let spaced = Raw::parse("{ }").unwrap();
         assert_eq!(Raw::encode_between(r#"{"a":1,"#, &spaced, "}", 0).unwrap().as_str(), r#"{"a":1}"#);
-        let large = "x".repeat(MOVED);
+        let large = "x".repeat(MAX_SHIFTED_BYTES);
         let expected = format!(r#"{{"a":1, "b":"{large}"}}"#);
         assert_eq!(around(serde_json::json!({"b": large}), "}"), expected);
     }
 
     #[test]
-    fn a_large_text_is_the_same_behind_its_lead() {
+    fn the_padding_is_not_part_of_a_large_text() {
         assert!(lead(LARGE_TEXT).is_empty() && lead(LARGE_TEXT + 1).len() > 31 + 46);
         let large = "x".repeat(LARGE_TEXT + 1);
         let quoted = format!("\"{large}\"");

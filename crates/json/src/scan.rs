@@ -1,25 +1,25 @@
-//! A validating pass over JSON bytes that allocates nothing and never recurses.
+//! JSON scanner: validates bytes in one pass without allocation or recursion.
 //!
-//! It checks the grammar, strings and numbers included, and the depth. Types are decoded later, from the spans it
-//! found.
+//! Checks the grammar, including strings and numbers, and the nesting depth. Types are decoded later, from the spans
+//! that it reports.
 
 use std::ops::Range;
 
 use crate::limits::MAX_DEPTH;
-use crate::plain::plain_run;
+use crate::special_bytes::plain_prefix_len;
 use crate::syntax::{SyntaxError, SyntaxErrorKind};
 use crate::unescape::unescape;
 
 /// Checks that `bytes` is exactly one JSON value.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), SyntaxError> {
     let mut cursor = Cursor::new(bytes);
-    cursor.value(0)?;
+    cursor.scan_value(0)?;
     cursor.finish()
 }
 
-/// How many values a checked text holds, keys not counted.
+/// Counts the values in a checked text; member names do not count.
 pub(crate) fn count_nodes(bytes: &[u8]) -> usize {
-    // Every value but the first of its container follows a comma; an opened container that is not empty holds a first.
+    // Every value except the first of its container follows a comma; a non-empty container has a first value.
     let mut nodes = 1;
     let mut at = 0;
     let mut opened = false;
@@ -28,11 +28,11 @@ pub(crate) fn count_nodes(bytes: &[u8]) -> usize {
             b'"' => {
                 nodes += usize::from(opened);
                 opened = false;
-                let mut cursor = Cursor { bytes, at };
+                let mut cursor = Cursor { bytes, position: at };
                 if cursor.string().is_err() {
                     return nodes;
                 }
-                at = cursor.at;
+                at = cursor.position;
                 continue;
             }
             b'{' | b'[' => {
@@ -52,24 +52,24 @@ pub(crate) fn count_nodes(bytes: &[u8]) -> usize {
     nodes
 }
 
-/// A position in a text: passes over values and checks them on the way.
+/// A position in a text. Moving it over values validates them.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    position: usize,
 }
 
-/// What a member is called.
+/// The name of an object member as scanned.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Key<'a> {
-    /// The name as it is written, which has no escapes.
+pub enum MemberKey<'a> {
+    /// A name without escapes, as written.
     Plain(&'a [u8]),
-    /// It was written with escapes, e.g. `"\u006dethod"`.
+    /// The unescaped form of a name with escapes, e.g. `"\u006dethod"`.
     Unescaped(Vec<u8>),
 }
 
-impl Key<'_> {
-    /// Returns the bytes of the name, with its escapes undone.
+impl MemberKey<'_> {
+    /// Returns the bytes of the unescaped name.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match self {
@@ -83,56 +83,56 @@ impl<'a> Cursor<'a> {
     /// Creates a cursor at the start of a text.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self { bytes, position: 0 }
     }
 
-    /// A cursor at a place of its own.
-    pub(crate) fn starting(bytes: &'a [u8], at: usize) -> Self {
-        Self { bytes, at }
+    /// Creates a cursor at a byte offset.
+    pub(crate) fn starting_at(bytes: &'a [u8], position: usize) -> Self {
+        Self { bytes, position }
     }
 
-    /// Where it is.
+    /// Returns the byte offset of the cursor.
     #[inline]
-    pub fn at(&self) -> usize {
-        self.at
+    pub fn position(&self) -> usize {
+        self.position
     }
 
-    /// The bytes from here on.
+    /// Returns the bytes from the cursor on.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.bytes.get(self.position..).unwrap_or_default()
     }
 
-    /// The next byte that is not white space; the cursor is then at it.
+    /// Skips white space and returns the next byte without consuming it; `None` at the end.
     #[inline]
-    pub(crate) fn first(&mut self) -> Option<u8> {
+    pub(crate) fn first_byte(&mut self) -> Option<u8> {
         self.peek().ok()
     }
 
     #[cold]
-    fn fault<T>(&self, kind: SyntaxErrorKind) -> Result<T, SyntaxError> {
-        Err(SyntaxError::new(kind, self.at))
+    fn error<T>(&self, kind: SyntaxErrorKind) -> Result<T, SyntaxError> {
+        Err(SyntaxError::new(kind, self.position))
     }
 
-    /// The next byte that is not white space; the cursor is then at it.
+    /// Skips white space and returns the next byte without consuming it.
     #[inline]
     pub fn peek(&mut self) -> Result<u8, SyntaxError> {
-        while let Some(&byte) = self.bytes.get(self.at) {
+        while let Some(&byte) = self.bytes.get(self.position) {
             if !is_space(byte) {
                 return Ok(byte);
             }
-            self.at += 1;
+            self.position += 1;
         }
-        self.fault(SyntaxErrorKind::Ended)
+        self.error(SyntaxErrorKind::UnexpectedEnd)
     }
 
     #[inline]
     pub(crate) fn expect(&mut self, wanted: u8) -> Result<(), SyntaxError> {
         let found = self.peek()?;
         if found != wanted {
-            return self.fault(SyntaxErrorKind::Unexpected(found));
+            return self.error(SyntaxErrorKind::Unexpected(found));
         }
-        self.at += 1;
+        self.position += 1;
         Ok(())
     }
 
@@ -140,136 +140,135 @@ impl<'a> Cursor<'a> {
     pub fn finish(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             Err(_) => Ok(()),
-            Ok(_) => self.fault(SyntaxErrorKind::Trailing),
+            Ok(_) => self.error(SyntaxErrorKind::Trailing),
         }
     }
 
-    /// Steps into the object that begins here. False when it has no members, and is passed.
+    /// Enters the object at the cursor. Returns whether it has members; an empty object is skipped.
     #[inline]
-    pub fn enter(&mut self) -> Result<bool, SyntaxError> {
+    pub fn enter_object(&mut self) -> Result<bool, SyntaxError> {
         self.expect(b'{')?;
         let is_empty = self.peek()? == b'}';
-        self.at += usize::from(is_empty);
+        self.position += usize::from(is_empty);
         Ok(!is_empty)
     }
 
-    /// Steps into the array that begins here. False when it has no elements, and is passed.
+    /// Enters the array at the cursor. Returns whether it has elements; an empty array is skipped.
     #[inline]
     pub fn enter_array(&mut self) -> Result<bool, SyntaxError> {
         self.expect(b'[')?;
         let is_empty = self.peek()? == b']';
-        self.at += usize::from(is_empty);
+        self.position += usize::from(is_empty);
         Ok(!is_empty)
     }
 
-    /// Whether another element follows; then the cursor is at it. If not, the array is passed.
+    /// Moves to the next element. Returns `false` after the last one, with the cursor behind the array.
     #[inline]
-    pub fn more_elements(&mut self) -> Result<bool, SyntaxError> {
+    pub fn next_element(&mut self) -> Result<bool, SyntaxError> {
         match self.peek()? {
             b',' => {
-                self.at += 1;
+                self.position += 1;
                 self.peek()?;
                 Ok(true)
             }
             b']' => {
-                self.at += 1;
+                self.position += 1;
                 Ok(false)
             }
-            other => self.fault(SyntaxErrorKind::Unexpected(other)),
+            other => self.error(SyntaxErrorKind::Unexpected(other)),
         }
     }
 
-    /// The name of the member that begins here; then the cursor is at its value.
+    /// Reads the name of the member at the cursor and moves to its value.
     #[inline]
-    pub fn name(&mut self) -> Result<Key<'a>, SyntaxError> {
+    pub fn member_name(&mut self) -> Result<MemberKey<'a>, SyntaxError> {
         match self.plain_name() {
-            Some((inner, next)) if !is_space(next) => Ok(Key::Plain(inner)),
+            Some((inner, next)) if !is_space(next) => Ok(MemberKey::Plain(inner)),
             Some((inner, _)) => {
                 self.peek()?;
-                Ok(Key::Plain(inner))
+                Ok(MemberKey::Plain(inner))
             }
-            None => self.other_name(),
+            None => self.spaced_or_escaped_name(),
         }
     }
 
-    /// Passes a name without escapes and its colon, when there is no space between them, which is how nearly everyone
-    /// writes; also gives the byte behind them.
+    /// Fast path for a name without escapes that a colon follows directly, which is how nearly all peers write. Returns
+    /// the name and the byte after the colon.
     #[inline]
     fn plain_name(&mut self) -> Option<(&'a [u8], u8)> {
-        let (b'"', inner) = self.bytes.get(self.at..)?.split_first()? else { return None };
-        let len = plain_run(inner);
+        let (b'"', inner) = self.bytes.get(self.position..)?.split_first()? else { return None };
+        let len = plain_prefix_len(inner);
         let (name, rest) = inner.split_at_checked(len)?;
         let [b'"', b':', next, ..] = *rest else { return None };
-        self.at += len + 3;
+        self.position += len + 3;
         Some((name, next))
     }
 
-    fn other_name(&mut self) -> Result<Key<'a>, SyntaxError> {
+    fn spaced_or_escaped_name(&mut self) -> Result<MemberKey<'a>, SyntaxError> {
         self.peek()?;
-        let start = self.at + 1;
+        let start = self.position + 1;
         let escaped = self.string()?;
-        let inner = &self.bytes[start..self.at - 1];
+        let inner = &self.bytes[start..self.position - 1];
         self.expect(b':')?;
         self.peek()?;
-        Ok(if escaped { unescaped(inner) } else { Key::Plain(inner) })
+        Ok(if escaped { unescape_key(inner) } else { MemberKey::Plain(inner) })
     }
 
-    /// Passes over the value that begins here, inside `depth` containers, and says where it stands.
+    /// Skips the value at the cursor, which is inside `depth` containers, and returns its span.
     #[inline]
-    pub fn span(&mut self, depth: usize) -> Result<Range<usize>, SyntaxError> {
-        let start = self.at;
+    pub fn skip_value(&mut self, depth: usize) -> Result<Range<usize>, SyntaxError> {
+        let start = self.position;
         if self.bytes.get(start) == Some(&b'"') {
-            // Most values are, and need no account of levels.
+            // Fast path: most values are strings, which have no nesting.
             self.string()?;
         } else {
-            self.value(depth)?;
+            self.scan_value(depth)?;
         }
-        Ok(start..self.at)
+        Ok(start..self.position)
     }
 
-    /// Passes over the value that begins here and is known to end there, and says where it stands.
+    /// Skips to `end`, the known end of the value at the cursor, and returns its span.
     #[inline]
-    pub fn pass(&mut self, end: usize) -> Range<usize> {
-        let start = std::mem::replace(&mut self.at, end);
+    pub fn skip_to(&mut self, end: usize) -> Range<usize> {
+        let start = std::mem::replace(&mut self.position, end);
         start..end
     }
 
-    /// Whether another member follows; if not, the object is passed.
+    /// Moves to the next member. Returns `false` after the last one, with the cursor behind the object.
     #[inline]
-    pub fn more(&mut self) -> Result<bool, SyntaxError> {
+    pub fn next_member(&mut self) -> Result<bool, SyntaxError> {
         match self.peek()? {
             b',' => {
-                self.at += 1;
+                self.position += 1;
                 Ok(true)
             }
             b'}' => {
-                self.at += 1;
+                self.position += 1;
                 Ok(false)
             }
-            other => self.fault(SyntaxErrorKind::Unexpected(other)),
+            other => self.error(SyntaxErrorKind::Unexpected(other)),
         }
     }
 
-    /// Passes over one value that stands inside `depth` containers.
-    fn value(&mut self, depth: usize) -> Result<(), SyntaxError> {
-        // One bit a level, the innermost lowest: set for an object. MAX_DEPTH levels fit a u128, so there is no stack
-        // to grow.
+    /// Validates and skips one value that is inside `depth` containers.
+    fn scan_value(&mut self, depth: usize) -> Result<(), SyntaxError> {
+        // A bit stack with one bit per level, set for an object. MAX_DEPTH levels fit a u128.
         let mut objects: u128 = 0;
         let mut level = depth;
         loop {
             match self.peek()? {
                 open @ (b'{' | b'[') => {
-                    check_depth(level).or_else(|kind| self.fault(kind))?;
+                    check_depth(level).or_else(|kind| self.error(kind))?;
                     let is_object = open == b'{';
-                    self.at += 1;
+                    self.position += 1;
                     let close = if is_object { b'}' } else { b']' };
                     if self.peek()? == close {
-                        self.at += 1;
+                        self.position += 1;
                     } else {
                         objects = objects << 1 | u128::from(is_object);
                         level += 1;
                         if is_object {
-                            self.key()?;
+                            self.skip_key()?;
                         }
                         continue;
                     }
@@ -277,12 +276,12 @@ impl<'a> Cursor<'a> {
                 b'"' => {
                     self.string()?;
                 }
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
+                b't' => self.literal(b"true")?,
+                b'f' => self.literal(b"false")?,
+                b'n' => self.literal(b"null")?,
                 _ => self.number()?,
             }
-            // A value has ended: pass commas and closings until the next one begins.
+            // A value has ended: skip commas and closing brackets until the next one begins.
             loop {
                 if level == depth {
                     return Ok(());
@@ -290,25 +289,25 @@ impl<'a> Cursor<'a> {
                 let is_object = objects & 1 == 1;
                 match self.peek()? {
                     b',' => {
-                        self.at += 1;
+                        self.position += 1;
                         if is_object {
-                            self.key()?;
+                            self.skip_key()?;
                         }
                         break;
                     }
                     b'}' if is_object => {}
                     b']' if !is_object => {}
-                    other => return self.fault(SyntaxErrorKind::Unexpected(other)),
+                    other => return self.error(SyntaxErrorKind::Unexpected(other)),
                 }
                 objects >>= 1;
                 level -= 1;
-                self.at += 1;
+                self.position += 1;
             }
         }
     }
 
     #[inline]
-    fn key(&mut self) -> Result<(), SyntaxError> {
+    fn skip_key(&mut self) -> Result<(), SyntaxError> {
         if self.plain_name().is_some() {
             return Ok(());
         }
@@ -317,33 +316,33 @@ impl<'a> Cursor<'a> {
         self.expect(b':')
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), SyntaxError> {
-        let Some(found) = self.bytes.get(self.at..self.at + word.len()) else {
-            return self.fault(SyntaxErrorKind::Ended);
+    fn literal(&mut self, literal: &[u8]) -> Result<(), SyntaxError> {
+        let Some(found) = self.bytes.get(self.position..self.position + literal.len()) else {
+            return self.error(SyntaxErrorKind::UnexpectedEnd);
         };
-        if found != word {
-            return self.fault(SyntaxErrorKind::Unexpected(found[0]));
+        if found != literal {
+            return self.error(SyntaxErrorKind::Unexpected(found[0]));
         }
-        self.at += word.len();
+        self.position += literal.len();
         Ok(())
     }
 
     fn number(&mut self) -> Result<(), SyntaxError> {
-        if self.bytes.get(self.at) == Some(&b'-') {
-            self.at += 1;
+        if self.bytes.get(self.position) == Some(&b'-') {
+            self.position += 1;
         }
-        match self.bytes.get(self.at) {
-            Some(b'0') => self.at += 1,
+        match self.bytes.get(self.position) {
+            Some(b'0') => self.position += 1,
             _ => self.digits()?,
         }
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
+        if self.bytes.get(self.position) == Some(&b'.') {
+            self.position += 1;
             self.digits()?;
         }
-        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.bytes.get(self.at), Some(b'+' | b'-')) {
-                self.at += 1;
+        if matches!(self.bytes.get(self.position), Some(b'e' | b'E')) {
+            self.position += 1;
+            if matches!(self.bytes.get(self.position), Some(b'+' | b'-')) {
+                self.position += 1;
             }
             self.digits()?;
         }
@@ -351,65 +350,65 @@ impl<'a> Cursor<'a> {
     }
 
     fn digits(&mut self) -> Result<(), SyntaxError> {
-        let start = self.at;
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
+        let start = self.position;
+        while self.bytes.get(self.position).is_some_and(u8::is_ascii_digit) {
+            self.position += 1;
         }
-        match self.bytes.get(self.at) {
-            _ if self.at > start => Ok(()),
-            Some(&byte) => self.fault(SyntaxErrorKind::Unexpected(byte)),
-            None => self.fault(SyntaxErrorKind::Ended),
+        match self.bytes.get(self.position) {
+            _ if self.position > start => Ok(()),
+            Some(&byte) => self.error(SyntaxErrorKind::Unexpected(byte)),
+            None => self.error(SyntaxErrorKind::UnexpectedEnd),
         }
     }
 
-    /// Passes over a string that begins here, and says whether anything in it is escaped.
+    /// Skips the string at the cursor and returns whether it contains escapes.
     #[inline]
     pub(crate) fn string(&mut self) -> Result<bool, SyntaxError> {
-        match self.bytes.get(self.at) {
-            Some(b'"') => self.at += 1,
-            Some(&byte) => return self.fault(SyntaxErrorKind::Unexpected(byte)),
-            None => return self.fault(SyntaxErrorKind::Ended),
+        match self.bytes.get(self.position) {
+            Some(b'"') => self.position += 1,
+            Some(&byte) => return self.error(SyntaxErrorKind::Unexpected(byte)),
+            None => return self.error(SyntaxErrorKind::UnexpectedEnd),
         }
-        self.at += plain_run(&self.bytes[self.at..]);
-        if self.bytes.get(self.at) == Some(&b'"') {
-            self.at += 1;
+        self.position += plain_prefix_len(&self.bytes[self.position..]);
+        if self.bytes.get(self.position) == Some(&b'"') {
+            self.position += 1;
             return Ok(false);
         }
         self.rest_of_string()
     }
 
-    /// The rest of a string, from the first byte that is not plain.
+    /// Skips the rest of a string, from its first special byte.
     fn rest_of_string(&mut self) -> Result<bool, SyntaxError> {
         loop {
-            match self.bytes.get(self.at) {
+            match self.bytes.get(self.position) {
                 Some(b'"') => {
-                    self.at += 1;
+                    self.position += 1;
                     return Ok(true);
                 }
                 Some(b'\\') => self.escape()?,
-                Some(&byte) => return self.fault(SyntaxErrorKind::Unexpected(byte)),
-                None => return self.fault(SyntaxErrorKind::Ended),
+                Some(&byte) => return self.error(SyntaxErrorKind::Unexpected(byte)),
+                None => return self.error(SyntaxErrorKind::UnexpectedEnd),
             }
-            self.at += plain_run(&self.bytes[self.at..]);
+            self.position += plain_prefix_len(&self.bytes[self.position..]);
         }
     }
 
     fn escape(&mut self) -> Result<(), SyntaxError> {
-        self.at += 1;
-        match self.bytes.get(self.at) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+        self.position += 1;
+        match self.bytes.get(self.position) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.position += 1,
             Some(b'u') => {
-                self.at += 1;
+                self.position += 1;
                 for _ in 0..4 {
-                    match self.bytes.get(self.at) {
-                        Some(byte) if byte.is_ascii_hexdigit() => self.at += 1,
-                        Some(&byte) => return self.fault(SyntaxErrorKind::Unexpected(byte)),
-                        None => return self.fault(SyntaxErrorKind::Ended),
+                    match self.bytes.get(self.position) {
+                        Some(byte) if byte.is_ascii_hexdigit() => self.position += 1,
+                        Some(&byte) => return self.error(SyntaxErrorKind::Unexpected(byte)),
+                        None => return self.error(SyntaxErrorKind::UnexpectedEnd),
                     }
                 }
             }
-            Some(&byte) => return self.fault(SyntaxErrorKind::Unexpected(byte)),
-            None => return self.fault(SyntaxErrorKind::Ended),
+            Some(&byte) => return self.error(SyntaxErrorKind::Unexpected(byte)),
+            None => return self.error(SyntaxErrorKind::UnexpectedEnd),
         }
         Ok(())
     }
@@ -420,18 +419,18 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Whether a container may open inside `level` others.
+/// Fails if a container may not open inside `level` others.
 #[inline]
 fn check_depth(level: usize) -> Result<(), SyntaxErrorKind> {
     if level < MAX_DEPTH { Ok(()) } else { Err(SyntaxErrorKind::TooDeep) }
 }
 
 #[cold]
-fn unescaped(key: &[u8]) -> Key<'_> {
+fn unescape_key(key: &[u8]) -> MemberKey<'_> {
     match std::str::from_utf8(key) {
-        Ok(text) => Key::Unescaped(unescape(text).into_bytes()),
-        // Whatever it is, it is none of the names that are looked for.
-        Err(_) => Key::Plain(key),
+        Ok(text) => MemberKey::Unescaped(unescape(text).into_bytes()),
+        // Not UTF-8, so it cannot equal any known name.
+        Err(_) => MemberKey::Plain(key),
     }
 }
 

@@ -1,56 +1,58 @@
-//! Why a text is not acceptable JSON, and where.
+//! Syntax errors: why a text is not acceptable JSON, and at which byte.
 
 use std::fmt;
 
 use crate::limits::MAX_DEPTH;
 
-/// The first error of a text that is not acceptable JSON.
+/// The first syntax error of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     kind: SyntaxErrorKind,
-    at: usize,
+    offset: usize,
 }
 
-/// Why a text is not acceptable JSON.
+/// The kind of a syntax error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
     /// A byte that is not allowed at this position.
     Unexpected(u8),
     /// The text ends in the middle of a value.
-    Ended,
-    /// More than [`MAX_DEPTH`] levels.
+    UnexpectedEnd,
+    /// The value is nested deeper than [`MAX_DEPTH`] levels.
     TooDeep,
     /// A second value follows the first.
     Trailing,
 }
 
 impl SyntaxError {
-    /// An error at a byte offset of the text.
+    /// Creates an error at a byte offset of the text.
     #[cold]
-    pub fn new(kind: SyntaxErrorKind, at: usize) -> Self {
-        Self { kind, at }
+    pub fn new(kind: SyntaxErrorKind, offset: usize) -> Self {
+        Self { kind, offset }
     }
 
-    /// Returns what is wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> SyntaxErrorKind {
         self.kind
     }
 
     /// Returns the byte offset in the text.
-    pub fn at(&self) -> usize {
-        self.at
+    pub fn offset(&self) -> usize {
+        self.offset
     }
 }
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.at;
+        let offset = self.offset;
         match self.kind {
-            SyntaxErrorKind::Unexpected(byte) => write!(f, "unexpected {:?} at byte {at}", char::from(byte)),
-            SyntaxErrorKind::Ended => write!(f, "it ends in the middle of a value"),
-            SyntaxErrorKind::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels at byte {at}"),
-            SyntaxErrorKind::Trailing => write!(f, "a second value begins at byte {at}"),
+            SyntaxErrorKind::Unexpected(byte) => {
+                write!(f, "unexpected {:?} at byte {offset}", char::from(byte))
+            }
+            SyntaxErrorKind::UnexpectedEnd => write!(f, "unexpected end of the text"),
+            SyntaxErrorKind::TooDeep => write!(f, "nested deeper than {MAX_DEPTH} levels at byte {offset}"),
+            SyntaxErrorKind::Trailing => write!(f, "unexpected second value at byte {offset}"),
         }
     }
 }

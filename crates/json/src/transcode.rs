@@ -1,8 +1,8 @@
-//! `Raw` in other serde formats: reads JSON text from any of them, and writes it to any.
+//! `Serialize` and `Deserialize` of `Raw` for any serde format.
 //!
 //! `serde_json` hands over the text of a value, byte for byte. Other formats, and the buffer that serde fills for
-//! `flatten` and `untagged`, hand over values: these are written as `serde_json` would write them, so the spelling of a
-//! number or a string may change. A format must be self-describing.
+//! `flatten` and `untagged`, hand over values: these are encoded as `serde_json` would encode them, so the spelling of
+//! a number or a string may change. A format must be self-describing.
 
 use std::fmt;
 
@@ -16,9 +16,9 @@ use crate::write;
 impl Serialize for Raw {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if !serializer.is_human_readable() {
-            return Parts(self).serialize(serializer);
+            return BinaryValue(self).serialize(serializer);
         }
-        let value = match write::trust(self.as_str()) {
+        let value = match write::as_raw_value(self.as_str()) {
             Some(value) => value,
             None => serde_json::from_str(self.as_str()).map_err(serde_core::ser::Error::custom)?,
         };
@@ -28,7 +28,7 @@ impl Serialize for Raw {
 
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Whoever deserialises it may not have looked how deep it is.
+        // The deserializer may not have limited the depth.
         Self::parse(read_text(deserializer)?).map_err(D::Error::custom)
     }
 }
@@ -37,17 +37,17 @@ impl<'de> Deserialize<'de> for Raw {
 fn read_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let mut out = String::new();
     let outermost = Transcoder { out: &mut out, depth: 0, accepts_text: true };
-    deserializer.deserialize_newtype_struct(write::raw_token(), outermost)?;
+    deserializer.deserialize_newtype_struct(write::serde_json_raw_token(), outermost)?;
     Ok(out)
 }
 
-/// Writes one value behind `out`.
+/// Visitor that appends the JSON text of one value to `out`.
 struct Transcoder<'o> {
     out: &'o mut String,
-    /// How many containers the value is in.
+    /// The number of containers around the value.
     depth: usize,
-    /// Whether a map under the token of `serde_json` is the text of the value. Only the answer to our own request is:
-    /// data that happens to use the name stays data.
+    /// Whether a map whose key is the token of `serde_json` contains the text of the value. Only the response to our
+    /// own request does; elsewhere such a key is ordinary data.
     accepts_text: bool,
 }
 
@@ -84,7 +84,7 @@ impl<'de> Visitor<'de> for Transcoder<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value that JSON has")
+        f.write_str("any JSON value")
     }
 
     scalars! {
@@ -137,7 +137,9 @@ impl<'de> Visitor<'de> for Transcoder<'_> {
             if before > start {
                 out.push(',');
             }
-            match members.next_key_seed(Key { out, accepts_token: accepts_text && before == start })? {
+            match members
+                .next_key_seed(KeyTranscoder { out, accepts_token: accepts_text && before == start })?
+            {
                 None => {
                     out.truncate(before);
                     out.push('}');
@@ -154,19 +156,20 @@ impl<'de> Visitor<'de> for Transcoder<'_> {
     }
 }
 
-/// Writes the name of one member.
-struct Key<'o> {
+/// Visitor that appends the name of one member to `out`.
+struct KeyTranscoder<'o> {
     out: &'o mut String,
     accepts_token: bool,
 }
 
 enum KeyKind {
+    /// An ordinary member name.
     Name,
-    /// The token of `serde_json`: the value is text.
+    /// The token of `serde_json`: the value is JSON text.
     Token,
 }
 
-impl<'de> DeserializeSeed<'de> for Key<'_> {
+impl<'de> DeserializeSeed<'de> for KeyTranscoder<'_> {
     type Value = KeyKind;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<KeyKind, D::Error> {
@@ -183,18 +186,18 @@ macro_rules! names {
     )*};
 }
 
-impl Visitor<'_> for Key<'_> {
+impl Visitor<'_> for KeyTranscoder<'_> {
     type Value = KeyKind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key that JSON has")
+        f.write_str("a string, a number or a boolean")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<KeyKind, E> {
-        if self.accepts_token && name == write::raw_token() {
+        if self.accepts_token && name == write::serde_json_raw_token() {
             return Ok(KeyKind::Token);
         }
-        write::quoted(self.out, name);
+        write::write_quoted(self.out, name);
         Ok(KeyKind::Name)
     }
 
@@ -204,10 +207,10 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// A value for binary formats: its parts instead of its text.
-struct Parts<'a>(&'a Raw);
+/// Serializes a value structurally, for binary formats.
+struct BinaryValue<'a>(&'a Raw);
 
-impl Serialize for Parts<'_> {
+impl Serialize for BinaryValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = self.0;
         if raw.is_object() {
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_written_as_json() {
+    fn values_of_another_format_are_transcoded() {
         let value = map(vec![
             ("b".into(), Value::Array(vec![1.into(), (-2).into(), 1.5.into(), true.into(), Value::Null])),
             ("a\n".into(), Value::Bytes(vec![0, 255])),
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serde_buffers_is_written_as_json() {
+    fn values_that_serde_buffers_are_transcoded() {
         let text = r#"{"id":1,"x":{"y":[1,null,"z"]},"w":-0.5}"#;
         let read: Flattened = serde_json::from_str(text).unwrap();
         assert_eq!((read.id, read.rest.as_str()), (1, r#"{"x":{"y":[1,null,"z"]},"w":-0.5}"#));
@@ -295,7 +298,7 @@ mod tests {
 
     #[test]
     fn data_that_uses_the_token_of_serde_json_stays_data() {
-        let token = write::raw_token();
+        let token = write::serde_json_raw_token();
         let written = format!(r#"{{"{token}":"[1]"}}"#);
         assert_eq!(read(&map(vec![(token.into(), "[1]".into())])).unwrap().as_str(), written);
         assert_eq!(serde_json::from_str::<Raw>(&written).unwrap().as_str(), written);
@@ -311,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_format_holds_values_and_not_text() {
+    fn a_binary_format_contains_values_instead_of_text() {
         let text = r#"{"b":[1,-2,1.5,"x",null,true],"a":{}}"#;
         let mut bytes = Vec::new();
         ciborium::into_writer(&Raw::parse(text).unwrap(), &mut bytes).unwrap();

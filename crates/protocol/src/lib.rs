@@ -1,29 +1,29 @@
-//! The words of the Model Context Protocol, in all five revisions. No I/O, no async.
+//! Message types of the Model Context Protocol, in all five revisions. No I/O, no async.
 //!
-//! One message, from the outside in:
+//! How a message is handled:
 //!
-//! 1. [`jsonrpc`] finds its shape in one pass and keeps the payload as [`Raw`] text.
-//! 2. [`surface`] says whether a method exists in a [`Revision`], and which way it may travel.
-//! 3. [`Method`] and [`Notice`] name the types of its parameters and result; [`Raw::decode`] reads them.
-//! 4. What is written for an older revision goes through `lower`, the only code that drops or rewrites a field.
+//! 1. [`jsonrpc`] classifies it in one pass and keeps the payload as [`Raw`] text.
+//! 2. [`surface`] tells whether a method exists in a [`Revision`], and in which direction it is sent.
+//! 3. [`Method`] and [`Notice`] name the types of its parameters and result; [`Raw::decode`] decodes them.
+//! 4. Messages for a peer of an older revision pass through `lower`, the only code that drops or rewrites a field.
 //!
-//! **Invariants.** Text that nobody needs typed stays byte for byte as it came: schemas, arguments, structured
-//! results, foreign `_meta` keys, content of unknown types. Reading is tolerant where peers are known to be sloppy;
-//! writing follows the schema of the revision.
+//! **Invariants.** Values that need not be typed stay JSON text, byte for byte: schemas, arguments, structured results,
+//! foreign `_meta` keys, content of unknown types. Decoding is lenient where peers are known to violate the schema;
+//! encoding follows the schema of the revision.
 //!
 //! ```
 //! use switchboard::protocol::{CallToolResult, Content, Revision, ServerResult};
 //!
 //! let mut result = ServerResult::from(CallToolResult::new([Content::audio("UklGRg==", "audio/wav")]));
-//! result.lower(Revision::V2024_11_05); // which knows no audio
+//! result.lower(Revision::V2024_11_05); // which has no audio content
 //! assert!(serde_json::to_string(&result)?.contains(r#""blob":"UklGRg==""#));
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
 pub mod jsonrpc;
-mod lenient;
 mod lower;
 pub mod method;
+mod number;
 mod revision;
 mod setter;
 pub mod surface;
@@ -35,8 +35,8 @@ pub use lower::{Unavailable, lower_error};
 pub use method::{Method, Notice};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use switchboard_json::{
-    DecodeError, DecodeKind, Elements, EncodeError, Fields, FromRaw, Glances, MAX_DEPTH, MAX_NODES, Mismatch,
-    Name, OrderedMap, Raw, Reader,
+    DecodeError, DecodeKind, Elements, EncodeError, FieldTexts, Fields, FromRaw, MAX_DEPTH, MAX_NODES,
+    Mismatch, Name, OrderedMap, Raw, Reader,
 };
 pub use types::cache::{CacheHints, CacheScope};
 pub use types::cancel::CancelledParams;
@@ -58,14 +58,14 @@ pub use types::form::{
     BooleanField, ChoiceField, ChoiceOption, ChoiceStyle, FormField, FormSchema, MultiChoiceField,
     NumberField, TextField,
 };
+pub use types::handshake::{
+    DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult,
+};
 pub use types::icon::Icon;
 pub use types::input::{InputRequest, InputRequests, InputRequired, InputResponses};
 pub use types::input_schema::{InputProperty, InputSchema};
 pub use types::logging::{Level, LogMessage, SetLevelParams, UnknownLevel};
 pub use types::meta::{Meta, is_meta_key, is_reserved_meta_key};
-pub use types::opening::{
-    DiscoverParams, DiscoverResult, Implementation, InitializeParams, InitializeResult,
-};
 pub use types::paging::{Page, PageParams, Rejected, decode_entries, read_entries, walk_entries};
 pub use types::progress::ProgressParams;
 pub use types::prompt::{

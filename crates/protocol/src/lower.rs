@@ -1,15 +1,15 @@
-//! The only code that drops or rewrites a field because a revision does not have it.
+//! Lowering: drops or rewrites fields that the revision of the peer does not have. The only code that does so.
 //!
-//! Write everything as the newest revision has it, then lower it to the revision of the peer. Lowering never invents
-//! data and never fails for results; what cannot be asked of an old peer at all is [`Unavailable`].
-//! Behaviour that differs between revisions is not decided here.
+//! Messages are built for the newest revision and then lowered. Lowering never invents data and never fails for
+//! results; a request that has no counterpart in an older revision is [`Unavailable`]. Differences in behavior between
+//! revisions are handled by the session.
 
-mod ask;
 mod error;
-mod opening;
+mod handshake;
+mod input_request;
 
-pub use ask::Unavailable;
 pub use error::lower_error;
+pub use input_request::Unavailable;
 
 use switchboard_json::{FromRaw, Raw};
 
@@ -32,12 +32,12 @@ use crate::types::tool::{CallToolParams, CallToolResult, Tool};
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
 impl ServerResult {
-    /// Fits the result to a revision. A result that is text already is left alone.
+    /// Lowers the result to a revision. JSON text is left unchanged.
     pub fn lower(&mut self, to: Revision) {
         if let Some(meta) = self.meta_mut() {
             lower_meta(meta, to);
         }
-        self.lower_hints(to);
+        self.lower_cache_hints(to);
         match self {
             Self::Initialize(result) => {
                 result.server_info.lower(to);
@@ -59,7 +59,7 @@ impl ServerResult {
             }
             Self::InputRequired(result) => {
                 let requests = result.input_requests.iter_mut().flat_map(|requests| requests.iter_mut());
-                // What an old client cannot be asked is refused before it gets here; see `InputRequest::lower`.
+                // Requests that an older client does not support have been rejected before; see `InputRequest::lower`.
                 requests.for_each(|(_, request)| drop(request.lower(to)));
             }
             Self::CreateTask(_) | Self::Task(_) | Self::LegacyCreateTask(_) => self.lower_task(to),
@@ -67,8 +67,8 @@ impl ServerResult {
         }
     }
 
-    /// Caching hints are for modern clients only.
-    fn lower_hints(&mut self, to: Revision) {
+    /// Drops the caching hints for legacy clients.
+    fn lower_cache_hints(&mut self, to: Revision) {
         if to.era() == Era::Modern {
             return;
         }
@@ -85,7 +85,7 @@ impl ServerResult {
         *cache_scope = None;
     }
 
-    /// Tasks have one shape in 2025-11-25 and another in the extension; earlier revisions have none.
+    /// Converts between the task types of 2025-11-25 and of the extension; earlier revisions have no tasks.
     fn lower_task(&mut self, to: Revision) {
         let lowered: Self = match (&*self, to.era()) {
             (Self::CreateTask(result), Era::Legacy) => {
@@ -94,7 +94,7 @@ impl ServerResult {
                 lowered.meta = meta;
                 lowered.into()
             }
-            (Self::Task(result), Era::Legacy) => legacy_state(result).into(),
+            (Self::Task(result), Era::Legacy) => legacy_task_state(result).into(),
             (Self::LegacyCreateTask(result), Era::Modern) => {
                 let LegacyCreateTaskResult { task, meta } = (**result).clone();
                 let mut lowered = CreateTaskResult::new(task.into());
@@ -107,19 +107,19 @@ impl ServerResult {
     }
 }
 
-fn legacy_state(detailed: &DetailedTask) -> LegacyTaskState {
+fn legacy_task_state(detailed: &DetailedTask) -> LegacyTaskState {
     let mut state = LegacyTaskState::new(detailed.task.clone());
     state.meta.clone_from(&detailed.meta);
     // A tool that failed is "completed" in the extension and "failed" in 2025-11-25.
-    let says_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
-    if detailed.result.as_ref().is_some_and(says_error) {
+    let is_error = |result: &Raw| result.glance().any(|(name, value)| name == "isError" && value == "true");
+    if detailed.result.as_ref().is_some_and(is_error) {
         state.task.status = TaskStatus::Failed;
     }
     state
 }
 
 impl Meta {
-    /// Drops the reserved keys that a revision does not have.
+    /// Lowers the object to a revision: drops the reserved keys that it does not have.
     pub fn lower(&mut self, to: Revision) {
         if to.era() == Era::Legacy {
             for key in Self::PER_REQUEST.into_iter().chain([Self::SERVER_INFO, Self::SUBSCRIPTION_ID]) {
@@ -133,7 +133,7 @@ impl Meta {
     }
 }
 
-/// The `_meta` of a message, which every revision has.
+/// Lowers the `_meta` of a message, which every revision has.
 fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
     if let Some(inner) = meta {
         inner.lower(to);
@@ -143,8 +143,8 @@ fn lower_meta(meta: &mut Option<Meta>, to: Revision) {
     }
 }
 
-/// The `_meta` of a thing inside a message, and the titles, both of which came with 2025-06-18.
-fn lower_names(
+/// Drops the title and the `_meta` of a value inside a message (both from 2025-06-18) and its icons (from 2025-11-25).
+fn lower_display_fields(
     title: &mut Option<String>,
     icons: &mut Option<Vec<Icon>>,
     meta: &mut Option<Meta>,
@@ -172,15 +172,15 @@ fn lower_annotations(annotations: &mut Option<Annotations>, to: Revision) {
 }
 
 impl Tool {
-    /// Fits the tool to a revision.
+    /// Lowers the tool to a revision.
     pub fn lower(&mut self, to: Revision) {
         if to == R2
             && let Some(title) = self.title.take()
         {
-            // 2025-03-26 has no title but this one.
+            // 2025-03-26 has a title only in the annotations.
             self.annotations.get_or_insert_default().title.get_or_insert(title);
         }
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         if to < R2 {
             self.annotations = None;
         }
@@ -197,14 +197,14 @@ impl Tool {
     }
 }
 
-/// Whether a schema says `"type": "object"`, which is all that 2025-06-18 and 2025-11-25 allow of an output schema.
+/// Returns whether a schema has `"type": "object"`, the only output schemas that 2025-06-18 and 2025-11-25 allow.
 fn describes_object(schema: &Raw) -> bool {
     let types = schema.fields().find(|(name, _)| *name == "type");
     types.is_some_and(|(_, types)| String::from_raw(&types).is_ok_and(|only| only == "object"))
 }
 
 impl CallToolResult {
-    /// Fits the result to a revision. Data that the revision cannot carry is left as text.
+    /// Lowers the result to a revision. Structured content that the revision does not support becomes text.
     pub fn lower(&mut self, to: Revision) {
         self.content.iter_mut().for_each(|block| block.lower(to));
         let fits = |data: &Raw| to.era() == Era::Modern || (to >= R3 && data.is_object());
@@ -217,12 +217,12 @@ impl CallToolResult {
 }
 
 impl Content {
-    /// Fits the block to a revision: what it does not know becomes a block that it does.
+    /// Lowers the block to a revision: converts unsupported kinds to supported ones.
     pub fn lower(&mut self, to: Revision) {
-        if let Self::Audio(sound) = self
+        if let Self::Audio(audio) = self
             && to < R2
         {
-            *self = Self::Resource(Box::new(embed_audio(sound)));
+            *self = Self::Resource(Box::new(embed_audio(audio)));
         }
         if let Self::ResourceLink(link) = self
             && to < R3
@@ -252,11 +252,11 @@ fn lower_block(annotations: &mut Option<Annotations>, meta: &mut Option<Meta>, t
     }
 }
 
-fn embed_audio(sound: &mut MediaContent) -> EmbeddedResource {
-    // The URI is required and leads nowhere: the bytes are all there is.
-    let contents = ResourceContents::blob("embedded:audio", std::mem::take(&mut sound.data));
-    let mut embedded = EmbeddedResource::new(contents.with_mime_type(std::mem::take(&mut sound.mime_type)));
-    embedded.annotations = sound.annotations.take();
+fn embed_audio(audio: &mut MediaContent) -> EmbeddedResource {
+    // The URI is required but not resolvable: the contents are embedded.
+    let contents = ResourceContents::blob("embedded:audio", std::mem::take(&mut audio.data));
+    let mut embedded = EmbeddedResource::new(contents.with_mime_type(std::mem::take(&mut audio.mime_type)));
+    embedded.annotations = audio.annotations.take();
     embedded
 }
 
@@ -269,23 +269,23 @@ fn link_text(link: &Resource) -> String {
 }
 
 impl Resource {
-    /// Fits the resource to a revision.
+    /// Lowers the resource to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         lower_annotations(&mut self.annotations, to);
     }
 }
 
 impl ResourceTemplate {
-    /// Fits the template to a revision.
+    /// Lowers the template to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         lower_annotations(&mut self.annotations, to);
     }
 }
 
 impl ResourceContents {
-    /// Fits the contents to a revision.
+    /// Lowers the contents to a revision.
     pub fn lower(&mut self, to: Revision) {
         if to < R3 {
             self.meta = None;
@@ -294,9 +294,9 @@ impl ResourceContents {
 }
 
 impl Prompt {
-    /// Fits the prompt to a revision.
+    /// Lowers the prompt to a revision.
     pub fn lower(&mut self, to: Revision) {
-        lower_names(&mut self.title, &mut self.icons, &mut self.meta, to);
+        lower_display_fields(&mut self.title, &mut self.icons, &mut self.meta, to);
         if to < R3 {
             self.arguments.iter_mut().flatten().for_each(|argument| argument.title = None);
         }
@@ -304,7 +304,7 @@ impl Prompt {
 }
 
 impl CallToolParams {
-    /// Fits the call to a revision.
+    /// Lowers the call to a revision.
     pub fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to != R4 {
@@ -318,7 +318,7 @@ impl CallToolParams {
 }
 
 impl GetPromptParams {
-    /// Fits the request to a revision.
+    /// Lowers the request to a revision.
     pub fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to.era() == Era::Legacy {
@@ -329,7 +329,7 @@ impl GetPromptParams {
 }
 
 impl ReadResourceParams {
-    /// Fits the request to a revision.
+    /// Lowers the request to a revision.
     pub fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to.era() == Era::Legacy {
@@ -340,7 +340,7 @@ impl ReadResourceParams {
 }
 
 impl CompleteParams {
-    /// Fits the request to a revision.
+    /// Lowers the request to a revision.
     pub fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to < R3 {
@@ -353,7 +353,7 @@ impl CompleteParams {
 }
 
 impl ProgressParams {
-    /// Fits the notification to a revision.
+    /// Lowers the notification to a revision.
     pub fn lower(&mut self, to: Revision) {
         lower_meta(&mut self.meta, to);
         if to < R2 {

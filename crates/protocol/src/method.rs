@@ -1,31 +1,31 @@
-//! Which parameters and which result belong to a method name.
+//! The parameter and result types of each method.
 //!
-//! One empty type per request and per notification, so that a typed call is `call::<CallTool>(params)`.
+//! One marker type per request and per notification, so that a typed call is `call::<CallTool>(params)`.
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use switchboard_json::Raw;
 
 use crate::types::{
-    cancel, completion, elicitation, empty, logging, opening, paging, progress, prompt, resource, roots,
+    cancel, completion, elicitation, empty, handshake, logging, paging, progress, prompt, resource, roots,
     sampling, subscription, task, tool,
 };
 
-/// A request.
+/// A request method: its name, parameters and result.
 pub trait Method {
-    /// Its name on the wire.
+    /// The method name on the wire.
     const NAME: &'static str;
-    /// What is sent.
+    /// The parameters.
     type Params: Serialize + DeserializeOwned;
-    /// What is answered when the answer is complete.
+    /// The complete result.
     type Result: Serialize + DeserializeOwned;
 }
 
-/// A notification.
+/// A notification method: its name and parameters.
 pub trait Notice {
-    /// Its name on the wire.
+    /// The method name on the wire.
     const NAME: &'static str;
-    /// What is sent.
+    /// The parameters.
     type Params: Serialize + DeserializeOwned;
 }
 
@@ -42,7 +42,7 @@ macro_rules! methods {
         }
     )+
 
-        /// The names of all requests that have a type here.
+        /// The names of all typed requests.
         #[cfg(test)]
         const METHODS: &[&str] = &[$($name),+];
     };
@@ -60,16 +60,16 @@ macro_rules! notices {
         }
     )+
 
-        /// The names of all notifications that have a type here.
+        /// The names of all typed notifications.
         #[cfg(test)]
         const NOTICES: &[&str] = &[$($name),+];
     };
 }
 
 methods! {
-    Initialize "initialize" opening::InitializeParams => opening::InitializeResult;
+    Initialize "initialize" handshake::InitializeParams => handshake::InitializeResult;
     Ping "ping" empty::EmptyParams => empty::EmptyResult;
-    Discover "server/discover" opening::DiscoverParams => opening::DiscoverResult;
+    Discover "server/discover" handshake::DiscoverParams => handshake::DiscoverResult;
     ListTools "tools/list" paging::PageParams => tool::ListToolsResult;
     CallTool "tools/call" tool::CallToolParams => tool::CallToolResult;
     ListResources "resources/list" paging::PageParams => resource::ListResourcesResult;

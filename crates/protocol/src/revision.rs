@@ -1,6 +1,6 @@
-//! The five dated revisions of the protocol, oldest first, and the two eras they fall into.
+//! The five dated revisions of the protocol, and the two eras they belong to.
 //!
-//! Knows no method and no field: what exists in which revision is in the surface table.
+//! Which method exists in which revision is in the `surface` table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,11 +19,11 @@ use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Revision {
-    /// 2024-11-05: the first.
+    /// 2024-11-05: the first revision.
     V2024_11_05,
     /// 2025-03-26: Streamable HTTP, audio, tool annotations, batches.
     V2025_03_26,
-    /// 2025-06-18: elicitation, structured output, resource links, titles; no more batches.
+    /// 2025-06-18: elicitation, structured output, resource links, titles; batches removed.
     V2025_06_18,
     /// 2025-11-25: URL elicitation, sampling with tools, icons, experimental tasks.
     V2025_11_25,
@@ -36,13 +36,13 @@ impl Revision {
     pub const ALL: [Self; 5] =
         [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
-    /// The newest revision that opens with `initialize`.
+    /// The newest revision with the `initialize` handshake.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
     /// The newest revision.
     pub const LATEST: Self = Self::V2026_07_28;
 
-    /// The date, as it is written on the wire.
+    /// Returns the date, as on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -53,7 +53,7 @@ impl Revision {
         }
     }
 
-    /// Which kind of conversation this revision holds.
+    /// Returns the era of the revision.
     pub const fn era(self) -> Era {
         match self {
             Self::V2024_11_05 | Self::V2025_03_26 | Self::V2025_06_18 | Self::V2025_11_25 => Era::Legacy,
@@ -62,16 +62,16 @@ impl Revision {
     }
 }
 
-/// How two peers converse.
+/// The two fundamentally different modes of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Era {
-    /// A session, opened by `initialize`; both sides may ask.
+    /// Stateful: a session opened by `initialize`, in which both sides send requests.
     Legacy,
-    /// Each request stands alone and describes itself in `_meta`; only the client asks.
+    /// Stateless: every request describes itself in `_meta`, and only the client sends requests.
     Modern,
 }
 
-/// A version string that names none of the revisions.
+/// The error of an unknown protocol version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRevision(pub String);
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_order_agree() {
+    fn revisions_are_ordered_by_date() {
         assert!(Revision::ALL.is_sorted());
         assert!(Revision::ALL.map(Revision::as_str).is_sorted());
         for revision in Revision::ALL {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_of_each_era() {
+    fn the_latest_constants_are_the_newest_of_their_era() {
         assert_eq!(Revision::LATEST.era(), Era::Modern);
         let legacy = Revision::ALL.into_iter().filter(|revision| revision.era() == Era::Legacy);
         assert_eq!(legacy.max(), Some(Revision::LATEST_LEGACY));

@@ -1,6 +1,6 @@
-//! The `with_x` methods of the types that users build, written once as a macro.
+//! `setters!`: generates the `with_…` methods of the types that users build.
 //!
-//! `some` sets an optional field, `set` sets a plain one. Knows nothing of MCP.
+//! `some` sets an optional field, `set` sets any other field. Knows nothing of MCP.
 
 macro_rules! setters {
     ($type:ident: $($kind:ident $method:ident $field:ident $value:ty;)+) => {
@@ -9,7 +9,7 @@ macro_rules! setters {
         }
     };
     (@some $method:ident $field:ident $value:ty) => {
-        #[doc = concat!("The same with [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
         #[must_use]
         pub fn $method(mut self, value: impl Into<$value>) -> Self {
             self.$field = Some(value.into());
@@ -17,7 +17,7 @@ macro_rules! setters {
         }
     };
     (@set $method:ident $field:ident $value:ty) => {
-        #[doc = concat!("The same with [`", stringify!($field), "`](Self::", stringify!($field), ").")]
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), ").")]
         #[must_use]
         pub fn $method(mut self, value: impl Into<$value>) -> Self {
             self.$field = value.into();

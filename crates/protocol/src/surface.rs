@@ -1,6 +1,6 @@
-//! What exists where: every method and notification, by revision and direction, in one table.
+//! The surface table: every request and notification with its revisions, direction and required capability.
 //!
-//! Describes the wire and decides nothing; what a peer does about it is the business of a conversation.
+//! Data only; the session decides how to react to a method that does not exist.
 
 use crate::revision::Revision;
 use Direction::{Both, ClientToServer as ToServer, ServerToClient as ToClient};
@@ -9,42 +9,42 @@ use Revision::{
     V2024_11_05 as R1, V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4, V2026_07_28 as R5,
 };
 
-/// Whether an answer is expected.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Answered with a result or an error.
+    /// Expects a result or an error.
     Request,
-    /// Not answered.
+    /// Expects no response.
     Notification,
 }
 
-/// One of the two sides of a conversation.
+/// One of the two peers of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The side that opens the conversation.
+    /// The peer that connects.
     Client,
-    /// The side that offers tools, resources and prompts.
+    /// The peer that offers tools, resources and prompts.
     Server,
 }
 
-/// Which way a message travels.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
     /// From client to server.
     ClientToServer,
     /// From server to client.
     ServerToClient,
-    /// Either way.
+    /// Both directions.
     Both,
 }
 
 impl Direction {
-    /// Whether a message that travels this way may travel `other` way too.
+    /// Returns whether this direction includes `other`.
     pub fn covers(self, other: Self) -> bool {
         self == Both || self == other
     }
 
-    /// Whether `side` may send.
+    /// Returns whether `side` may send messages in this direction.
     pub fn sent_by(self, side: Side) -> bool {
         match side {
             Side::Client => self.covers(ToServer),
@@ -53,7 +53,7 @@ impl Direction {
     }
 }
 
-/// Where a word of the protocol lives.
+/// The part of the protocol that defines a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Place {
@@ -61,43 +61,43 @@ pub enum Place {
     Core,
     /// A message of the extension with this id.
     Extension(&'static str),
-    /// Never a message of its own: only a value in the `inputRequests` of a result.
+    /// Not a message: only a value in the `inputRequests` of a result.
     InputRequests,
 }
 
-/// Whose capability a message needs.
+/// The peer that must have declared a required capability, with the path of the capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Declared {
     /// The client must have declared it.
     ByClient(&'static str),
     /// The server must have declared it.
     ByServer(&'static str),
-    /// Whoever receives the request must have declared it.
+    /// The receiver of the request must have declared it.
     ByReceiver(&'static str),
 }
 
-/// One row of the table: a method in a span of revisions. A method has several rows when its terms changed.
+/// One row of the table: a method in a range of revisions. A method has several rows if its properties changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The method, as written on the wire.
+    /// The method name on the wire.
     pub method: &'static str,
     /// Request or notification.
     pub kind: Kind,
-    /// Who sends it.
+    /// The direction.
     pub direction: Direction,
     /// The first revision of this row.
     pub first: Revision,
     /// The last revision of this row; `None` while no revision ended it.
     pub last: Option<Revision>,
-    /// Where it lives.
+    /// The part of the protocol that defines it.
     pub place: Place,
-    /// The capability it needs, as a dotted path into the capabilities object.
+    /// The required capability, as a dotted path into the capabilities object.
     pub needs: Option<Declared>,
 }
 
 impl Row {
-    /// Whether this row covers `revision`.
+    /// Returns whether this row applies to `revision`.
     pub fn covers(&self, revision: Revision) -> bool {
         self.first <= revision && self.last.is_none_or(|last| revision <= last)
     }
@@ -106,7 +106,7 @@ impl Row {
 /// The id of the tasks extension.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// A row that holds from `first` on. A new revision is part of it unless [`Row::until`] says otherwise.
+/// Creates a row that applies from `first` on, including future revisions unless [`Row::until`] limits it.
 const fn row(method: &'static str, kind: Kind, direction: Direction, first: Revision) -> Row {
     Row { method, kind, direction, first, last: None, place: Place::Core, needs: None }
 }
@@ -143,7 +143,7 @@ impl Row {
     }
 }
 
-/// The table.
+/// The surface table.
 pub const SURFACE: &[Row] = &[
     row("initialize", Request, ToServer, R1).until(R4),
     row("ping", Request, Both, R1).until(R4),
@@ -191,25 +191,25 @@ pub const SURFACE: &[Row] = &[
     row("notifications/subscriptions/acknowledged", Notification, ToClient, R5),
 ];
 
-/// The rows of a method, oldest first; none when no revision knows it.
+/// Returns the rows of a method, oldest first; empty for an unknown method.
 pub fn find(method: &str) -> impl Iterator<Item = &'static Row> {
     SURFACE.iter().filter(move |row| row.method == method)
 }
 
-/// The row of a method in one revision.
+/// Returns the row of a method in one revision.
 pub fn find_in(method: &str, revision: Revision) -> Option<&'static Row> {
     SURFACE.iter().find(|row| row.method == method && row.covers(revision))
 }
 
-/// Whether a message with this method may travel this way in this revision (with [`Both`]: either way).
+/// Returns whether a message with this method may be sent in this direction and revision.
 ///
-/// What is allowed only inside `inputRequests` does not exist as a message.
+/// A method that is allowed only inside `inputRequests` does not exist as a message.
 pub fn exists(method: &str, revision: Revision, direction: Direction) -> bool {
     find_in(method, revision)
         .is_some_and(|row| row.place != Place::InputRequests && row.direction.covers(direction))
 }
 
-/// Every method with every revision that has it and every side that may send it.
+/// Iterates over all combinations of a method, a revision that has it and a side that may send it.
 pub fn all() -> impl Iterator<Item = (&'static str, Revision, Side)> {
     SURFACE.iter().flat_map(|row| {
         let revisions = Revision::ALL.into_iter().filter(|revision| row.covers(*revision));

@@ -28,11 +28,11 @@ const fn guard(file: &'static str, function: &'static str, lines: &'static [&'st
 /// Depth, nodes, sizes, ids, and how much may be under way.
 const GUARDS: &[Guard] = &[
     guard("crates/json/src/scan.rs", "check_depth", &[]),
-    guard("crates/json/src/scan.rs", "value", &["check_depth"]),
+    guard("crates/json/src/scan.rs", "scan_value", &["check_depth"]),
     guard("crates/json/src/scan.rs", "count_nodes", &[]),
     guard("crates/json/src/raw.rs", "check_nodes", &[]),
     guard("crates/protocol/src/jsonrpc/id.rs", "from_json", &["MAX_ID_BYTES"]),
-    guard("crates/protocol/src/jsonrpc/envelope.rs", "string", &["MAX_METHOD_BYTES"]),
+    guard("crates/protocol/src/jsonrpc/envelope.rs", "method_name", &["MAX_METHOD_BYTES"]),
     guard("crates/transport/src/stdio/line.rs", "take", &["self.limit"]),
     guard("crates/transport/src/stdio/line.rs", "discard", &[]),
     guard(

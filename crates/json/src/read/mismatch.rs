@@ -1,59 +1,60 @@
-//! What does not fit, and where in the text.
+//! `Mismatch`: a value that does not fit its type, with its byte offset.
 
 use crate::error::DecodeError;
 use crate::path;
 use crate::scan;
 
-/// Something that does not fit the type it is read into.
+/// A value that does not fit the type it is read into.
 ///
-/// Knows the place as an offset only: a path is looked for when somebody is told, because many a misfit is let pass, and
-/// looking for each would cost the whole text.
+/// Holds the byte offset only. The path is computed on conversion to a [`DecodeError`], because many mismatches are
+/// tolerated and computing a path scans the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    at: usize,
-    what: What,
+    offset: usize,
+    kind: MismatchKind,
 }
 
+/// The kind of a mismatch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum What {
-    /// The value has another shape.
+enum MismatchKind {
+    /// The value has another type or shape; the text says which was expected.
     Shape(Box<str>),
-    /// There are more values than are read at once.
-    TooMany,
+    /// The text contains more than [`MAX_NODES`](crate::MAX_NODES) values.
+    TooManyNodes,
 }
 
 impl Mismatch {
-    /// The value that begins at `at` does not fit.
+    /// Creates a mismatch of the value that begins at `offset`.
     #[cold]
-    pub fn new(at: usize, reason: impl Into<Box<str>>) -> Self {
-        Self { at, what: What::Shape(reason.into()) }
+    pub fn new(offset: usize, reason: impl Into<Box<str>>) -> Self {
+        Self { offset, kind: MismatchKind::Shape(reason.into()) }
     }
 
-    /// The object that begins at `object` lacks a member.
+    /// Creates the mismatch of the object at `object` that lacks the member `name`.
     #[cold]
     pub fn missing(object: usize, name: &str) -> Self {
         Self::new(object, format!("missing field `{name}`"))
     }
 
-    /// The text holds more values than are read at once.
+    /// Creates the mismatch of a text with more than [`MAX_NODES`](crate::MAX_NODES) values.
     #[cold]
-    pub(crate) fn too_many() -> Self {
-        Self { at: 0, what: What::TooMany }
+    pub(crate) fn too_many_nodes() -> Self {
+        Self { offset: 0, kind: MismatchKind::TooManyNodes }
     }
 
-    /// As an error that names the place, counted from the value that begins at `start`.
+    /// Converts to an error with the path of the value, relative to the value that begins at `start`.
     #[cold]
-    pub fn explain(self, text: &str, start: usize) -> DecodeError {
+    pub fn into_decode_error(self, text: &str, start: usize) -> DecodeError {
         let value = text.get(start..).unwrap_or_default();
-        match self.what {
-            // The byte behind the first one: that of a brace stands in what it opens.
-            What::Shape(reason) => {
-                DecodeError::mismatch(path::at(value, self.at.saturating_sub(start) + 1), reason)
+        match self.kind {
+            // The byte after the first one, because the byte after a brace is inside the container it opens.
+            MismatchKind::Shape(reason) => {
+                DecodeError::mismatch(path::at_offset(value, self.offset.saturating_sub(start) + 1), reason)
             }
-            What::TooMany => {
+            MismatchKind::TooManyNodes => {
                 let mut cursor = scan::Cursor::new(value.as_bytes());
-                let span = cursor.span(0).unwrap_or_default();
-                DecodeError::too_many(scan::count_nodes(&value.as_bytes()[span]))
+                let span = cursor.skip_value(0).unwrap_or_default();
+                DecodeError::too_many_nodes(scan::count_nodes(&value.as_bytes()[span]))
             }
         }
     }

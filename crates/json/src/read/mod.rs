@@ -1,9 +1,7 @@
-//! Typed views of a checked text.
+//! Decodes checked text into types in a single pass; parts that stay JSON become slices of the text.
 //!
-//! Reading walks over the text a single time; what is kept as JSON is a slice of it.
-//!
-//! Invariant: the text was checked before, so a walk meets no syntax error and is no deeper than
-//! [`MAX_DEPTH`](crate::MAX_DEPTH).
+//! Invariant: the text has been checked, so a reader meets no syntax error and recurses at most
+//! [`MAX_DEPTH`](crate::MAX_DEPTH) levels.
 
 mod mismatch;
 mod reader;
@@ -18,10 +16,10 @@ pub use reader::Reader;
 use crate::error::DecodeError;
 use crate::raw::Raw;
 
-/// A type that is read from checked JSON text.
+/// A type that can be decoded from checked JSON text.
 ///
-/// As [`Raw::decode`], which reads any type that can be deserialised, but in one pass, without copying what is kept as JSON,
-/// and with errors that name the innermost place.
+/// Compared with [`Raw::decode`], which decodes any `Deserialize` type, this makes one pass, slices instead of copying
+/// parts that stay JSON, and reports the path of the innermost mismatch.
 ///
 /// ```
 /// use switchboard::protocol::{FromRaw, Raw, Tool};
@@ -32,19 +30,20 @@ use crate::raw::Raw;
 /// # Ok::<(), switchboard::protocol::DecodeError>(())
 /// ```
 pub trait FromRaw: Sized {
-    /// Reads the value at which the reader is, and passes it.
+    /// Decodes the value at the reader and moves behind it.
     ///
     /// # Errors
-    /// Names the place that does not fit.
+    /// When the value or a part of it does not fit the type.
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch>;
 
-    /// Reads a whole text.
+    /// Decodes a whole text.
     ///
     /// A lone surrogate escape (`"\ud800"`, which some peers write) is read as U+FFFD; everything else is exact.
     ///
     /// # Errors
-    /// Names the place that does not fit, or says that the value has more than [`MAX_NODES`](crate::MAX_NODES) parts.
+    /// When a part does not fit the type (the error names its path), or the value has more than
+    /// [`MAX_NODES`](crate::MAX_NODES) parts.
     fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
-        Self::read(&mut Reader::new(raw)).map_err(|mismatch| mismatch.explain(raw.as_str(), 0))
+        Self::read(&mut Reader::new(raw)).map_err(|mismatch| mismatch.into_decode_error(raw.as_str(), 0))
     }
 }

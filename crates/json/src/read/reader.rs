@@ -1,4 +1,4 @@
-//! A walk over one checked text.
+//! `Reader`: a typed pull reader over checked text.
 
 use std::borrow::Cow;
 
@@ -11,27 +11,29 @@ use crate::read::mismatch::Mismatch;
 use crate::scan::Cursor;
 use crate::unescape::unescape;
 
-/// The longest value that is quoted in an error.
-const QUOTED: usize = 40;
+/// The number of characters of a value that an error message quotes.
+const MAX_QUOTED_CHARS: usize = 40;
 
-/// A place in a checked text: always at the first byte of a value.
+/// A reader over checked text, positioned at the first byte of a value.
 ///
-/// What reads a value also passes it. A clone is at the same place and can look ahead.
+/// `read_…` methods decode the value and move behind it, `peek…` methods do not move. A clone can be used to look
+/// ahead.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     raw: &'a Raw,
     cursor: Cursor<'a>,
-    /// The object whose first member was read already.
-    entered: Option<Entered>,
-    /// How many values may still be read: a few bytes of text can be a large value.
-    left: usize,
+    /// The object whose first member, the tag, has been consumed by [`Self::read_tag`].
+    open_object: Option<OpenObject>,
+    /// The number of values that may still be decoded: a short text can decode to a large value.
+    node_budget: usize,
 }
 
+/// An object of which the first member has been consumed.
 #[derive(Debug, Clone, Copy)]
-struct Entered {
-    /// Where it begins.
+struct OpenObject {
+    /// The offset of the object.
     start: usize,
-    /// Whether another member follows.
+    /// Whether another member follows the consumed one.
     more: bool,
 }
 
@@ -39,206 +41,207 @@ impl<'a> Reader<'a> {
     /// Creates a reader at the start of a text.
     #[inline]
     pub fn new(raw: &'a Raw) -> Self {
-        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), entered: None, left: MAX_NODES }
+        Self { raw, cursor: Cursor::new(raw.as_str().as_bytes()), open_object: None, node_budget: MAX_NODES }
     }
 
-    /// As many values may be read from here as from any text.
+    /// Resets the budget of values to [`MAX_NODES`].
     #[inline]
-    pub fn renew(&mut self) {
-        self.left = MAX_NODES;
+    pub fn reset_node_budget(&mut self) {
+        self.node_budget = MAX_NODES;
     }
 
-    /// Counts a value that is about to be read.
+    /// Charges one value to the budget.
     #[inline]
-    fn count(&mut self) -> Result<(), Mismatch> {
-        self.left = self.left.checked_sub(1).ok_or_else(Mismatch::too_many)?;
+    fn count_node(&mut self) -> Result<(), Mismatch> {
+        self.node_budget = self.node_budget.checked_sub(1).ok_or_else(Mismatch::too_many_nodes)?;
         Ok(())
     }
 
-    /// Reads the value and stays at it. What was read counts.
+    /// Decodes the value without moving. The decoded values are charged to the budget.
     ///
     /// # Errors
     /// As [`FromRaw::read`].
     #[inline]
-    pub fn ahead<T: FromRaw>(&mut self) -> Result<T, Mismatch> {
+    pub fn peek<T: FromRaw>(&mut self) -> Result<T, Mismatch> {
         let mut ahead = self.clone();
         let read = T::read(&mut ahead);
-        self.left = ahead.left;
+        self.node_budget = ahead.node_budget;
         read
     }
 
-    /// Reads a text that was set aside. What is read counts here.
+    /// Decodes another text, charging its values to the budget of this reader.
     ///
     /// # Errors
     /// As [`FromRaw::from_raw`].
     #[inline]
-    pub fn aside<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
-        let mut reader = Reader { left: self.left, ..Reader::new(raw) };
+    pub fn read_detached<T: FromRaw>(&mut self, raw: &Raw) -> Result<T, DecodeError> {
+        let mut reader = Reader { node_budget: self.node_budget, ..Reader::new(raw) };
         let read = T::read(&mut reader);
-        self.left = reader.left;
-        read.map_err(|mismatch| mismatch.explain(raw.as_str(), 0))
+        self.node_budget = reader.node_budget;
+        read.map_err(|mismatch| mismatch.into_decode_error(raw.as_str(), 0))
     }
 
-    /// Where the value begins.
+    /// Returns the byte offset of the value.
     #[inline]
-    pub fn at(&self) -> usize {
-        self.entered.map_or(self.cursor.at(), |object| object.start)
+    pub fn offset(&self) -> usize {
+        self.open_object.map_or(self.cursor.position(), |object| object.start)
     }
 
-    /// The first byte of the value; the brace of an object, the quote of a string.
+    /// Returns the first byte of the value, which tells its type: a brace, a bracket, a quote, a letter or a digit.
     #[inline]
-    pub fn first(&self) -> u8 {
-        self.raw.as_str().as_bytes().get(self.at()).copied().unwrap_or_default()
+    pub fn first_byte(&self) -> u8 {
+        self.raw.as_str().as_bytes().get(self.offset()).copied().unwrap_or_default()
     }
 
-    /// Whether the value is `null`; then it is passed.
+    /// Skips the value if it is `null`. Returns whether it was.
     #[inline]
-    pub fn null(&mut self) -> bool {
-        let is_null = self.first() == b'n';
+    pub fn skip_null(&mut self) -> bool {
+        let is_null = self.first_byte() == b'n';
         if is_null {
-            self.pass();
+            self.skip();
         }
         is_null
     }
 
-    /// Leaves the value out.
+    /// Skips the value.
     #[inline]
-    pub fn pass(&mut self) {
-        // The text was checked when it was taken.
-        let _ = self.cursor.span(0);
+    pub fn skip(&mut self) {
+        // Cannot fail: the text has been checked.
+        let _ = self.cursor.skip_value(0);
     }
 
-    /// The value as text that is looked at and not kept.
+    /// Returns the value as borrowed text and moves behind it.
     #[inline]
-    pub fn text(&mut self) -> &'a str {
-        let start = self.at();
-        self.pass();
-        self.raw.as_str().get(start..self.at()).unwrap_or("null")
+    pub fn read_text(&mut self) -> &'a str {
+        let start = self.offset();
+        self.skip();
+        self.raw.as_str().get(start..self.offset()).unwrap_or("null")
     }
 
-    /// The value as a slice of the text.
+    /// Returns the value as a slice of the text and moves behind it.
     #[inline]
-    pub fn raw(&mut self) -> Raw {
-        let start = self.at();
-        match self.raw.noted_end(start) {
+    pub fn read_raw(&mut self) -> Raw {
+        let start = self.offset();
+        match self.raw.member_span_end(start) {
             Some(end) => {
-                self.cursor.pass(end);
+                self.cursor.skip_to(end);
             }
-            None => self.pass(),
+            None => self.skip(),
         }
-        if self.at() > start { self.raw.part(start..self.at()) } else { Raw::null() }
+        if self.offset() > start { self.raw.part(start..self.offset()) } else { Raw::null() }
     }
 
-    /// The value, which must be a string.
+    /// Decodes a string.
     #[inline]
-    pub fn string(&mut self) -> Result<Cow<'a, str>, Mismatch> {
-        if self.first() != b'"' {
-            return Err(self.expected("a string"));
+    pub fn read_string(&mut self) -> Result<Cow<'a, str>, Mismatch> {
+        if self.first_byte() != b'"' {
+            return Err(self.type_mismatch("a string"));
         }
-        let start = self.at() + 1;
-        let Ok(escaped) = self.cursor.string() else { return Err(self.expected("a string")) };
-        let inner = self.raw.as_str().get(start..self.at() - 1).unwrap_or_default();
+        let start = self.offset() + 1;
+        let Ok(escaped) = self.cursor.string() else { return Err(self.type_mismatch("a string")) };
+        let inner = self.raw.as_str().get(start..self.offset() - 1).unwrap_or_default();
         Ok(if escaped { Cow::Owned(unescape(inner)) } else { Cow::Borrowed(inner) })
     }
 
-    /// The text under `name`, which says what kind of object the value is. When it stands first, as nearly everyone writes
-    /// it, it is not met again among the members.
+    /// Returns the string member `name`, the tag of the object. If it is the first member, which is how nearly all
+    /// peers write it, it is consumed and [`Self::for_each_member`] does not yield it again.
     #[inline]
-    pub fn tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+    pub fn read_tag(&mut self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
         let mut ahead = self.clone();
-        let is_first = ahead.first() == b'{'
-            && ahead.cursor.enter().unwrap_or(false)
-            && ahead.cursor.name().is_ok_and(|key| key.as_bytes() == name.as_bytes());
+        let is_first = ahead.first_byte() == b'{'
+            && ahead.cursor.enter_object().unwrap_or(false)
+            && ahead.cursor.member_name().is_ok_and(|key| key.as_bytes() == name.as_bytes());
         if !is_first {
-            return self.look_for(name);
+            return self.peek_string_member(name);
         }
-        let tag = ahead.string()?;
-        let more = ahead.cursor.more().unwrap_or(false);
-        self.entered = Some(Entered { start: self.at(), more });
+        let tag = ahead.read_string()?;
+        let more = ahead.cursor.next_member().unwrap_or(false);
+        self.open_object = Some(OpenObject { start: self.offset(), more });
         self.cursor = ahead.cursor;
         Ok(Some(tag))
     }
 
-    /// The text under `name` in the value, which must be an object; nothing when there is none. Stays where it is.
+    /// Returns the string member `name` of an object without moving; `None` if the object has no such member.
     #[inline]
-    pub fn look_for(&self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
-        if self.first() != b'{' {
-            return Err(self.expected("an object"));
+    pub fn peek_string_member(&self, name: &str) -> Result<Option<Cow<'a, str>>, Mismatch> {
+        if self.first_byte() != b'{' {
+            return Err(self.type_mismatch("an object"));
         }
         let mut ahead = self.clone();
-        let mut more = ahead.cursor.enter().unwrap_or(false);
+        let mut more = ahead.cursor.enter_object().unwrap_or(false);
         while more {
-            match ahead.cursor.name() {
-                Ok(key) if key.as_bytes() == name.as_bytes() => return ahead.string().map(Some),
-                Ok(_) => ahead.pass(),
+            match ahead.cursor.member_name() {
+                Ok(key) if key.as_bytes() == name.as_bytes() => return ahead.read_string().map(Some),
+                Ok(_) => ahead.skip(),
                 Err(_) => break,
             }
-            more = ahead.cursor.more().unwrap_or(false);
+            more = ahead.cursor.next_member().unwrap_or(false);
         }
         Ok(None)
     }
 
-    /// Every member of the value, which must be an object. `read` must pass the value it is called at.
+    /// Calls `read` for every member of an object. `read` must move behind the member's value.
     #[inline]
-    pub fn each_member(
+    pub fn for_each_member(
         &mut self,
         expected: &str,
         read: &mut dyn FnMut(&mut Self, Name<'a>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
-        if self.first() != b'{' {
-            return Err(self.expected(expected));
+        if self.first_byte() != b'{' {
+            return Err(self.type_mismatch(expected));
         }
-        // The text was checked when it was taken: what cannot be is an end.
-        let mut more = match self.entered.take() {
+        // Errors cannot occur in checked text; they end the iteration.
+        let mut more = match self.open_object.take() {
             Some(object) => object.more,
-            None => self.cursor.enter().unwrap_or(false),
+            None => self.cursor.enter_object().unwrap_or(false),
         };
         while more {
-            let Ok(name) = self.cursor.name() else { break };
-            self.count()?;
+            let Ok(name) = self.cursor.member_name() else { break };
+            self.count_node()?;
             read(self, Name::from(name))?;
-            more = self.cursor.more().unwrap_or(false);
+            more = self.cursor.next_member().unwrap_or(false);
         }
         Ok(())
     }
 
-    /// Every element of the value, which must be an array. `read` must pass the value it is called at.
+    /// Calls `read` for every element of an array. `read` must move behind the element.
     #[inline]
-    pub fn each_element(
+    pub fn for_each_element(
         &mut self,
         read: &mut dyn FnMut(&mut Self) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
-        if self.first() != b'[' {
-            return Err(self.expected("a sequence"));
+        if self.first_byte() != b'[' {
+            return Err(self.type_mismatch("a sequence"));
         }
         let mut more = self.cursor.enter_array().unwrap_or(false);
         while more {
-            self.count()?;
+            self.count_node()?;
             read(self)?;
-            more = self.cursor.more_elements().unwrap_or(false);
+            more = self.cursor.next_element().unwrap_or(false);
         }
         Ok(())
     }
 
-    /// The error for a value, which begins where the reader is, that is something else than what was expected.
+    /// Returns the error that the value at the reader has another type than `expected`.
     #[cold]
-    pub fn expected(&self, expected: &str) -> Mismatch {
-        let text = self.clone().text();
+    pub fn type_mismatch(&self, expected: &str) -> Mismatch {
+        let text = self.clone().read_text();
         let found = match text.as_bytes().first() {
             Some(b'{') => "map".to_owned(),
             Some(b'[') => "sequence".to_owned(),
-            Some(b'"') => format!("string {}", quoted(text)),
+            Some(b'"') => format!("string {}", shorten(text)),
             Some(b'n') | None => "null".to_owned(),
             Some(b't' | b'f') => format!("boolean `{text}`"),
-            Some(_) if text.contains(['.', 'e', 'E']) => format!("floating point `{}`", quoted(text)),
-            Some(_) => format!("integer `{}`", quoted(text)),
+            Some(_) if text.contains(['.', 'e', 'E']) => format!("floating point `{}`", shorten(text)),
+            Some(_) => format!("integer `{}`", shorten(text)),
         };
-        Mismatch::new(self.at(), format!("invalid type: {found}, expected {expected}"))
+        Mismatch::new(self.offset(), format!("invalid type: {found}, expected {expected}"))
     }
 }
 
-fn quoted(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(QUOTED) {
+/// Truncates a text to [`MAX_QUOTED_CHARS`].
+fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
     }

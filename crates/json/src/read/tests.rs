@@ -1,4 +1,4 @@
-//! What is read agrees with `serde_json`, in text and in numbers.
+//! Compares decoding with `serde_json`.
 
 use proptest::prelude::*;
 
@@ -9,8 +9,8 @@ fn read<T: FromRaw>(text: &str) -> Option<T> {
     T::from_raw(&Raw::parse(text.to_owned()).unwrap()).ok()
 }
 
-/// The inside of a string as some peer may write it: plain, escaped, half a pair.
-fn written() -> impl Strategy<Value = String> {
+/// Generates the inside of a string literal: plain text, escapes, surrogate pairs and lone surrogates.
+fn string_body() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-z \u{80}-\u{7ff}\u{1f600}-\u{1f64f}]{0,40}",
         Just(r"\n".to_owned()),
@@ -28,35 +28,35 @@ fn written() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn strings_mean_what_they_mean_to_serde_json(inner in written()) {
+    fn strings_decode_as_in_serde_json(inner in string_body()) {
         let text = format!("\"{inner}\"");
-        let mended = crate::mend::mend_surrogates(&text).unwrap_or(text.clone());
-        let meant: String = serde_json::from_str(&mended).unwrap();
-        prop_assert_eq!(&unescape(&inner), &meant);
-        prop_assert_eq!(read::<String>(&text), Some(meant));
+        let replaced = crate::surrogates::replace_lone_surrogates(&text).unwrap_or(text.clone());
+        let decoded: String = serde_json::from_str(&replaced).unwrap();
+        prop_assert_eq!(&unescape(&inner), &decoded);
+        prop_assert_eq!(read::<String>(&text), Some(decoded));
     }
 
     #[test]
-    fn numbers_are_those_of_serde_json(number in prop_oneof![
-        any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()).prop_map(|n| n.to_string()),
+    fn numbers_decode_as_in_serde_json(number in prop_oneof![
+        any::<f64>().prop_filter("JSON has finite numbers only", |number| number.is_finite()).prop_map(|n| n.to_string()),
         any::<i64>().prop_map(|n| n.to_string()),
         any::<u64>().prop_map(|n| n.to_string()),
         "-?(0|[1-9][0-9]{0,20})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?",
     ]) {
         prop_assert_eq!(read::<u64>(&number), serde_json::from_str(&number).ok());
-        // To them `-0` is a float.
+        // `serde_json` reads `-0` as a float.
         prop_assume!(number != "-0");
         prop_assert_eq!(read::<i32>(&number), serde_json::from_str(&number).ok());
         let (ours, theirs) = (read::<f64>(&number), serde_json::from_str::<f64>(&number).ok());
-        // They round the last digit of some otherwise.
+        // `serde_json` rounds the last digit of some numbers differently.
         let close = |(a, b): (f64, f64)| (a - b).abs() <= 4.0 * f64::EPSILON * a.abs();
         prop_assert!(ours == theirs || ours.zip(theirs).is_some_and(close), "{:?} {:?}", ours, theirs);
     }
 }
 
 #[test]
-fn half_a_pair_is_the_replacement_character() {
-    for (inner, meant) in [
+fn a_lone_surrogate_decodes_to_the_replacement_character() {
+    for (inner, decoded) in [
         (r"\ud83d\ude00", "\u{1f600}"),
         (r"\ud83d", "\u{fffd}"),
         (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
@@ -64,12 +64,12 @@ fn half_a_pair_is_the_replacement_character() {
         (r"\ud83dx", "\u{fffd}x"),
         (r"\ud83d\n", "\u{fffd}\n"),
     ] {
-        assert_eq!(unescape(inner), meant, "{inner}");
+        assert_eq!(unescape(inner), decoded, "{inner}");
     }
 }
 
 #[test]
-fn only_what_is_a_value_of_the_type_is_read() {
+fn a_value_of_another_type_is_rejected() {
     assert_eq!((read("true"), read("false")), (Some(true), Some(false)));
     for text in ["null", "1", "\"true\"", "{}"] {
         assert_eq!(read::<bool>(text), None, "{text}");
@@ -82,7 +82,7 @@ fn only_what_is_a_value_of_the_type_is_read() {
 }
 
 #[test]
-fn a_long_value_is_not_quoted_whole() {
+fn an_error_quotes_a_long_value_shortened() {
     let text = format!("[\"{}\"]", "ä".repeat(1000));
     let error = Vec::<u64>::from_raw(&Raw::parse(text).unwrap()).unwrap_err().to_string();
     assert!(error.starts_with("invalid type: string \"ää") && error.len() < 200, "{error}");
@@ -90,7 +90,7 @@ fn a_long_value_is_not_quoted_whole() {
 }
 
 #[test]
-fn a_node_bomb_is_text_but_never_typed() {
+fn a_node_bomb_is_kept_as_text_but_not_decoded() {
     let bomb = format!("[{}0]", "0,".repeat(crate::MAX_NODES));
     let kind = |error: DecodeError| error.kind().clone();
     let too_many = crate::DecodeKind::TooManyNodes { nodes: crate::MAX_NODES + 2 };
@@ -100,13 +100,13 @@ fn a_node_bomb_is_text_but_never_typed() {
 }
 
 #[test]
-fn a_raw_is_never_deeper_than_a_message_may_be() {
+fn deserializing_a_raw_bounds_its_depth() {
     let deep = "[".repeat(crate::MAX_DEPTH + 1) + &"]".repeat(crate::MAX_DEPTH + 1);
     assert!(serde_json::from_str::<Raw>(&deep).is_err());
 }
 
 #[test]
-fn half_a_pair_in_a_key_is_the_replacement_character() {
+fn a_lone_surrogate_in_a_key_decodes_to_the_replacement_character() {
     let text = r#"{"\ud800":1,"\\ud800":2}"#;
     let map = crate::OrderedMap::<u64>::from_raw(&Raw::parse(text).unwrap()).unwrap();
     assert_eq!(map.iter().collect::<Vec<_>>(), [("\u{fffd}", &1), ("\\ud800", &2)]);

@@ -1,4 +1,4 @@
-//! What the scan takes and refuses, against `serde_json`.
+//! Compares the scanner with `serde_json`.
 
 use proptest::prelude::*;
 
@@ -60,7 +60,7 @@ fn agrees_with_serde_json_on_edges() {
 }
 
 #[test]
-fn depth_is_bounded_without_a_stack() {
+fn depth_is_bounded_without_recursion() {
     let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
     assert_eq!(check(nested(MAX_DEPTH).as_bytes()), Ok(()));
     for n in [MAX_DEPTH + 1, 10_000, 1_000_000] {
@@ -106,14 +106,14 @@ proptest! {
         let mut text = serde_json::to_vec(&value).unwrap();
         let at = at.index(text.len());
         text[at] = byte;
-        // Bytes that are not UTF-8 are refused before the scan; numbers out of range are text to us.
+        // Bytes that are not UTF-8 are rejected before the scan; the range of numbers is not checked.
         prop_assume!(std::str::from_utf8(&text).is_ok());
         let theirs = serde_json::from_slice::<&serde_json::value::RawValue>(&text).is_ok();
         prop_assert_eq!(check(&text).is_ok(), theirs, "{}", String::from_utf8_lossy(&text));
     }
 
     #[test]
-    fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn never_panics_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = check(&bytes);
         let _ = count_nodes(&bytes);
     }

@@ -1,4 +1,4 @@
-//! Values made of others: arrays, objects, and the structs by which `serde_json` says "this is text already".
+//! Serializers of arrays, objects and structs, including the structs by which `serde_json` marks JSON text.
 
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -6,21 +6,21 @@ use serde_core::ser::{
 };
 use serde_json::Error;
 
-use crate::write::escape::quoted;
+use crate::write::escape::write_quoted;
 use crate::write::key::KeyWriter;
-use crate::write::token::raw_token;
-use crate::write::verbatim::Verbatim;
-use crate::write::{rare, writer};
+use crate::write::raw_text::RawTextWriter;
+use crate::write::token::serde_json_raw_token;
+use crate::write::{fallback, writer};
 
-/// An array that has been opened.
-pub(super) struct Items<'a> {
+/// Writes the elements of an open array.
+pub(super) struct ArrayWriter<'a> {
     out: &'a mut String,
     is_first: bool,
-    /// A variant has its object to close too.
+    /// The closing brackets; for an enum variant also those of its object.
     close: &'static str,
 }
 
-impl<'a> Items<'a> {
+impl<'a> ArrayWriter<'a> {
     #[inline]
     pub(super) fn open(out: &'a mut String, close: &'static str) -> Self {
         out.push('[');
@@ -28,7 +28,7 @@ impl<'a> Items<'a> {
     }
 
     #[inline]
-    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+    fn write_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         if !self.is_first {
             self.out.push(',');
         }
@@ -42,15 +42,15 @@ impl<'a> Items<'a> {
     }
 }
 
-/// An object that has been opened.
-pub(super) struct Members<'a> {
+/// Writes the members of an open object.
+pub(super) struct ObjectWriter<'a> {
     out: &'a mut String,
     is_first: bool,
-    /// A variant has its object to close too.
+    /// The closing brackets; for an enum variant also those of its object.
     close: &'static str,
 }
 
-impl<'a> Members<'a> {
+impl<'a> ObjectWriter<'a> {
     #[inline]
     pub(super) fn open(out: &'a mut String, close: &'static str) -> Self {
         out.push('{');
@@ -58,7 +58,7 @@ impl<'a> Members<'a> {
     }
 
     #[inline]
-    fn comma(&mut self) {
+    fn write_comma(&mut self) {
         if !self.is_first {
             self.out.push(',');
         }
@@ -66,9 +66,9 @@ impl<'a> Members<'a> {
     }
 
     #[inline]
-    fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
-        self.comma();
-        quoted(self.out, name);
+    fn write_member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
+        self.write_comma();
+        write_quoted(self.out, name);
         self.out.push(':');
         writer::write(self.out, value)
     }
@@ -79,46 +79,47 @@ impl<'a> Members<'a> {
     }
 }
 
-/// A struct that has been opened.
-pub(super) enum Fields<'a> {
-    Object(Members<'a>),
-    /// A `RawValue`: its one field is the text.
-    Raw(Verbatim<'a>),
-    /// A struct that may mean something to `serde_json`: it decides, when the one field is there.
-    Theirs {
+/// Writes the fields of an open struct.
+pub(super) enum StructWriter<'a> {
+    Object(ObjectWriter<'a>),
+    /// A `RawValue`: its only field is JSON text.
+    Raw(RawTextWriter<'a>),
+    /// A struct with a private token of `serde_json`, which decides how to write its only field.
+    SerdeJsonToken {
         out: &'a mut String,
         name: &'static str,
     },
 }
 
-impl<'a> Fields<'a> {
+impl<'a> StructWriter<'a> {
     #[inline]
     pub(super) fn open(out: &'a mut String, name: &'static str, len: usize) -> Self {
         if len == 1 {
             match name {
-                name if name == raw_token() => return Self::Raw(Verbatim(out)),
-                rare::TOKEN => return Self::Theirs { out, name },
+                name if name == serde_json_raw_token() => return Self::Raw(RawTextWriter(out)),
+                fallback::NUMBER_TOKEN => return Self::SerdeJsonToken { out, name },
                 _ => {}
             }
         }
-        Self::Object(Members::open(out, "}"))
+        Self::Object(ObjectWriter::open(out, "}"))
     }
 }
 
-impl SerializeStruct for Fields<'_> {
+impl SerializeStruct for StructWriter<'_> {
     type Ok = ();
     type Error = Error;
 
     #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
         match self {
-            Self::Object(members) => members.member(name, value),
-            Self::Raw(Verbatim(out)) => value.serialize(Verbatim(out)),
-            Self::Theirs { out, name: of } => {
-                // Text too. Taken first, so that their writer is not made for every type there is.
+            Self::Object(members) => members.write_member(name, value),
+            Self::Raw(RawTextWriter(out)) => value.serialize(RawTextWriter(out)),
+            Self::SerdeJsonToken { out, name: of } => {
+                // The field is text. Collected first, so that the serializer of `serde_json` is not instantiated for
+                // every type.
                 let mut text = String::new();
-                value.serialize(Verbatim(&mut text))?;
-                rare::write_struct(out, of, name, &text)
+                value.serialize(RawTextWriter(&mut text))?;
+                fallback::write_struct(out, of, name, &text)
             }
         }
     }
@@ -132,13 +133,13 @@ impl SerializeStruct for Fields<'_> {
     }
 }
 
-impl SerializeMap for Members<'_> {
+impl SerializeMap for ObjectWriter<'_> {
     type Ok = ();
     type Error = Error;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
-        self.comma();
+        self.write_comma();
         key.serialize(KeyWriter { out: self.out })
     }
 
@@ -155,13 +156,13 @@ impl SerializeMap for Members<'_> {
     }
 }
 
-impl SerializeStructVariant for Members<'_> {
+impl SerializeStructVariant for ObjectWriter<'_> {
     type Ok = ();
     type Error = Error;
 
     #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
-        self.member(name, value)
+        self.write_member(name, value)
     }
 
     #[inline]
@@ -173,13 +174,13 @@ impl SerializeStructVariant for Members<'_> {
 
 macro_rules! arrays {
     ($($kind:ident::$method:ident),* $(,)?) => {$(
-        impl $kind for Items<'_> {
+        impl $kind for ArrayWriter<'_> {
             type Ok = ();
             type Error = Error;
 
             #[inline]
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-                self.item(value)
+                self.write_element(value)
             }
 
             #[inline]

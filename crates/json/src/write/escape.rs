@@ -1,37 +1,37 @@
-//! Strings as JSON: what needs no escape is copied in one piece.
+//! Escapes strings; runs without special characters are copied in one piece.
 
-use crate::plain::plain_run;
+use crate::special_bytes::plain_prefix_len;
 
-/// Writes `text` between quotes.
+/// Appends `text` as a string literal.
 #[inline]
-pub(crate) fn quoted(out: &mut String, text: &str) {
-    out.reserve(room(text.len()));
+pub(crate) fn write_quoted(out: &mut String, text: &str) {
+    out.reserve(capacity_with_escapes(text.len()));
     out.push('"');
-    escaped(out, text);
+    write_escaped(out, text);
     out.push('"');
 }
 
-/// Writes `text` without quotes.
-pub(crate) fn escaped(out: &mut String, text: &str) {
+/// Appends `text` escaped, without quotes.
+pub(crate) fn write_escaped(out: &mut String, text: &str) {
     let mut rest = text;
     loop {
-        let (plain, special) = rest.split_at(plain_run(rest.as_bytes()));
+        let (plain, special) = rest.split_at(plain_prefix_len(rest.as_bytes()));
         out.push_str(plain);
         let Some(&byte) = special.as_bytes().first() else { return };
-        escape(out, byte);
+        write_escape(out, byte);
         rest = &special[1..];
     }
 }
 
-/// How much room a string is given at once. A long one gets some for its escapes, since growing again in the middle
-/// would copy it all.
+/// Returns the capacity to reserve for a string of `len` bytes: includes some for escapes, because growing a large
+/// buffer copies it.
 #[inline]
-fn room(len: usize) -> usize {
+fn capacity_with_escapes(len: usize) -> usize {
     len + len / 16 + 2
 }
 
 #[inline]
-fn escape(out: &mut String, byte: u8) {
+fn write_escape(out: &mut String, byte: u8) {
     match byte {
         b'"' => out.push_str(r#"\""#),
         b'\n' => out.push_str(r"\n"),

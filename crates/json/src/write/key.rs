@@ -1,14 +1,14 @@
-//! The names of members: strings, and what JSON has no names of but can be told by its text, such as numbers.
+//! Serializer of member names: strings, and numbers and booleans as their text in quotes.
 
 use std::fmt::Display;
 
 use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
-use crate::write::refuse::refuse_the_rest;
+use crate::write::unsupported::unsupported_compounds;
 use crate::write::writer::Writer;
 
-/// Writes the name of a member behind `out`.
+/// Appends the name of a member to `out`.
 ///
 /// # Errors
 /// When the value is neither a string nor a number nor a boolean.
@@ -16,36 +16,36 @@ pub(crate) fn write_key<T: Serialize + ?Sized>(out: &mut String, key: &T) -> Res
     key.serialize(KeyWriter { out })
 }
 
-/// Where the next name goes.
+/// Serializer that appends one member name to `out`.
 pub(super) struct KeyWriter<'a> {
     pub(super) out: &'a mut String,
 }
 
 impl KeyWriter<'_> {
-    fn refuse() -> Error {
+    fn unsupported() -> Error {
         Error::custom("key must be a string")
     }
 
-    fn between_quotes<T: Serialize>(self, value: T) -> Result<(), Error> {
+    fn write_in_quotes<T: Serialize>(self, value: T) -> Result<(), Error> {
         self.out.push('"');
         value.serialize(Writer { out: self.out })?;
         self.out.push('"');
         Ok(())
     }
 
-    fn finite<T: Serialize>(self, value: T, is_finite: bool) -> Result<(), Error> {
+    fn write_finite<T: Serialize>(self, value: T, is_finite: bool) -> Result<(), Error> {
         if !is_finite {
             return Err(Error::custom("float key must be finite (got NaN or +/-inf)"));
         }
-        self.between_quotes(value)
+        self.write_in_quotes(value)
     }
 }
 
-macro_rules! between_quotes {
+macro_rules! write_in_quotes {
     ($($method:ident($type:ty)),* $(,)?) => {$(
         #[inline]
         fn $method(self, value: $type) -> Result<(), Error> {
-            self.between_quotes(value)
+            self.write_in_quotes(value)
         }
     )*};
 }
@@ -54,18 +54,18 @@ impl Serializer for KeyWriter<'_> {
     type Ok = ();
     type Error = Error;
 
-    between_quotes! {
+    write_in_quotes! {
         serialize_bool(bool),
         serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64), serialize_i128(i128),
         serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64), serialize_u128(u128),
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Error> {
-        self.finite(value, value.is_finite())
+        self.write_finite(value, value.is_finite())
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Error> {
-        self.finite(value, value.is_finite())
+        self.write_finite(value, value.is_finite())
     }
 
     #[inline]
@@ -101,5 +101,5 @@ impl Serializer for KeyWriter<'_> {
         Writer { out: self.out }.collect_str(value)
     }
 
-    refuse_the_rest! {}
+    unsupported_compounds! {}
 }

@@ -1,4 +1,4 @@
-//! The writer against `serde_json`, which is right by definition.
+//! Compares the writer with `serde_json`, the reference.
 
 mod any;
 
@@ -135,7 +135,7 @@ fn zoo() -> Zoo<'static> {
 }
 
 #[test]
-fn every_kind_of_value_comes_out_as_serde_json_writes_it() {
+fn every_kind_of_value_gives_the_same_text_as_serde_json() {
     same(&zoo());
     same_text(&shapes()[5], r#"{"Box":{"w\\":4,"height":null}}"#);
     same_text(&Bytes(&[]), "[]");
@@ -145,7 +145,7 @@ fn every_kind_of_value_comes_out_as_serde_json_writes_it() {
 }
 
 #[test]
-fn every_character_of_the_first_page_is_escaped_alike_wherever_it_stands() {
+fn characters_are_escaped_as_in_serde_json_at_every_offset() {
     for character in (0..0x180).filter_map(char::from_u32) {
         for before in [0, 1, 7, 8, 9, 23, 24, 25, 56, 70] {
             same(&format!("{}{character}{character}é", "x".repeat(before)));
@@ -154,7 +154,7 @@ fn every_character_of_the_first_page_is_escaped_alike_wherever_it_stands() {
 }
 
 #[test]
-fn keys_that_have_a_text_become_strings() {
+fn scalar_keys_become_strings() {
     macro_rules! same_keys {
         ($($key:expr),* $(,)?) => {$( same(&BTreeMap::from([($key, 1)])); )*};
     }
@@ -167,7 +167,7 @@ fn keys_that_have_a_text_become_strings() {
 }
 
 #[test]
-fn keys_that_have_none_are_refused_in_the_same_words() {
+fn other_keys_are_rejected_with_the_same_message() {
     macro_rules! refused_keys {
         ($($key:expr),* $(,)?) => {$(
             assert_eq!(ours(&Entry($key)).unwrap_err(), "key must be a string");
@@ -193,7 +193,7 @@ impl<T: Serialize> Serialize for Entry<T> {
 }
 
 #[test]
-fn a_value_that_refuses_to_be_written_is_an_error() {
+fn an_error_of_a_serialize_implementation_is_returned() {
     struct Fails;
     impl Serialize for Fails {
         fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
@@ -223,7 +223,7 @@ struct Holder<'a, T> {
 }
 
 #[test]
-fn raw_text_stands_in_other_values_byte_for_byte() {
+fn raw_text_is_embedded_byte_for_byte() {
     let text = r#"{ "a" : 1e999, "b":"\ud800\/" }"#;
     let expected = format!(r#"{{"k":[{{"before":1,"held":{text},"after":"\n"}}]}}"#);
     // Fails when `serde_json` no longer announces a `RawValue` by the name under which it asks for one.
@@ -246,7 +246,7 @@ impl Serialize for Renamed {
 }
 
 #[test]
-fn s11_raw_text_does_not_depend_on_how_serde_json_marks_its_own() {
+fn s11_raw_text_does_not_depend_on_the_token_of_serde_json() {
     struct Later(&'static str);
     impl Serialize for Later {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -271,17 +271,17 @@ fn s11_raw_text_does_not_depend_on_how_serde_json_marks_its_own() {
 
 #[test]
 fn the_token_of_serde_json_is_learned() {
-    assert!(!raw_token().is_empty());
+    assert!(!serde_json_raw_token().is_empty());
 }
 
 #[test]
 fn raw_text_is_not_parsed_again() {
     // Fails when `serde_json` no longer takes checked text as it is; then `Raw` parses it, which is slow but right.
-    assert_eq!(trust("{ not even JSON }").map(RawValue::get), Some("{ not even JSON }"));
+    assert_eq!(as_raw_value("{ not even JSON }").map(RawValue::get), Some("{ not even JSON }"));
 }
 
 #[test]
-fn raw_text_reaches_serializers_that_know_nothing_of_it() {
+fn raw_text_reaches_other_serializers() {
     let raw = Raw::parse(r#"{"a": [1, "x"]}"#).unwrap();
     assert_eq!(serde_json::to_value(&raw).unwrap(), json!({"a": [1, "x"]}));
     assert_eq!(serde_json::to_string_pretty(&[&raw]).unwrap(), "[\n  {\"a\": [1, \"x\"]}\n]");
@@ -299,12 +299,12 @@ impl<T: Serialize> Serialize for Named<T> {
 }
 
 #[test]
-fn structs_with_the_private_names_are_what_serde_json_takes_them_for() {
+fn structs_with_private_names_are_written_as_by_serde_json() {
     // With its feature `arbitrary_precision` this is a number, without it an object.
     same(&Named("$serde_json::private::Number", "1.50"));
-    same(&Named(raw_token(), "[1, 2]"));
-    same(&Named(raw_token(), 1));
-    same(&Named(raw_token(), vec![1]));
+    same(&Named(serde_json_raw_token(), "[1, 2]"));
+    same(&Named(serde_json_raw_token(), 1));
+    same(&Named(serde_json_raw_token(), vec![1]));
     same(&Named("$serde_json::private::Else", "1"));
     same(&Named("$", Some("1")));
     same(&serde_json::from_str::<Value>("[1.50, 123456789012345678901234567890, -0, 1e3]").unwrap());

@@ -1,6 +1,6 @@
-//! The name by which `serde_json` asks for, and announces, a value that is text already.
+//! The private newtype name by which `serde_json` requests and marks a `RawValue`.
 //!
-//! The name is private to `serde_json`, so it is not spelled here: a `RawValue` that is deserialized once says it.
+//! The name is private to `serde_json`, so it is not spelled here but learned by deserializing a `RawValue` once.
 
 use std::sync::LazyLock;
 
@@ -8,9 +8,9 @@ use serde_core::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde_core::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
-/// Returns the name; empty should `serde_json` no longer ask by name, which no struct or request matches.
+/// Returns the name. Empty, which matches no struct, if a later `serde_json` no longer requests a `RawValue` by name.
 #[inline]
-pub(crate) fn raw_token() -> &'static str {
+pub(crate) fn serde_json_raw_token() -> &'static str {
     static TOKEN: LazyLock<&str> = LazyLock::new(probe);
     *TOKEN
 }
@@ -18,12 +18,12 @@ pub(crate) fn raw_token() -> &'static str {
 #[cold]
 fn probe() -> &'static str {
     let mut name = "";
-    // Fails by design: the probe has no value to give.
+    // Fails by design: the probe has no value.
     let _ = <&RawValue>::deserialize(Probe(&mut name));
     name
 }
 
-/// A deserializer that records which newtype it is asked for.
+/// Deserializer that records the name of the requested newtype.
 struct Probe<'p>(&'p mut &'static str);
 
 impl<'de> Deserializer<'de> for Probe<'_> {

@@ -1,16 +1,16 @@
-//! The serializer: one JSON value, written behind what is already there.
+//! The serializer of one JSON value, which is appended to a string.
 
 use std::fmt::{self, Display, Write as _};
 
 use serde_core::ser::{Error as _, Serialize, Serializer};
 use serde_json::Error;
 
-use crate::write::compound::{Fields, Items, Members};
-use crate::write::escape::{escaped, quoted};
-use crate::write::rare;
-use crate::write::verbatim::{self, Verbatim};
+use crate::write::compound::{ArrayWriter, ObjectWriter, StructWriter};
+use crate::write::escape::{write_escaped, write_quoted};
+use crate::write::fallback;
+use crate::write::raw_text::{self, RawTextWriter};
 
-/// Writes a value behind `out`. After an error, part of it may stand there.
+/// Appends a value to `out`. After an error, part of it may have been appended.
 ///
 /// # Errors
 /// As `serde_json`: a map with keys that are not strings, or the value's own `Serialize` fails.
@@ -19,7 +19,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(out: &mut String, value: &T) -> Resul
     value.serialize(Writer { out })
 }
 
-/// Where the next value goes.
+/// Serializer that appends one value to `out`.
 pub(super) struct Writer<'a> {
     pub(super) out: &'a mut String,
 }
@@ -35,11 +35,11 @@ macro_rules! integers {
 }
 
 impl<'a> Writer<'a> {
-    /// Opens the object around the one member that a variant with data is.
+    /// Opens the object of an enum variant with data: one member, named for the variant.
     #[inline]
-    fn variant(&mut self, variant: &str) {
+    fn open_variant(&mut self, variant: &str) {
         self.out.push('{');
-        quoted(self.out, variant);
+        write_quoted(self.out, variant);
         self.out.push(':');
     }
 }
@@ -47,13 +47,13 @@ impl<'a> Writer<'a> {
 impl<'a> Serializer for Writer<'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Items<'a>;
-    type SerializeTuple = Items<'a>;
-    type SerializeTupleStruct = Items<'a>;
-    type SerializeTupleVariant = Items<'a>;
-    type SerializeMap = Members<'a>;
-    type SerializeStruct = Fields<'a>;
-    type SerializeStructVariant = Members<'a>;
+    type SerializeSeq = ArrayWriter<'a>;
+    type SerializeTuple = ArrayWriter<'a>;
+    type SerializeTupleStruct = ArrayWriter<'a>;
+    type SerializeTupleVariant = ArrayWriter<'a>;
+    type SerializeMap = ObjectWriter<'a>;
+    type SerializeStruct = StructWriter<'a>;
+    type SerializeStructVariant = ObjectWriter<'a>;
 
     integers! {
         serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64),
@@ -61,19 +61,19 @@ impl<'a> Serializer for Writer<'a> {
     }
 
     fn serialize_i128(self, value: i128) -> Result<(), Error> {
-        rare::write(self.out, &value)
+        fallback::write(self.out, &value)
     }
 
     fn serialize_u128(self, value: u128) -> Result<(), Error> {
-        rare::write(self.out, &value)
+        fallback::write(self.out, &value)
     }
 
     fn serialize_f32(self, value: f32) -> Result<(), Error> {
-        rare::write(self.out, &value)
+        fallback::write(self.out, &value)
     }
 
     fn serialize_f64(self, value: f64) -> Result<(), Error> {
-        rare::write(self.out, &value)
+        fallback::write(self.out, &value)
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Error> {
@@ -93,7 +93,7 @@ impl<'a> Serializer for Writer<'a> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), Error> {
-        quoted(self.out, value);
+        write_quoted(self.out, value);
         Ok(())
     }
 
@@ -129,7 +129,11 @@ impl<'a> Serializer for Writer<'a> {
         name: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        if name == verbatim::OWN_TOKEN { value.serialize(Verbatim(self.out)) } else { value.serialize(self) }
+        if name == raw_text::OWN_TOKEN {
+            value.serialize(RawTextWriter(self.out))
+        } else {
+            value.serialize(self)
+        }
     }
 
     #[inline]
@@ -140,25 +144,25 @@ impl<'a> Serializer for Writer<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        self.variant(variant);
+        self.open_variant(variant);
         write(self.out, value)?;
         self.out.push('}');
         Ok(())
     }
 
     #[inline]
-    fn serialize_seq(self, _: Option<usize>) -> Result<Items<'a>, Error> {
-        Ok(Items::open(self.out, "]"))
+    fn serialize_seq(self, _: Option<usize>) -> Result<ArrayWriter<'a>, Error> {
+        Ok(ArrayWriter::open(self.out, "]"))
     }
 
     #[inline]
-    fn serialize_tuple(self, _: usize) -> Result<Items<'a>, Error> {
-        Ok(Items::open(self.out, "]"))
+    fn serialize_tuple(self, _: usize) -> Result<ArrayWriter<'a>, Error> {
+        Ok(ArrayWriter::open(self.out, "]"))
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'a>, Error> {
-        Ok(Items::open(self.out, "]"))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<ArrayWriter<'a>, Error> {
+        Ok(ArrayWriter::open(self.out, "]"))
     }
 
     #[inline]
@@ -168,19 +172,19 @@ impl<'a> Serializer for Writer<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Items<'a>, Error> {
-        self.variant(variant);
-        Ok(Items::open(self.out, "]}"))
+    ) -> Result<ArrayWriter<'a>, Error> {
+        self.open_variant(variant);
+        Ok(ArrayWriter::open(self.out, "]}"))
     }
 
     #[inline]
-    fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>, Error> {
-        Ok(Members::open(self.out, "}"))
+    fn serialize_map(self, _: Option<usize>) -> Result<ObjectWriter<'a>, Error> {
+        Ok(ObjectWriter::open(self.out, "}"))
     }
 
     #[inline]
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Fields<'a>, Error> {
-        Ok(Fields::open(self.out, name, len))
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<StructWriter<'a>, Error> {
+        Ok(StructWriter::open(self.out, name, len))
     }
 
     #[inline]
@@ -190,26 +194,26 @@ impl<'a> Serializer for Writer<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Members<'a>, Error> {
-        self.variant(variant);
-        Ok(Members::open(self.out, "}}"))
+    ) -> Result<ObjectWriter<'a>, Error> {
+        self.open_variant(variant);
+        Ok(ObjectWriter::open(self.out, "}}"))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), Error> {
         self.out.push('"');
-        write!(Escaping(self.out), "{value}").map_err(Error::custom)?;
+        write!(EscapingFormatter(self.out), "{value}").map_err(Error::custom)?;
         self.out.push('"');
         Ok(())
     }
 }
 
-/// Escapes what is formatted into it.
-struct Escaping<'a>(&'a mut String);
+/// Formatting sink that escapes its input.
+struct EscapingFormatter<'a>(&'a mut String);
 
-impl fmt::Write for Escaping<'_> {
+impl fmt::Write for EscapingFormatter<'_> {
     #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        escaped(self.0, text);
+        write_escaped(self.0, text);
         Ok(())
     }
 }

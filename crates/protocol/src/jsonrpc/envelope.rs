@@ -1,7 +1,7 @@
-//! One JSON-RPC message: its shape found in one pass, its payload still text.
+//! JSON-RPC messages: classified in one pass over the frame, with the payload kept as text.
 //!
-//! Every entry from outside goes through [`parse`]. Member names are exact (`"Method"` is not `method`), members
-//! that JSON-RPC does not define are ignored, and one that stands twice makes the message malformed.
+//! Every received frame goes through [`parse`]. Member names are case-sensitive (`"Method"` is not `method`), members
+//! that JSON-RPC does not define are ignored, and a duplicate member makes the message malformed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,45 +13,45 @@ use serde_core::de::IgnoredAny;
 use switchboard_json::{Raw, decode_string};
 
 use crate::jsonrpc::code::{RpcError, read_error};
-use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
-use crate::jsonrpc::members::{self, Members, Top};
+use crate::jsonrpc::members::{self, FrameShape, MessageMembers};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
 
-/// The longest method name that is accepted, in bytes.
+/// The maximum length of a method name, in bytes.
 pub const MAX_METHOD_BYTES: usize = 256;
 
 /// One JSON-RPC message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Envelope {
-    /// Wants an answer.
+    /// A request, which expects a response.
     Request(Request),
-    /// Wants none.
+    /// A notification, which expects no response.
     Notification(Notification),
-    /// Is one.
+    /// A response.
     Response(Response),
 }
 
-/// A message that wants an answer.
+/// A JSON-RPC request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// What the answer must carry.
+    /// The id that the response must carry.
     pub id: RequestId,
-    /// What is asked.
+    /// The method.
     pub method: ByteString,
-    /// With what.
+    /// The parameters.
     pub params: Option<Raw>,
-    /// Where the members of the parameters stand: found on the way.
+    /// The spans of the members of the parameters, recorded while the frame was scanned.
     pub outline: Outline,
-    /// Whether it says `"jsonrpc":"2.0"`.
+    /// The value of the member `jsonrpc`.
     pub version: Version,
 }
 
 impl Request {
-    /// The member of this name; of several the last counts.
+    /// Returns the parameter `name`; of duplicates the last one wins.
     pub fn field(&self, name: &str) -> Option<Raw> {
         let params = self.params.as_ref()?;
         if !self.outline.is_known() {
@@ -63,7 +63,7 @@ impl Request {
         found.map(|(_, value)| params.part(value))
     }
 
-    /// The text of `_meta`.
+    /// Returns the `_meta` of the parameters as text, if it was recorded by the scan.
     #[inline]
     pub fn meta(&self) -> RequestMeta<'_> {
         let Some(params) = &self.params else { return RequestMeta::None };
@@ -74,69 +74,69 @@ impl Request {
         }
     }
 
-    /// The members of the parameters.
+    /// Iterates over the members of the parameters.
     pub fn fields(&self) -> ParamFields<'_> {
         ParamFields::new(self.params.as_ref(), self.outline)
     }
 }
 
-/// What is known of the `_meta` of a request without another look.
+/// The `_meta` of a request as far as the scan recorded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestMeta<'a> {
-    /// There is none.
+    /// The request has no `_meta`.
     None,
-    /// This is its text.
+    /// The text of the `_meta`.
     Text(&'a str),
-    /// Nothing: [`Request::field`] finds out.
+    /// Not recorded: [`Request::field`] has to scan the parameters.
     Unknown,
 }
 
-/// A message that wants no answer.
+/// A JSON-RPC notification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// What happened.
+    /// The method.
     pub method: ByteString,
-    /// The details.
+    /// The parameters.
     pub params: Option<Raw>,
-    /// Whether it says `"jsonrpc":"2.0"`.
+    /// The value of the member `jsonrpc`.
     pub version: Version,
 }
 
-/// An answer.
+/// A JSON-RPC response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {
-    /// Of which request; `None` when the peer could not read the id of what it answers.
+    /// The id of the request; `None` if the peer could not read it.
     pub id: Option<RequestId>,
-    /// What the peer said.
+    /// The result or the error.
     pub outcome: Result<Raw, RpcError>,
-    /// Whether it says `"jsonrpc":"2.0"`.
+    /// The value of the member `jsonrpc`.
     pub version: Version,
 }
 
-/// What the member `jsonrpc` says.
+/// The value of the member `jsonrpc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// `"2.0"`.
     Two,
-    /// Nothing, or something else: clients tolerate it, servers refuse it.
+    /// Missing or any other value: clients tolerate it, servers reject it.
     Other,
 }
 
-/// What one frame holds.
+/// The content of one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
     /// One message.
     Single(Envelope),
-    /// An array of messages (2025-03-26 only), each read for itself.
+    /// A batch: an array of messages (2025-03-26 only), each parsed on its own.
     Batch(Vec<Result<Envelope, Malformed>>),
 }
 
-/// A frame that is no message.
+/// The error of a frame that is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
-    /// What could be told of the message all the same.
+    /// The id and the kind of the message as far as they could be recovered.
     pub salvaged: Salvaged,
-    /// What is wrong.
+    /// The reason.
     pub fault: Fault,
 }
 
@@ -149,7 +149,8 @@ impl fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Malformed {
-    /// Whether the bytes are JSON at all: then the answer is -32600, else -32700.
+    /// Returns whether the bytes are valid JSON: the error code is then -32600 (invalid request), otherwise -32700
+    /// (parse error).
     pub fn is_json(&self) -> bool {
         matches!(
             self.fault.kind(),
@@ -158,20 +159,20 @@ impl Malformed {
     }
 }
 
-/// Reads one frame.
+/// Parses one frame.
 ///
 /// # Errors
-/// Says what is wrong and, where it can be found, whose id the message carries.
+/// When the frame is not a JSON-RPC message; the error carries the id if it could be recovered.
 pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
-    parse_after(frame, &mut Familiar::new())
+    parse_with_cache(frame, &mut MetaCache::new())
 }
 
-/// As [`parse`], for one of many frames of a connection.
+/// Parses one frame of a connection, skipping the validation of a `_meta` that equals the cached one.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Malformed> {
-    // Checked once for the whole frame; every slice of it is then text without another look.
+pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
+    // UTF-8 is validated once for the whole frame; slices of it need no further check.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
         Err(error) => {
@@ -180,29 +181,29 @@ pub fn parse_after(frame: Bytes, familiar: &mut Familiar) -> Result<Message, Mal
         }
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    let mut members = Members::default();
-    let top = members::top(text.as_bytes(), 0, &mut members, familiar);
-    match top.map_err(|fault| malformed(unless_scalar(&text, fault)))? {
-        Top::Object => shape(&text, &members).map(Message::Single).map_err(malformed),
-        Top::Array(elements) => {
-            Ok(Message::Batch(elements.into_iter().map(|span| element(&slice(&text, &span))).collect()))
-        }
+    let mut members = MessageMembers::default();
+    let shape = members::scan_frame(text.as_bytes(), 0, &mut members, meta_cache);
+    match shape.map_err(|fault| malformed(reclassify_scalar(&text, fault)))? {
+        FrameShape::Object => build_envelope(&text, &members).map(Message::Single).map_err(malformed),
+        FrameShape::Array(elements) => Ok(Message::Batch(
+            elements.into_iter().map(|span| parse_batch_element(&slice(&text, &span))).collect(),
+        )),
     }
 }
 
-/// Reads one element of a batch.
-fn element(text: &ByteString) -> Result<Envelope, Malformed> {
+/// Parses one element of a batch.
+fn parse_batch_element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
-    let mut members = Members::default();
-    let top = members::top(text.as_bytes(), 1, &mut members, &mut Familiar::new());
-    match top.map_err(|fault| malformed(unless_scalar(text, fault)))? {
-        Top::Object => shape(text, &members).map_err(malformed),
-        Top::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
+    let mut members = MessageMembers::default();
+    let shape = members::scan_frame(text.as_bytes(), 1, &mut members, &mut MetaCache::new());
+    match shape.map_err(|fault| malformed(reclassify_scalar(text, fault)))? {
+        FrameShape::Object => build_envelope(text, &members).map_err(malformed),
+        FrameShape::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),
     }
 }
 
-/// A lone string or number is JSON, and only no message.
-fn unless_scalar(text: &str, fault: Fault) -> Fault {
+/// Replaces the syntax error of a scalar, which is valid JSON but not a message, by [`FaultKind::NoShape`].
+fn reclassify_scalar(text: &str, fault: Fault) -> Fault {
     let is_scalar =
         !text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
     if is_scalar { Fault::new(FaultKind::NoShape, 0) } else { fault }
@@ -212,23 +213,24 @@ fn slice(text: &ByteString, span: &Range<usize>) -> ByteString {
     text.slice_ref(&text[span.clone()])
 }
 
-fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
+/// Classifies the message by its members and builds the envelope.
+fn build_envelope(text: &ByteString, members: &MessageMembers) -> Result<Envelope, Fault> {
     let bad = |name, span: &Range<usize>| Fault::new(FaultKind::BadMember(name), span.start);
     let raw = |span: &Range<usize>| Raw::from_checked(slice(text, span));
     let version = match &members.jsonrpc {
         Some(span) if &text[span.clone()] == "\"2.0\"" => Version::Two,
         _ => Version::Other,
     };
-    // An id of null is no id: peers write it when they could not read ours.
+    // A null id counts as missing: peers write it if they could not read the id of the request.
     let id = members.id.as_ref().filter(|span| &text[(*span).clone()] != "null");
-    // An id that is there and cannot be ours is not the same as none: it says that the answer is for somebody else.
-    let answered = || match id {
+    // An invalid id differs from a missing one: the response belongs to a request that is not ours.
+    let response_id = || match id {
         None => Ok(None),
         Some(span) => RequestId::from_json(&text[span.clone()]).map(Some).ok_or_else(|| bad("id", span)),
     };
     match (&members.method, &members.result, &members.error) {
         (Some(method), None, None) => {
-            let method = string(text, method).ok_or_else(|| bad("method", method))?;
+            let method = method_name(text, method).ok_or_else(|| bad("method", method))?;
             let params = members.params.as_ref().map(raw);
             match (&members.id, id) {
                 (None, _) => Ok(Envelope::Notification(Notification { method, params, version })),
@@ -241,11 +243,11 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
             }
         }
         (None, Some(result), None) => {
-            let outcome = Ok(raw(result).with_noted_span(members.meta.as_ref()));
-            Ok(Envelope::Response(Response { id: answered()?, outcome, version }))
+            let outcome = Ok(raw(result).with_member_span(members.meta.as_ref()));
+            Ok(Envelope::Response(Response { id: response_id()?, outcome, version }))
         }
         (None, None, Some(error)) => Ok(Envelope::Response(Response {
-            id: answered()?,
+            id: response_id()?,
             outcome: Err(read_error(&raw(error))),
             version,
         })),
@@ -253,8 +255,8 @@ fn shape(text: &ByteString, members: &Members) -> Result<Envelope, Fault> {
     }
 }
 
-/// A method name; a slice of the frame unless it was written with escapes.
-fn string(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
+/// Returns the method name, as a slice of the frame unless it contains escapes.
+fn method_name(text: &ByteString, span: &Range<usize>) -> Option<ByteString> {
     let quoted = &text[span.clone()];
     if quoted.len() > MAX_METHOD_BYTES + 2 {
         return None;

@@ -1,4 +1,4 @@
-//! What makes a frame no message, and where.
+//! The reason why a frame is not a JSON-RPC message, and its byte offset.
 
 use std::fmt;
 
@@ -6,62 +6,62 @@ use switchboard_json::{SyntaxError, SyntaxErrorKind};
 
 use crate::jsonrpc::members::MAX_BATCH;
 
-/// What the scan stumbled over, and where.
+/// The reason why a frame is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     kind: FaultKind,
-    at: usize,
+    offset: usize,
 }
 
-/// Why a text is not an acceptable JSON-RPC message.
+/// The kind of a [`Fault`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
     /// The text is not JSON, or is nested too deep.
     Syntax(SyntaxErrorKind),
-    /// Not UTF-8.
+    /// The frame is not UTF-8.
     NotUtf8,
-    /// A member that may stand once stands twice.
+    /// A JSON-RPC member occurs twice.
     Duplicate(&'static str),
-    /// A member has the wrong type or too many bytes.
+    /// A member has the wrong type or exceeds its maximum size.
     BadMember(&'static str),
-    /// Neither a request, a notification nor a response.
+    /// The members are those of neither a request, a notification nor a response.
     NoShape,
-    /// An array of more than [`MAX_BATCH`] messages.
+    /// The batch has more than [`MAX_BATCH`] messages.
     BatchTooLong,
 }
 
 impl Fault {
     #[cold]
-    pub(crate) fn new(kind: FaultKind, at: usize) -> Self {
-        Self { kind, at }
+    pub(crate) fn new(kind: FaultKind, offset: usize) -> Self {
+        Self { kind, offset }
     }
 
-    /// What is wrong.
+    /// Returns the kind of the fault.
     pub fn kind(&self) -> FaultKind {
         self.kind
     }
 
-    /// The byte offset in the message.
-    pub fn at(&self) -> usize {
-        self.at
+    /// Returns the byte offset in the frame.
+    pub fn offset(&self) -> usize {
+        self.offset
     }
 }
 
 impl From<SyntaxError> for Fault {
     #[cold]
     fn from(error: SyntaxError) -> Self {
-        Self::new(FaultKind::Syntax(error.kind()), error.at())
+        Self::new(FaultKind::Syntax(error.kind()), error.offset())
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.at).fmt(f),
-            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.at),
-            FaultKind::Duplicate(name) => write!(f, "the member {name:?} stands twice"),
-            FaultKind::BadMember(name) => write!(f, "the member {name:?} has the wrong type or size"),
+            FaultKind::Syntax(kind) => SyntaxError::new(kind, self.offset).fmt(f),
+            FaultKind::NotUtf8 => write!(f, "not UTF-8 at byte {}", self.offset),
+            FaultKind::Duplicate(name) => write!(f, "duplicate member {name:?}"),
+            FaultKind::BadMember(name) => write!(f, "member {name:?} has the wrong type or size"),
             FaultKind::NoShape => write!(f, "neither a request, a notification nor a response"),
             FaultKind::BatchTooLong => write!(f, "a batch of more than {MAX_BATCH} messages"),
         }

@@ -1,4 +1,4 @@
-//! The id that ties an answer to its request: a number or a string, never confused (`"92"` is not `92`).
+//! Request ids: a number or a string, which are distinct (`"92"` is not `92`).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_core::{Deserialize, Deserializer, Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Reader, decode_string};
 
-/// The longest string id that is accepted, in bytes.
+/// The maximum length of a string id, in bytes.
 pub const MAX_ID_BYTES: usize = 128;
 
 /// A JSON-RPC request id. Also the type of progress tokens and subscription ids.
@@ -20,18 +20,19 @@ pub enum RequestId {
 }
 
 impl RequestId {
-    /// Reads the JSON text of an id. `7.0` and `7e0` are the integer 7; a fraction, `null` or anything else is `None`.
+    /// Parses the JSON text of an id. `7.0` and `7e0` are the integer 7. Returns `None` for a fraction, `null` or any
+    /// other value.
     pub fn from_json(text: &str) -> Option<Self> {
         if text.starts_with('"') {
-            // Not with half a pair in it: it could not be written back.
+            // Rejects a lone surrogate, which could not be written back.
             let string = decode_string(text)?;
             return (string.len() <= MAX_ID_BYTES).then(|| Self::String((*string).into()));
         }
         text.parse().ok().or_else(|| integral(text)).map(Self::Number)
     }
 
-    /// The number that a string id spells in canonical decimal (`"7"`, not `"07"`, `" 7"` or `"0x7"`): some servers
-    /// answer the id 7 with `"7"`.
+    /// Returns the number that a string id spells in canonical decimal (`"7"`, not `"07"`, `" 7"` or `"0x7"`): some
+    /// servers answer the id 7 with `"7"`.
     pub fn canonical_number(&self) -> Option<i64> {
         let Self::String(text) = self else { return None };
         let number: i64 = text.parse().ok()?;
@@ -52,7 +53,7 @@ impl RequestId {
     }
 }
 
-/// An integer written with a fraction or an exponent, when it is one exactly.
+/// Parses an exact integer that is written with a fraction or an exponent.
 fn integral(text: &str) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53: beyond it a float skips integers
     let number: f64 = text.parse().ok()?;
@@ -63,7 +64,7 @@ fn integral(text: &str) -> Option<i64> {
 
 impl Hash for RequestId {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Every message is found by its id. Which of the two it is need not be hashed: the rare clash is compared away.
+        // The discriminant is not hashed: this is on the path of every message, and `Eq` resolves the rare collision.
         match self {
             Self::Number(number) => state.write_i64(*number),
             Self::String(text) => text.hash(state),
@@ -103,20 +104,20 @@ impl Serialize for RequestId {
 
 impl FromRaw for RequestId {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        match Self::from_json(reader.clone().text()) {
+        match Self::from_json(reader.clone().read_text()) {
             Some(id) => {
-                reader.pass();
+                reader.skip();
                 Ok(id)
             }
-            None => Err(reader.expected("an integer or a string of at most 128 bytes")),
+            None => Err(reader.type_mismatch("an integer or a string of at most 128 bytes")),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for RequestId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde_core::de::Visitor<'_> for Visitor {
+        struct RequestIdVisitor;
+        impl serde_core::de::Visitor<'_> for RequestIdVisitor {
             type Value = RequestId;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "an integer or a string of at most {MAX_ID_BYTES} bytes")
@@ -139,7 +140,7 @@ impl<'de> Deserialize<'de> for RequestId {
                 Ok(RequestId::String(text.into()))
             }
         }
-        deserializer.deserialize_any(Visitor)
+        deserializer.deserialize_any(RequestIdVisitor)
     }
 }
 
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_strings_are_never_confused() {
+    fn numbers_and_strings_are_distinct() {
         assert_ne!(RequestId::from_json("92"), RequestId::from_json("\"92\""));
     }
 
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_of_more_than_128_bytes_is_no_id() {
+    fn a_string_of_more_than_128_bytes_is_rejected() {
         assert!(RequestId::from_json(&format!("\"{}\"", "x".repeat(128))).is_some());
         assert!(RequestId::from_json(&format!("\"{}\"", "x".repeat(129))).is_none());
     }

@@ -1,38 +1,39 @@
-//! One pass over a frame that checks it and notes where the members of a message are.
+//! Scans a frame in one pass: validates it and records the spans of the members of a message.
 //!
-//! Types are decoded later, from the spans it found. Allocates nothing but the list of a batch, and never recurses.
+//! Types are decoded later, from these spans. Allocates only the list of a batch, and never recurses.
 
 use std::ops::Range;
 
-use switchboard_json::{Cursor, Key, SyntaxError, SyntaxErrorKind};
+use switchboard_json::{Cursor, MemberKey, SyntaxError, SyntaxErrorKind};
 
-use crate::jsonrpc::familiar::Familiar;
 use crate::jsonrpc::fault::{Fault, FaultKind};
+use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 
-/// The member in which peers say the same again and again.
+/// The member whose value a peer repeats in every message; see [`MetaCache`].
 const META: &[u8] = b"_meta";
 
-/// The most messages in one batch: each costs far more than its bytes.
+/// The maximum number of messages in one batch: handling a message costs far more than its bytes.
 pub const MAX_BATCH: usize = 1024;
 
-/// Where the members of a message stand. Members it does not know are checked and passed over.
+/// The spans of the members of a JSON-RPC message. Other members are validated and skipped.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Members {
+pub(crate) struct MessageMembers {
     pub(crate) jsonrpc: Option<Range<usize>>,
     pub(crate) id: Option<Range<usize>>,
     pub(crate) method: Option<Range<usize>>,
     pub(crate) params: Option<Range<usize>>,
     pub(crate) result: Option<Range<usize>>,
     pub(crate) error: Option<Range<usize>>,
-    /// Where the members of `params` stand, when that is an object.
+    /// The outline of `params`, if it is an object.
     pub(crate) outline: Outline,
-    /// Where `_meta` stands in `result`, counted from where that begins.
+    /// The span of `_meta` in `result`, relative to the start of the result.
     pub(crate) meta: Option<Range<usize>>,
 }
 
-impl Members {
-    fn slot(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
+impl MessageMembers {
+    /// Returns the place for the span of a JSON-RPC member.
+    fn slot_for(&mut self, key: &[u8]) -> Option<(&'static str, &mut Option<Range<usize>>)> {
         Some(match key {
             b"jsonrpc" => ("jsonrpc", &mut self.jsonrpc),
             b"id" => ("id", &mut self.id),
@@ -44,142 +45,150 @@ impl Members {
         })
     }
 
-    /// Finds the members of the message that begins at the cursor, inside `depth` containers, and passes it.
-    fn find(&mut self, cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), Fault> {
-        let mut more = cursor.enter()?;
+    /// Records the members of the message at the cursor, which is inside `depth` containers, and moves behind it.
+    fn scan(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        meta_cache: &mut MetaCache,
+    ) -> Result<(), Fault> {
+        let mut more = cursor.enter_object()?;
         while more {
-            let key = cursor.name()?;
+            let key = cursor.member_name()?;
             let is_object = cursor.rest().first() == Some(&b'{');
             let span = match key.as_bytes() {
                 b"params" if is_object => {
                     let outline = &mut self.outline;
-                    outline.begin();
-                    outlined(cursor, depth + 1, familiar, |name, value| match name {
-                        Told::Meta(name) => {
+                    outline.reset();
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| match name {
+                        MemberName::Meta(name) => {
                             outline.push(name, value);
-                            outline.is_meta();
+                            outline.mark_last_as_meta();
                         }
-                        Told::Plain(name) => outline.push(name, value),
-                        Told::Escaped => outline.give_up(),
+                        MemberName::Plain(name) => outline.push(name, value),
+                        MemberName::Escaped => outline.invalidate(),
                     })?
                 }
                 b"result" if is_object => {
                     let meta = &mut self.meta;
-                    outlined(cursor, depth + 1, familiar, |name, value| {
-                        if let Told::Meta(_) = name {
+                    scan_members(cursor, depth + 1, meta_cache, |name, value| {
+                        if let MemberName::Meta(_) = name {
                             *meta = Some(value);
                         }
                     })?
                 }
-                _ => cursor.span(depth + 1)?,
+                _ => cursor.skip_value(depth + 1)?,
             };
-            if let Some((name, slot)) = self.slot(key.as_bytes())
+            if let Some((name, slot)) = self.slot_for(key.as_bytes())
                 && slot.replace(span).is_some()
             {
-                return Err(Fault::new(FaultKind::Duplicate(name), cursor.at()));
+                return Err(Fault::new(FaultKind::Duplicate(name), cursor.position()));
             }
-            more = cursor.more()?;
+            more = cursor.next_member()?;
         }
         Ok(())
     }
 }
 
-/// What a frame holds at its top.
+/// The outermost value of a frame.
 #[derive(Debug)]
-pub(crate) enum Top {
-    /// An object: its members are in what was handed over for them.
+pub(crate) enum FrameShape {
+    /// One message; its members have been recorded.
     Object,
-    /// The elements of a batch.
+    /// A batch, with the spans of its elements.
     Array(Vec<Range<usize>>),
 }
 
-/// Finds the members of an object, or the elements of an array, checking everything on the way.
-pub(crate) fn top(
+/// Validates a frame and records the members of its message, or the spans of the elements of a batch.
+pub(crate) fn scan_frame(
     bytes: &[u8],
     depth: usize,
-    members: &mut Members,
-    familiar: &mut Familiar,
-) -> Result<Top, Fault> {
+    members: &mut MessageMembers,
+    meta_cache: &mut MetaCache,
+) -> Result<FrameShape, Fault> {
     let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
         b'{' => {
-            members.find(&mut cursor, depth, familiar)?;
-            Top::Object
+            members.scan(&mut cursor, depth, meta_cache)?;
+            FrameShape::Object
         }
-        b'[' => Top::Array(elements(&mut cursor, depth)?),
-        other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.at()).into()),
+        b'[' => FrameShape::Array(scan_batch(&mut cursor, depth)?),
+        other => return Err(SyntaxError::new(SyntaxErrorKind::Unexpected(other), cursor.position()).into()),
     };
     cursor.finish()?;
     Ok(found)
 }
 
-/// Where the name of a member stands.
-enum Told {
-    /// It is `_meta`.
+/// The span of a member name.
+enum MemberName {
+    /// The name is `_meta`.
     Meta(Range<usize>),
+    /// Any other name without escapes.
     Plain(Range<usize>),
-    /// It was written with escapes, and has to be looked at again.
+    /// The name contains escapes, so its span is not the name.
     Escaped,
 }
 
-/// As [`Cursor::span`] for an object, and tells where its members stand, counted from where the object begins.
+/// Skips an object like [`Cursor::skip_value`] and reports the spans of its members, relative to the start of the
+/// object.
 #[inline]
-fn outlined(
+fn scan_members(
     cursor: &mut Cursor<'_>,
     depth: usize,
-    familiar: &mut Familiar,
-    mut note: impl FnMut(Told, Range<usize>),
+    meta_cache: &mut MetaCache,
+    mut report: impl FnMut(MemberName, Range<usize>),
 ) -> Result<Range<usize>, SyntaxError> {
-    let start = cursor.at();
-    let mut more = cursor.enter()?;
+    let start = cursor.position();
+    let mut more = cursor.enter_object()?;
     while more {
         cursor.peek()?;
-        let name_start = cursor.at() + 1 - start;
-        let key = cursor.name()?;
-        let value_start = cursor.at();
+        let name_start = cursor.position() + 1 - start;
+        let key = cursor.member_name()?;
+        let value_start = cursor.position();
         let name = match key {
-            Key::Plain(META) => {
-                pass_meta(cursor, depth + 1, familiar)?;
-                Told::Meta(name_start..name_start + META.len())
+            MemberKey::Plain(META) => {
+                skip_meta(cursor, depth + 1, meta_cache)?;
+                MemberName::Meta(name_start..name_start + META.len())
             }
-            Key::Plain(name) => {
-                cursor.span(depth + 1)?;
-                Told::Plain(name_start..name_start + name.len())
+            MemberKey::Plain(name) => {
+                cursor.skip_value(depth + 1)?;
+                MemberName::Plain(name_start..name_start + name.len())
             }
-            Key::Unescaped(_) => {
-                cursor.span(depth + 1)?;
-                Told::Escaped
+            MemberKey::Unescaped(_) => {
+                cursor.skip_value(depth + 1)?;
+                MemberName::Escaped
             }
         };
-        note(name, value_start - start..cursor.at() - start);
-        more = cursor.more()?;
+        report(name, value_start - start..cursor.position() - start);
+        more = cursor.next_member()?;
     }
-    Ok(start..cursor.at())
+    Ok(start..cursor.position())
 }
 
-/// Passes over a `_meta`. What was checked at the same depth before is not checked again.
+/// Skips the value of `_meta`, without validation if it equals the cached one.
 #[inline]
-fn pass_meta(cursor: &mut Cursor<'_>, depth: usize, familiar: &mut Familiar) -> Result<(), SyntaxError> {
+fn skip_meta(cursor: &mut Cursor<'_>, depth: usize, meta_cache: &mut MetaCache) -> Result<(), SyntaxError> {
     let rest = cursor.rest();
-    if let Some(len) = familiar.recognise(rest, depth) {
-        cursor.pass(cursor.at() + len);
+    if let Some(len) = meta_cache.matching_prefix_len(rest, depth) {
+        cursor.skip_to(cursor.position() + len);
         return Ok(());
     }
-    let span = cursor.span(depth)?;
-    familiar.keep(&rest[..span.len()], depth);
+    let span = cursor.skip_value(depth)?;
+    meta_cache.store(&rest[..span.len()], depth);
     Ok(())
 }
 
-fn elements(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
+/// Validates the elements of a batch and returns their spans.
+fn scan_batch(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
     let mut elements = Vec::new();
     let mut more = cursor.enter_array()?;
     while more {
-        let span = cursor.span(depth + 1)?;
+        let span = cursor.skip_value(depth + 1)?;
         if elements.len() == MAX_BATCH {
-            return Err(Fault::new(FaultKind::BatchTooLong, cursor.at()));
+            return Err(Fault::new(FaultKind::BatchTooLong, cursor.position()));
         }
         elements.push(span);
-        more = cursor.more_elements()?;
+        more = cursor.next_element()?;
     }
     Ok(elements)
 }
@@ -192,8 +201,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_fails_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = top(&bytes, 0, &mut Members::default(), &mut Familiar::new());
+        fn never_panics_on_junk(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = scan_frame(&bytes, 0, &mut MessageMembers::default(), &mut MetaCache::new());
         }
     }
 }

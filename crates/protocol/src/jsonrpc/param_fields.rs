@@ -1,30 +1,31 @@
-//! The members of the parameters of a request, which were outlined as the message was checked.
+//! Iterator over the members of the parameters of a request.
 
-use switchboard_json::{Fields, Key, Name, Raw};
+use switchboard_json::{Fields, MemberKey, Name, Raw};
 
 use crate::jsonrpc::outline::Outline;
 
-/// The members of the parameters of a request, in order. Nothing is copied and nothing decoded; a duplicate is given as
-/// often as it is written.
+/// Iterator over the members of the parameters of a request, in order. Copies and decodes nothing; yields duplicates as
+/// often as they occur.
 #[derive(Debug)]
-pub struct ParamFields<'a>(Source<'a>);
+pub struct ParamFields<'a>(FieldSource<'a>);
 
+/// Where the members come from.
 #[derive(Debug)]
-enum Source<'a> {
-    /// There are no parameters.
-    None,
-    /// The members have to be scanned for.
-    Walk(Fields<'a>),
-    /// The spans of the members are known; the number is the next one.
-    Known(&'a Raw, Outline, usize),
+enum FieldSource<'a> {
+    /// The request has no parameters.
+    Absent,
+    /// The outline is unknown: scans the parameters.
+    Scan(Fields<'a>),
+    /// The outline is known; the number is the index of the next member.
+    Outlined(&'a Raw, Outline, usize),
 }
 
 impl<'a> ParamFields<'a> {
     pub(crate) fn new(params: Option<&'a Raw>, outline: Outline) -> Self {
         Self(match params {
-            None => Source::None,
-            Some(params) if outline.is_known() => Source::Known(params, outline, 0),
-            Some(params) => Source::Walk(params.fields()),
+            None => FieldSource::Absent,
+            Some(params) if outline.is_known() => FieldSource::Outlined(params, outline, 0),
+            Some(params) => FieldSource::Scan(params.fields()),
         })
     }
 }
@@ -35,13 +36,13 @@ impl<'a> Iterator for ParamFields<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.0 {
-            Source::None => None,
-            Source::Walk(fields) => fields.next(),
-            Source::Known(params, outline, index) => {
+            FieldSource::Absent => None,
+            FieldSource::Scan(fields) => fields.next(),
+            FieldSource::Outlined(params, outline, index) => {
                 let (name, value) = outline.get(*index)?;
                 *index += 1;
                 let name = params.as_str().as_bytes().get(name)?;
-                Some((Name::from(Key::Plain(name)), params.part(value)))
+                Some((Name::from(MemberKey::Plain(name)), params.part(value)))
             }
         }
     }

@@ -1,37 +1,38 @@
-//! Finds the id of a message that cannot be read, so that exactly its caller can be told.
+//! Recovers the id of an unreadable message, so that the error reaches exactly its caller.
 //!
-//! A state machine fed a chunk at a time: it works while an oversized line is thrown away, on bytes that are not
-//! UTF-8, and when the id stands last (TypeScript servers write it there). It looks at the first value only.
+//! A state machine that is fed chunks: it works while an oversized line is discarded, on bytes that are not UTF-8, and
+//! with the id as the last member (TypeScript servers write it there). Reads the first JSON value only.
 
 use crate::jsonrpc::id::{MAX_ID_BYTES, RequestId};
 
-/// What an unreadable message was, as far as can be told.
+/// The parts of an unreadable message that could be recovered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Salvaged {
     /// The top-level id.
     pub id: Option<RequestId>,
-    /// Whether a top-level `method` was seen: then it was a request or a notification, not an answer.
+    /// Whether the message has a top-level `method`: it was a request or a notification.
     pub has_method: bool,
-    /// Whether a top-level `result` or `error` was seen: then it was meant as an answer.
+    /// Whether the message has a top-level `result` or `error`: it was a response.
     pub has_outcome: bool,
 }
 
-/// The state machine. Feed it the bytes, then [`Salvager::finish`].
+/// State machine that recovers the id of a message: [`feed`](Self::feed) it all bytes, then [`finish`](Self::finish).
 #[derive(Debug, Default)]
 pub struct Salvager {
     depth: usize,
-    place: Place,
-    /// The text of the key or of the id, while it is being read.
+    state: SalvageState,
+    /// The text of the current key or id.
     token: Vec<u8>,
     in_string: bool,
     escaped: bool,
     done: bool,
-    found: Salvaged,
+    salvaged: Salvaged,
 }
 
+/// The part of the top-level object that is being read.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Before a key of the top object, or not in it at all.
+enum SalvageState {
+    /// In or before a key of the top-level object, or outside of it.
     #[default]
     Key,
     /// In the value of the member `id`.
@@ -41,15 +42,15 @@ enum Place {
 }
 
 impl Salvager {
-    /// Reads on.
+    /// Processes the next chunk.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
             if self.done {
                 return;
             }
-            // Most of an oversized message is one long string, or nested values: pass over them quickly.
-            if self.in_string && !self.escaped && !self.keeps_text() {
+            // Fast path: most of an oversized message is inside long strings.
+            if self.in_string && !self.escaped && !self.collects_token() {
                 let run = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 if run > 0 {
                     rest = &rest[run..];
@@ -61,18 +62,18 @@ impl Salvager {
         }
     }
 
-    /// What was found.
+    /// Returns the recovered parts.
     pub fn finish(mut self) -> Salvaged {
         self.end_value();
-        self.found
+        self.salvaged
     }
 
-    fn keeps_text(&self) -> bool {
-        self.depth == 1 && self.place != Place::OtherValue
+    fn collects_token(&self) -> bool {
+        self.depth == 1 && self.state != SalvageState::OtherValue
     }
 
     fn step(&mut self, byte: u8) {
-        if self.keeps_text()
+        if self.collects_token()
             && self.token.len() <= MAX_ID_BYTES + 2
             && !byte.is_ascii_whitespace() | self.in_string
         {
@@ -104,11 +105,12 @@ impl Salvager {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 && self.place == Place::Key => {
+            b':' if self.depth == 1 && self.state == SalvageState::Key => {
                 self.token.pop();
-                self.place = if self.token == b"\"id\"" { Place::IdValue } else { Place::OtherValue };
-                self.found.has_method |= self.token == b"\"method\"";
-                self.found.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
+                self.state =
+                    if self.token == b"\"id\"" { SalvageState::IdValue } else { SalvageState::OtherValue };
+                self.salvaged.has_method |= self.token == b"\"method\"";
+                self.salvaged.has_outcome |= self.token == b"\"result\"" || self.token == b"\"error\"";
                 self.token.clear();
             }
             b',' if self.depth == 1 => {
@@ -120,15 +122,15 @@ impl Salvager {
     }
 
     fn end_value(&mut self) {
-        if self.place == Place::IdValue && self.found.id.is_none() {
-            self.found.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
+        if self.state == SalvageState::IdValue && self.salvaged.id.is_none() {
+            self.salvaged.id = std::str::from_utf8(&self.token).ok().and_then(RequestId::from_json);
         }
         self.token.clear();
-        self.place = Place::Key;
+        self.state = SalvageState::Key;
     }
 }
 
-/// The id of a whole message at hand.
+/// Recovers the id of a complete message.
 pub fn salvage(bytes: &[u8]) -> Salvaged {
     let mut salvager = Salvager::default();
     salvager.feed(bytes);
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_top_level_id_wherever_it_stands() {
+    fn finds_the_top_level_id_at_any_position() {
         let cases: [(&[u8], Option<RequestId>); 10] = [
             (br#"{"id":7,"result":{"id":8}}"#, Some(7.into())),
             (br#"{"result":{"id":8,"x":[{"id":9}]},"jsonrpc":"2.0","id":"a"}"#, Some("a".into())),

@@ -3,23 +3,25 @@
 use crate::jsonrpc::{ErrorCode, RpcError};
 use crate::revision::{Era, Revision};
 
-/// Fits the code of an error to a revision; message and data stay.
+/// Lowers the code of an error to a revision; message and data are unchanged.
 pub fn lower_error(error: &mut RpcError, to: Revision) {
     error.code = match (error.code, to.era()) {
         (ErrorCode::RESOURCE_NOT_FOUND, Era::Modern) => ErrorCode::INVALID_PARAMS,
-        (ErrorCode::INVALID_PARAMS, Era::Legacy) if names_resource(error) => ErrorCode::RESOURCE_NOT_FOUND,
+        (ErrorCode::INVALID_PARAMS, Era::Legacy) if is_resource_not_found(error) => {
+            ErrorCode::RESOURCE_NOT_FOUND
+        }
         (ErrorCode::UNSUPPORTED_PROTOCOL_VERSION | ErrorCode::MISSING_CLIENT_CAPABILITY, Era::Legacy) => {
             ErrorCode::INVALID_PARAMS
         }
         (ErrorCode::HEADER_MISMATCH, Era::Legacy) => ErrorCode::INVALID_REQUEST,
-        // Only one revision knows what to do about it; to the others it is a failure with a message.
+        // Defined in one revision only; for all others it is a generic failure.
         (ErrorCode::URL_ELICITATION_REQUIRED, _) if to != Revision::V2025_11_25 => ErrorCode::INTERNAL_ERROR,
         (code, _) => code,
     };
 }
 
-/// Modern "resource not found" is told from other invalid parameters by the URI in its data, and nothing else.
-fn names_resource(error: &RpcError) -> bool {
+/// Returns whether an invalid-params error means "resource not found": its data has the URI and no other member.
+fn is_resource_not_found(error: &RpcError) -> bool {
     let Some(data) = &error.data else { return false };
     let mut members = data.glance();
     let is_uri = members.next().is_some_and(|(name, value)| name == "uri" && value.starts_with('"'));

@@ -1,44 +1,44 @@
-//! How long a result stays fresh, and for whom (from 2026-07-28).
+//! Caching hints of results: time to live and scope (from 2026-07-28).
 //!
-//! Hints only: what is missing or makes no sense counts as no hint. Keeps no cache itself.
+//! Missing and invalid values count as no hint. The cache itself is not here.
 
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
 /// Who may share a cached result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CacheScope {
-    /// Anyone.
+    /// All users.
     Public,
     /// Only the caller with the same authorization.
     Private,
 }
 
-words!(CacheScope: Public "public", Private "private");
+string_enum!(CacheScope: Public "public", Private "private");
 
 /// The caching hints of a result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHints {
-    /// How many milliseconds the result stays fresh.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
 }
 
-wire!(CacheHints: whole ttl_ms "ttlMs"; fit cache_scope "cacheScope";);
+wire!(CacheHints: whole_number ttl_ms "ttlMs"; lenient cache_scope "cacheScope";);
 
 impl CacheHints {
-    /// Fresh for `ttl_ms` milliseconds, for `scope`.
+    /// Creates hints with a time to live in milliseconds and a scope.
     pub const fn new(ttl_ms: u64, scope: CacheScope) -> Self {
         Self { ttl_ms: Some(ttl_ms), cache_scope: Some(scope) }
     }
 }
 
-/// The `hints()` and `with_hints()` of results that carry the two fields.
+/// Implements `hints`, `with_hints` and `set_hints` for results with the two fields.
 macro_rules! cacheable {
     ($($type:ident),+ $(,)?) => {$(
         impl $type {
-            /// The caching hints, as one value.
+            /// Returns the caching hints.
             pub fn hints(&self) -> $crate::types::cache::CacheHints {
                 let mut hints = $crate::types::cache::CacheHints::default();
                 hints.ttl_ms = self.ttl_ms;
@@ -46,7 +46,7 @@ macro_rules! cacheable {
                 hints
             }
 
-            /// The same with other caching hints.
+            /// Sets the caching hints.
             #[must_use]
             pub fn with_hints(mut self, hints: $crate::types::cache::CacheHints) -> Self {
                 self.set_hints(hints);
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_is_no_hint() {
+    fn invalid_hints_are_ignored() {
         for text in ["{}", r#"{"ttlMs":-1,"cacheScope":"shared"}"#, r#"{"ttlMs":"1","cacheScope":null}"#] {
             assert_eq!(serde_json::from_str::<CacheHints>(text).unwrap(), CacheHints::default(), "{text}");
         }

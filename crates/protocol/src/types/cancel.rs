@@ -1,30 +1,30 @@
-//! Taking a request back.
+//! Cancellation of a request.
 
 use crate::jsonrpc::RequestId;
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// Which request is no longer wanted.
+/// The parameters of `notifications/cancelled`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CancelledParams {
-    /// The request. We always name it; 2025-11-25 allows others not to.
+    /// The id of the cancelled request. Always sent; 2025-11-25 allows peers to omit it.
     pub request_id: Option<RequestId>,
-    /// Why, for logs.
+    /// The reason, for logs.
     pub reason: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CancelledParams:
-    may request_id "requestId";
-    may reason "reason";
-    may meta "_meta";
+    optional request_id "requestId";
+    optional reason "reason";
+    optional meta "_meta";
 );
 
 impl CancelledParams {
-    /// Takes this request back.
+    /// Cancels the request with this id.
     pub fn new(request: RequestId) -> Self {
         Self { request_id: Some(request), reason: None, meta: None }
     }

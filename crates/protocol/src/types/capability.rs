@@ -1,6 +1,6 @@
-//! What each side says it can do, in all revisions.
+//! The capabilities of client and server, in all revisions.
 //!
-//! The set is open: a key that no revision defines survives a round trip. Which capability a method needs is in the
+//! The set is open: keys that no revision defines survive a round trip. Which capability a method requires is in the
 //! surface table.
 
 use serde_core::ser::SerializeMap;
@@ -8,12 +8,12 @@ use serde_core::{Serialize, Serializer};
 use switchboard_json::{FromRaw, Mismatch, Name, OrderedMap, Raw, Reader};
 
 use crate::setter::setters;
-use crate::wire::{Declared, Lasting, Member, deserialized, read_members_and};
+use crate::wire::{CapabilitySlot, Detach, MemberBinding, impl_deserialize, read_members_with};
 
-/// An object whose keys the specification leaves open.
+/// An object with keys that the specification does not define.
 pub type Settings = OrderedMap<Raw>;
 
-/// Objects of optional fields that keep the keys they do not know.
+/// Declares objects of optional fields that preserve unknown keys.
 macro_rules! open_objects {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty = $key:literal,)* })+) => {$(
         $(#[$doc])*
@@ -40,28 +40,28 @@ macro_rules! open_objects {
 
         impl FromRaw for $name {
             fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-                $(let mut $field = Declared(None);)*
+                $(let mut $field = CapabilitySlot(None);)*
                 let mut extra = Vec::new();
                 let mut other = |reader: &mut Reader<'_>, name: Name<'_>| {
-                    extra.push((name.as_str().to_owned(), reader.raw().settled()));
+                    extra.push((name.as_str().to_owned(), reader.read_raw().settled()));
                     Ok(())
                 };
-                read_members_and(reader, &mut [$(Member::repeatable($key, &mut $field)),*], &mut other)?;
+                read_members_with(reader, &mut [$(MemberBinding::repeatable($key, &mut $field)),*], &mut other)?;
                 Ok(Self { $($field: $field.0,)* extra: Settings::from(extra) })
             }
         }
 
-        deserialized!($name);
+        impl_deserialize!($name);
 
-        impl Lasting for $name {
-            fn lasting(self) -> Self {
-                // What it holds was made so as it was read.
+        impl Detach for $name {
+            fn detach(self) -> Self {
+                // Its values have been detached while they were decoded.
                 self
             }
         }
 
         impl $name {
-            /// Declares nothing.
+            /// Creates an empty object, which declares nothing.
             pub fn new() -> Self {
                 Self::default()
             }
@@ -70,25 +70,25 @@ macro_rules! open_objects {
 }
 
 open_objects! {
-    /// What a client can do.
+    /// The capabilities of a client.
     ClientCapabilities {
-        /// Anything not standard.
+        /// Non-standard capabilities.
         experimental: Settings = "experimental",
-        /// Can tell its roots.
+        /// Lists roots.
         roots: RootsCapability = "roots",
-        /// Can ask a model.
+        /// Samples from a model.
         sampling: SamplingCapability = "sampling",
-        /// Can ask the user (from 2025-06-18).
+        /// Asks the user (from 2025-06-18).
         elicitation: ElicitationCapability = "elicitation",
-        /// Can run sampling and elicitation as tasks (2025-11-25 only).
+        /// Runs sampling and elicitation as tasks (2025-11-25 only).
         tasks: TasksCapability = "tasks",
         /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
         extensions: Settings = "extensions",
     }
 
-    /// What a server can do.
+    /// The capabilities of a server.
     ServerCapabilities {
-        /// Anything not standard.
+        /// Non-standard capabilities.
         experimental: Settings = "experimental",
         /// Sends log messages.
         logging: Settings = "logging",
@@ -100,65 +100,65 @@ open_objects! {
         resources: ResourcesCapability = "resources",
         /// Has tools.
         tools: ListCapability = "tools",
-        /// Can run tool calls as tasks (2025-11-25 only).
+        /// Runs tool calls as tasks (2025-11-25 only).
         tasks: TasksCapability = "tasks",
         /// Extensions by id, with their settings (from 2026-07-28; used earlier too).
         extensions: Settings = "extensions",
     }
 
-    /// The client's roots.
+    /// The roots capability of a client.
     RootsCapability {
-        /// Says when they change (until 2025-11-25).
+        /// Notifies of changes (until 2025-11-25).
         list_changed: bool = "listChanged",
     }
 
-    /// The client's sampling.
+    /// The sampling capability of a client.
     SamplingCapability {
-        /// Honours `includeContext` (from 2025-11-25).
+        /// Supports `includeContext` (from 2025-11-25).
         context: Settings = "context",
-        /// Honours `tools` (from 2025-11-25).
+        /// Supports `tools` (from 2025-11-25).
         tools: Settings = "tools",
     }
 
-    /// The client's elicitation. Without any mode it means forms only.
+    /// The elicitation capability of a client. Without modes it means forms only.
     ElicitationCapability {
-        /// Shows forms (said explicitly from 2025-11-25).
+        /// Shows forms (declared explicitly from 2025-11-25).
         form: Settings = "form",
         /// Opens URLs (from 2025-11-25).
         url: Settings = "url",
     }
 
-    /// A list of the server's.
+    /// The capability of a server to offer a list, such as tools or prompts.
     ListCapability {
-        /// Says when it changes.
+        /// Notifies of changes of the list.
         list_changed: bool = "listChanged",
     }
 
-    /// The server's resources.
+    /// The resources capability of a server.
     ResourcesCapability {
-        /// Says when a single resource changes.
+        /// Notifies of changes of a subscribed resource.
         subscribe: bool = "subscribe",
-        /// Says when the list changes.
+        /// Notifies of changes of the list.
         list_changed: bool = "listChanged",
     }
 
-    /// Tasks as 2025-11-25 has them.
+    /// The tasks capability (2025-11-25 only).
     TasksCapability {
         /// Lists tasks.
         list: Settings = "list",
         /// Cancels tasks.
         cancel: Settings = "cancel",
-        /// Which requests may become tasks.
+        /// The requests that may run as tasks.
         requests: TaskRequests = "requests",
     }
 
-    /// Which requests may become tasks (2025-11-25 only).
+    /// The requests that may run as tasks (2025-11-25 only).
     TaskRequests {
-        /// Of the tools: `call`.
+        /// Tool requests: `call`.
         tools: Settings = "tools",
-        /// Of sampling: `createMessage`.
+        /// Sampling requests: `createMessage`.
         sampling: Settings = "sampling",
-        /// Of elicitation: `create`.
+        /// Elicitation requests: `create`.
         elicitation: Settings = "elicitation",
     }
 }
@@ -201,36 +201,36 @@ setters!(TaskRequests:
 );
 
 impl ElicitationCapability {
-    /// Whether forms may be asked for: said so, or nothing said at all.
+    /// Returns whether forms are supported: declared, or no mode declared at all.
     pub fn allows_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
 
-    /// Whether URLs may be asked for.
+    /// Returns whether URLs are supported.
     pub fn allows_url(&self) -> bool {
         self.url.is_some()
     }
 }
 
 impl ClientCapabilities {
-    /// Whether the extension with this id is declared.
+    /// Returns whether the extension with this id is declared.
     pub fn has_extension(&self, id: &str) -> bool {
         self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(id))
     }
 
-    /// Whether a dotted path like `elicitation.url` is declared.
+    /// Returns whether a dotted path like `elicitation.url` is declared.
     pub fn declares(&self, path: &str) -> bool {
         declares(self, path)
     }
 }
 
 impl ServerCapabilities {
-    /// Whether the extension with this id is declared.
+    /// Returns whether the extension with this id is declared.
     pub fn has_extension(&self, id: &str) -> bool {
         self.extensions.as_ref().is_some_and(|extensions| extensions.contains_key(id))
     }
 
-    /// Whether a dotted path like `resources.subscribe` is declared.
+    /// Returns whether a dotted path like `resources.subscribe` is declared.
     pub fn declares(&self, path: &str) -> bool {
         declares(self, path)
     }

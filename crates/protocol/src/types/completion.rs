@@ -1,4 +1,4 @@
-//! Completion: suggestions while the user types an argument of a prompt or a resource template.
+//! Completion of arguments of prompts and resource templates.
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
@@ -6,37 +6,37 @@ use switchboard_json::{FromRaw, Mismatch, OrderedMap, Reader};
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
-use crate::wire::{deserialized, wire};
+use crate::wire::{impl_deserialize, wire};
 
-/// What is being typed, and where.
+/// The parameters of `completion/complete`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteParams {
-    /// The prompt or template.
+    /// The prompt or resource template.
     pub reference: Reference,
-    /// The argument, so far.
+    /// The argument to complete.
     pub argument: CompleteArgument,
     /// The arguments already filled in (from 2025-06-18).
     pub context: Option<CompleteContext>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CompleteParams:
-    need reference "ref";
-    need argument "argument";
-    may context "context";
-    may meta "_meta";
+    required reference "ref";
+    required argument "argument";
+    optional context "context";
+    optional meta "_meta";
 );
 
 impl CompleteParams {
-    /// Completes an argument of a prompt or template.
+    /// Creates a request to complete the argument `name` from its current value.
     pub fn new(reference: Reference, name: impl Into<String>, value: impl Into<String>) -> Self {
         let argument = CompleteArgument { name: name.into(), value: value.into() };
         Self { reference, argument, context: None, meta: None }
     }
 
-    /// The same with the arguments already filled in.
+    /// Sets the arguments already filled in.
     #[must_use]
     pub fn with_filled(mut self, arguments: OrderedMap<String>) -> Self {
         self.context = Some(CompleteContext { arguments: Some(arguments) });
@@ -46,19 +46,19 @@ impl CompleteParams {
 
 setters!(CompleteParams: some with_meta meta Meta;);
 
-/// An argument that is being typed.
+/// The argument to complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteArgument {
     /// Its name.
     pub name: String,
-    /// What is typed so far.
+    /// The text typed so far.
     pub value: String,
 }
 
-wire!(CompleteArgument: need name "name"; need value "value";);
+wire!(CompleteArgument: required name "name"; required value "value";);
 
-/// What is known besides the argument that is being typed.
+/// The context of a completion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompleteContext {
@@ -66,9 +66,9 @@ pub struct CompleteContext {
     pub arguments: Option<OrderedMap<String>>,
 }
 
-wire!(CompleteContext: may arguments "arguments";);
+wire!(CompleteContext: optional arguments "arguments";);
 
-/// A prompt or a resource template.
+/// A reference to a prompt or a resource template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reference {
@@ -76,10 +76,10 @@ pub enum Reference {
     Prompt {
         /// Its name.
         name: String,
-        /// Its name for people (from 2025-06-18).
+        /// The display name (from 2025-06-18).
         title: Option<String>,
     },
-    /// A resource template, by its text.
+    /// A resource template, by its URI template.
     Resource {
         /// The URI or URI template.
         uri: String,
@@ -87,18 +87,18 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// The prompt with this name.
+    /// Creates a reference to a prompt.
     pub fn prompt(name: impl Into<String>) -> Self {
         Self::Prompt { name: name.into(), title: None }
     }
 
-    /// The template with this text.
+    /// Creates a reference to a resource template.
     pub fn resource(uri: impl Into<String>) -> Self {
         Self::Resource { uri: uri.into() }
     }
 }
 
-/// Both kinds, as one object.
+/// The wire form of both kinds of references.
 struct ReferenceWire {
     r#type: String,
     name: Option<String>,
@@ -107,15 +107,15 @@ struct ReferenceWire {
 }
 
 wire!(read ReferenceWire:
-    need r#type "type";
-    may name "name";
-    may title "title";
-    may uri "uri";
+    required r#type "type";
+    optional name "name";
+    optional title "title";
+    optional uri "uri";
 );
 
 impl FromRaw for Reference {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
+        let start = reader.offset();
         let wire = ReferenceWire::read(reader)?;
         match (wire.r#type.as_str(), wire.name, wire.uri) {
             ("ref/prompt", Some(name), _) => Ok(Self::Prompt { name, title: wire.title }),
@@ -147,22 +147,22 @@ impl Serialize for Reference {
     }
 }
 
-deserialized!(Reference);
+impl_deserialize!(Reference);
 
-/// Suggestions.
+/// The result of `completion/complete`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
     pub completion: Completion,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(CompleteResult: need completion "completion"; may meta "_meta";);
+wire!(CompleteResult: required completion "completion"; optional meta "_meta";);
 
 impl CompleteResult {
-    /// These suggestions.
+    /// Creates a result.
     pub fn new(completion: Completion) -> Self {
         Self { completion, meta: None }
     }
@@ -170,29 +170,29 @@ impl CompleteResult {
 
 setters!(CompleteResult: some with_meta meta Meta;);
 
-/// Values that would fit.
+/// The suggested values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
     /// At most [`MAX_VALUES`](Self::MAX_VALUES) values, the best first.
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// The total number of values.
     pub total: Option<u64>,
-    /// Whether there are more than these.
+    /// Whether there are more values.
     pub has_more: Option<bool>,
 }
 
 wire!(Completion:
-    need values "values";
-    whole total "total";
-    may has_more "hasMore";
+    required values "values";
+    whole_number total "total";
+    optional has_more "hasMore";
 );
 
 impl Completion {
-    /// The most values one result may hold.
+    /// The maximum number of values in one result.
     pub const MAX_VALUES: usize = 100;
 
-    /// These values; what is beyond the limit is cut, and counted.
+    /// Creates a completion; values beyond the limit are dropped, and `total` and `has_more` say so.
     pub fn new(values: impl Into<Vec<String>>) -> Self {
         let mut values = values.into();
         let total = values.len();

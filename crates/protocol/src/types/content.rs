@@ -1,6 +1,6 @@
-//! The blocks that results, prompts and messages are made of.
+//! Content blocks of results, prompts and messages.
 //!
-//! A block of a type we do not know is kept as text. Base64 stays base64: whoever wants bytes decodes them.
+//! A block of an unknown type is preserved as JSON text. Base64 data is not decoded.
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
@@ -9,39 +9,39 @@ use switchboard_json::{FromRaw, Mismatch, Raw, Reader};
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::types::resource::{EmbeddedResource, Resource, ResourceContents};
-use crate::wire::{Object, deserialized, wire, words};
+use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
 
-/// Who speaks, or whom something is meant for.
+/// The speaker of a message, or the audience of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
 }
 
-words!(Role: User "user", Assistant "assistant");
+string_enum!(Role: User "user", Assistant "assistant");
 
-/// Hints on how to treat a block or a resource.
+/// Hints for the use of a block or a resource.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom it is meant for.
+    /// The intended audience.
     pub audience: Option<Vec<Role>>,
-    /// How much it matters, from 0 to 1.
+    /// The importance, from 0 to 1.
     pub priority: Option<f64>,
-    /// When it last changed, as an ISO 8601 date (from 2025-06-18).
+    /// The time of the last change in ISO 8601 (from 2025-06-18).
     pub last_modified: Option<String>,
 }
 
 wire!(Annotations:
-    may audience "audience";
-    tidy priority "priority";
-    may last_modified "lastModified";
+    optional audience "audience";
+    compact_number priority "priority";
+    optional last_modified "lastModified";
 );
 
 impl Annotations {
-    /// Without any hint.
+    /// Creates annotations without hints.
     pub fn new() -> Self {
         Self::default()
     }
@@ -68,24 +68,24 @@ setters!(Annotations:
 pub enum Content {
     /// Text.
     Text(TextContent),
-    /// A picture.
+    /// An image.
     Image(MediaContent),
-    /// A sound (from 2025-03-26).
+    /// Audio (from 2025-03-26).
     Audio(MediaContent),
-    /// A resource that can be read (from 2025-06-18).
+    /// A link to a resource (from 2025-06-18).
     ResourceLink(Box<Resource>),
-    /// A resource, embedded.
+    /// An embedded resource.
     Resource(Box<EmbeddedResource>),
-    /// The model wants to call a tool (sampling, from 2025-11-25).
+    /// A tool call of the model (sampling, from 2025-11-25).
     ToolUse(Box<ToolUseContent>),
-    /// What a tool answered (sampling, from 2025-11-25).
+    /// The result of a tool call (sampling, from 2025-11-25).
     ToolResult(Box<ToolResultContent>),
-    /// A block of a type we do not know: the whole object.
+    /// A block of an unknown type: the whole object.
     Unknown(Raw),
 }
 
 impl Content {
-    /// About how many bytes it takes to write it.
+    /// Estimates the encoded size in bytes.
     pub(crate) fn size_hint(&self) -> usize {
         64 + match self {
             Self::Text(text) => text.text.len(),
@@ -96,32 +96,32 @@ impl Content {
         }
     }
 
-    /// A block of text.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
 
-    /// A picture, as base64.
+    /// Creates an image from base64.
     pub fn image(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::Image(MediaContent::new(data, mime_type))
     }
 
-    /// A sound, as base64.
+    /// Creates audio from base64.
     pub fn audio(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self::Audio(MediaContent::new(data, mime_type))
     }
 
-    /// A link to a resource.
+    /// Creates a link to a resource.
     pub fn link(resource: Resource) -> Self {
         Self::ResourceLink(Box::new(resource))
     }
 
-    /// An embedded resource.
+    /// Creates an embedded resource.
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource(Box::new(EmbeddedResource::new(contents)))
     }
 
-    /// The text, when this is a block of text.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(block) => Some(&block.text),
@@ -142,26 +142,26 @@ impl From<String> for Content {
     }
 }
 
-/// A block of text.
+/// A text block.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: String,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(TextContent:
-    need text "text";
-    may annotations "annotations";
-    may meta "_meta";
+    required text "text";
+    optional annotations "annotations";
+    optional meta "_meta";
 );
 
 impl TextContent {
-    /// This text.
+    /// Creates a text block.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), annotations: None, meta: None }
     }
@@ -169,7 +169,7 @@ impl TextContent {
 
 setters!(TextContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
-/// A picture or a sound.
+/// An image or audio block.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MediaContent {
@@ -177,21 +177,21 @@ pub struct MediaContent {
     pub data: String,
     /// The media type.
     pub mime_type: String,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(MediaContent:
-    need data "data";
-    need mime_type "mimeType";
-    may annotations "annotations";
-    may meta "_meta";
+    required data "data";
+    required mime_type "mimeType";
+    optional annotations "annotations";
+    optional meta "_meta";
 );
 
 impl MediaContent {
-    /// Base64 of this media type.
+    /// Creates a block from base64 data and its media type.
     pub fn new(data: impl Into<String>, mime_type: impl Into<String>) -> Self {
         Self { data: data.into(), mime_type: mime_type.into(), annotations: None, meta: None }
     }
@@ -199,29 +199,29 @@ impl MediaContent {
 
 setters!(MediaContent: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
-/// The model wants to call a tool.
+/// A tool call of the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// What the result will refer to.
+    /// The id that the result refers to.
     pub id: String,
     /// The tool.
     pub name: String,
     /// Its arguments: an object.
     pub input: Raw,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ToolUseContent:
-    need id "id";
-    need name "name";
-    need input "input";
-    may meta "_meta";
+    required id "id";
+    required name "name";
+    required input "input";
+    optional meta "_meta";
 );
 
 impl ToolUseContent {
-    /// A call of a tool.
+    /// Creates a tool call.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: impl Into<Raw>) -> Self {
         Self { id: id.into(), name: name.into(), input: input.into(), meta: None }
     }
@@ -229,32 +229,32 @@ impl ToolUseContent {
 
 setters!(ToolUseContent: some with_meta meta Meta;);
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolResultContent {
-    /// The call this answers.
+    /// The id of the tool call.
     pub tool_use_id: String,
-    /// What the tool said.
+    /// The content for the model.
     pub content: Vec<Content>,
-    /// The same as data.
+    /// The structured result.
     pub structured_content: Option<Raw>,
     /// Whether the tool failed.
     pub is_error: bool,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ToolResultContent:
-    need tool_use_id "toolUseId";
+    required tool_use_id "toolUseId";
     or_default content "content";
-    may structured_content "structuredContent";
+    optional structured_content "structuredContent";
     or_false is_error "isError";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl ToolResultContent {
-    /// The answer to a call.
+    /// Creates the result of a tool call.
     pub fn new(tool_use_id: impl Into<String>, content: impl Into<Vec<Content>>) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
@@ -287,7 +287,7 @@ impl Serialize for Content {
     }
 }
 
-fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Result<S::Ok, S::Error> {
+fn tagged<S: Serializer, T: WireObject>(kind: &str, block: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let mut object = serializer.serialize_struct("Content", 1 + T::MEMBERS)?;
     object.serialize_field("type", kind)?;
     block.write_members(&mut object)?;
@@ -297,7 +297,7 @@ fn tagged<S: Serializer, T: Object>(kind: &str, block: &T, serializer: S) -> Res
 impl FromRaw for Content {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         let whole = reader.clone();
-        let kind = reader.tag("type")?.ok_or_else(|| Mismatch::missing(whole.at(), "type"))?;
+        let kind = reader.read_tag("type")?.ok_or_else(|| Mismatch::missing(whole.offset(), "type"))?;
         match &*kind {
             "text" => TextContent::read(reader).map(Self::Text),
             "image" => MediaContent::read(reader).map(Self::Image),
@@ -308,10 +308,10 @@ impl FromRaw for Content {
             "tool_result" => FromRaw::read(reader).map(Self::ToolResult),
             _ => {
                 *reader = whole;
-                Ok(Self::Unknown(reader.raw()))
+                Ok(Self::Unknown(reader.read_raw()))
             }
         }
     }
 }
 
-deserialized!(Content);
+impl_deserialize!(Content);

@@ -1,4 +1,4 @@
-//! Elicitation: a server asks the user, by a form or by a URL to visit (from 2025-06-18).
+//! Elicitation: the server asks the user to fill in a form or to visit a URL (from 2025-06-18).
 
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
@@ -9,30 +9,30 @@ use crate::setter::setters;
 use crate::types::form::FormSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
-use crate::wire::{Object, deserialized, wire, words};
+use crate::wire::{WireObject, impl_deserialize, string_enum, wire};
 
-/// What to ask the user.
+/// The parameters of `elicitation/create`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitParams {
-    /// To fill in a form.
+    /// A form to fill in.
     Form(FormParams),
-    /// To visit a URL (from 2025-11-25).
+    /// A URL to visit (from 2025-11-25).
     Url(UrlParams),
 }
 
 impl ElicitParams {
-    /// Asks for a form to be filled in.
+    /// Creates a form elicitation.
     pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
         Self::Form(FormParams::new(message, schema))
     }
 
-    /// Asks for a URL to be visited.
+    /// Creates a URL elicitation.
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self::Url(UrlParams::new(message, url))
     }
 
-    /// What the user is told.
+    /// Returns the message shown to the user.
     pub fn message(&self) -> &str {
         match self {
             Self::Form(form) => &form.message,
@@ -40,7 +40,7 @@ impl ElicitParams {
         }
     }
 
-    /// Anything else.
+    /// Returns the `_meta` object.
     pub fn meta(&self) -> Option<&Meta> {
         match self {
             Self::Form(form) => form.meta.as_ref(),
@@ -49,68 +49,68 @@ impl ElicitParams {
     }
 }
 
-/// A form to be filled in.
+/// The parameters of a form elicitation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormParams {
-    /// Whether `mode: "form"` is written; 2025-06-18 does not have the field.
+    /// Whether `mode: "form"` is encoded; 2025-06-18 does not have the field.
     pub says_mode: bool,
-    /// What the user is told.
+    /// The message shown to the user.
     pub message: String,
-    /// The fields.
+    /// The schema of the form.
     pub requested_schema: FormSchema,
-    /// Asks to run it as a task (2025-11-25 only).
+    /// Requests execution as a task (2025-11-25 only).
     pub task: Option<TaskParams>,
-    /// Anything else (until 2025-11-25).
+    /// The `_meta` object (until 2025-11-25).
     pub meta: Option<Meta>,
 }
 
 impl FormParams {
-    /// This form.
+    /// Creates a form elicitation.
     pub fn new(message: impl Into<String>, schema: FormSchema) -> Self {
         Self { says_mode: true, message: message.into(), requested_schema: schema, task: None, meta: None }
     }
 }
 
-// How it is written; both modes are read as one.
+// Encoding only; `ElicitParamsWire` decodes both modes.
 wire!(write FormParams:
-    need message "message";
-    need requested_schema "requestedSchema";
-    may task "task";
-    may meta "_meta";
+    required message "message";
+    required requested_schema "requestedSchema";
+    optional task "task";
+    optional meta "_meta";
 );
 
 setters!(FormParams: some with_task task TaskParams; some with_meta meta Meta;);
 
-/// A URL to be visited.
+/// The parameters of a URL elicitation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct UrlParams {
-    /// What the user is told.
+    /// The message shown to the user.
     pub message: String,
-    /// Where to go.
+    /// The URL to visit.
     pub url: String,
-    /// What the completion will refer to (required in 2025-11-25, unknown in any other).
+    /// The id that the completion notification refers to (required in 2025-11-25, unknown in any other).
     pub elicitation_id: Option<String>,
-    /// Asks to run it as a task (2025-11-25 only).
+    /// Requests execution as a task (2025-11-25 only).
     pub task: Option<TaskParams>,
-    /// Anything else (until 2025-11-25).
+    /// The `_meta` object (until 2025-11-25).
     pub meta: Option<Meta>,
 }
 
 impl UrlParams {
-    /// This URL.
+    /// Creates a URL elicitation.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self { message: message.into(), url: url.into(), elicitation_id: None, task: None, meta: None }
     }
 }
 
 wire!(write UrlParams:
-    need message "message";
-    need url "url";
-    may elicitation_id "elicitationId";
-    may task "task";
-    may meta "_meta";
+    required message "message";
+    required url "url";
+    optional elicitation_id "elicitationId";
+    optional task "task";
+    optional meta "_meta";
 );
 
 setters!(UrlParams:
@@ -119,8 +119,8 @@ setters!(UrlParams:
     some with_meta meta Meta;
 );
 
-/// Both modes, as one object; a missing mode means a form.
-struct Wire {
+/// The wire form of both modes; a missing mode means a form.
+struct ElicitParamsWire {
     mode: Option<String>,
     message: String,
     requested_schema: Option<FormSchema>,
@@ -130,20 +130,21 @@ struct Wire {
     meta: Option<Meta>,
 }
 
-wire!(read Wire:
-    may mode "mode";
-    need message "message";
-    may requested_schema "requestedSchema";
-    may url "url";
-    may elicitation_id "elicitationId";
-    may task "task";
-    may meta "_meta";
+wire!(read ElicitParamsWire:
+    optional mode "mode";
+    required message "message";
+    optional requested_schema "requestedSchema";
+    optional url "url";
+    optional elicitation_id "elicitationId";
+    optional task "task";
+    optional meta "_meta";
 );
 
 impl FromRaw for ElicitParams {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let Wire { mode, message, requested_schema, url, elicitation_id, task, meta } = Wire::read(reader)?;
+        let start = reader.offset();
+        let ElicitParamsWire { mode, message, requested_schema, url, elicitation_id, task, meta } =
+            ElicitParamsWire::read(reader)?;
         match mode.as_deref() {
             None | Some("form") => Ok(Self::Form(FormParams {
                 says_mode: mode.is_some(),
@@ -181,54 +182,54 @@ impl Serialize for ElicitParams {
     }
 }
 
-deserialized!(ElicitParams);
+impl_deserialize!(ElicitParams);
 
-/// What the user did.
+/// The action of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElicitAction {
-    /// Agreed, or sent the form.
+    /// Agreed, or submitted the form.
     Accept,
-    /// Said no.
+    /// Declined.
     Decline,
-    /// Went away without an answer.
+    /// Dismissed the request without an answer.
     Cancel,
 }
 
-words!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
+string_enum!(ElicitAction: Accept "accept", Decline "decline", Cancel "cancel");
 
-/// The user's answer.
+/// The result of `elicitation/create`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did.
+    /// The action of the user.
     pub action: ElicitAction,
-    /// What was filled in: text, numbers, yes or no, and lists of text (from 2025-11-25).
+    /// The submitted values: strings, numbers, booleans, and lists of strings (from 2025-11-25).
     pub content: Option<OrderedMap<Raw>>,
-    /// Anything else (until 2025-11-25).
+    /// The `_meta` object (until 2025-11-25).
     pub meta: Option<Meta>,
 }
 
 wire!(ElicitResult:
-    need action "action";
-    may content "content";
-    may meta "_meta";
+    required action "action";
+    optional content "content";
+    optional meta "_meta";
 );
 
 impl ElicitResult {
-    /// The user did this, and filled in nothing.
+    /// Creates a result without values.
     pub fn new(action: ElicitAction) -> Self {
         Self { action, content: None, meta: None }
     }
 
-    /// The user sent the form.
+    /// Creates the result of a submitted form.
     pub fn accept(content: OrderedMap<Raw>) -> Self {
         Self { action: ElicitAction::Accept, content: Some(content), meta: None }
     }
 
-    /// Reads what was filled in; `None` when nothing was.
+    /// Decodes the submitted values; `None` if there are none.
     ///
     /// # Errors
-    /// When it has another shape.
+    /// When the values do not fit the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<Option<T>, DecodeError> {
         let Some(content) = &self.content else { return Ok(None) };
         let raw =
@@ -239,20 +240,20 @@ impl ElicitResult {
 
 setters!(ElicitResult: some with_content content OrderedMap<Raw>; some with_meta meta Meta;);
 
-/// The URL of an elicitation has been dealt with (2025-11-25 only).
+/// The parameters of `notifications/elicitation/complete` (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitationComplete {
-    /// Which one.
+    /// The id of the elicitation.
     pub elicitation_id: String,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(ElicitationComplete: need elicitation_id "elicitationId"; may meta "_meta";);
+wire!(ElicitationComplete: required elicitation_id "elicitationId"; optional meta "_meta";);
 
 impl ElicitationComplete {
-    /// This one.
+    /// Creates the notification for an elicitation.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self { elicitation_id: elicitation_id.into(), meta: None }
     }

@@ -1,38 +1,38 @@
-//! Parameters and results that hold nothing but `_meta`.
+//! Parameters and results without members other than `_meta`.
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// The parameters of a method that takes none.
+/// The parameters of a method without parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyParams {
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyParams: may meta "_meta";);
+wire!(EmptyParams: optional meta "_meta";);
 
-/// The result of a method that only says "done".
+/// The result of a method without a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(EmptyResult: may meta "_meta";);
+wire!(EmptyResult: optional meta "_meta";);
 
 impl EmptyParams {
-    /// Without `_meta`.
+    /// Creates the value without `_meta`.
     pub const fn new() -> Self {
         Self { meta: None }
     }
 }
 
 impl EmptyResult {
-    /// Without `_meta`.
+    /// Creates the value without `_meta`.
     pub const fn new() -> Self {
         Self { meta: None }
     }

@@ -1,45 +1,45 @@
-//! The form of an elicitation: a flat object of primitive fields, written as JSON Schema.
+//! The form of an elicitation: a flat object of primitive fields, encoded as JSON Schema.
 //!
-//! Knows every kind of field of every revision; which kind an old client understands is decided by lowering.
+//! Covers the kinds of fields of all revisions; `lower` removes those that an older client does not support.
 
-mod wire;
+mod schema;
 
 use switchboard_json::{OrderedMap, Raw};
 
 use crate::setter::setters;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
-/// The fields of a form.
+/// The schema of a form.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FormSchema {
-    /// The dialect, when said.
+    /// The JSON Schema dialect.
     pub dialect: Option<String>,
     r#type: ObjectType,
     /// The fields, in order.
     pub properties: OrderedMap<FormField>,
-    /// Which of them must be filled in.
+    /// The names of the required fields.
     pub required: Vec<String>,
 }
 
 wire!(FormSchema:
-    may dialect "$schema";
+    optional dialect "$schema";
     or_default r#type "type";
-    need properties "properties";
+    required properties "properties";
     or_empty required "required";
 );
 
-/// A form is always an object.
+/// The JSON Schema type of a form, which is always `object`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ObjectType {
     #[default]
     Object,
 }
 
-words!(ObjectType: Object "object");
+string_enum!(ObjectType: Object "object");
 
 impl FormSchema {
-    /// A form without fields.
+    /// Creates a form without fields.
     pub fn new() -> Self {
         Self {
             dialect: None,
@@ -49,14 +49,14 @@ impl FormSchema {
         }
     }
 
-    /// The same with one more field, which may be left empty.
+    /// Adds an optional field.
     #[must_use]
     pub fn with_optional(mut self, name: impl Into<String>, field: FormField) -> Self {
         self.properties.insert(name, field);
         self
     }
 
-    /// The same with one more field, which must be filled in.
+    /// Adds a required field.
     #[must_use]
     pub fn with_required(mut self, name: impl Into<String>, field: FormField) -> Self {
         let name = name.into();
@@ -76,85 +76,85 @@ impl Default for FormSchema {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FormField {
-    /// A line of text.
+    /// Text.
     Text(TextField),
     /// A number.
     Number(NumberField),
     /// A whole number.
     Integer(NumberField),
-    /// Yes or no.
+    /// A boolean.
     Boolean(BooleanField),
-    /// One of several.
+    /// A single choice.
     Choice(ChoiceField),
-    /// Any of several (from 2025-11-25).
+    /// A multiple choice (from 2025-11-25).
     MultiChoice(MultiChoiceField),
-    /// A kind we do not know: its whole schema.
+    /// An unknown kind: its whole schema.
     Unknown(Raw),
 }
 
-/// A line of text.
+/// A text field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextField {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What to fill in.
+    /// The help text.
     pub description: Option<String>,
-    /// The least length.
+    /// The minimum length.
     pub min_length: Option<u64>,
-    /// The greatest length.
+    /// The maximum length.
     pub max_length: Option<u64>,
     /// `email`, `uri`, `date` or `date-time`.
     pub format: Option<String>,
-    /// What it starts with (from 2025-11-25).
+    /// The default value (from 2025-11-25).
     pub default: Option<String>,
 }
 
-/// A number.
+/// A number field.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NumberField {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What to fill in.
+    /// The help text.
     pub description: Option<String>,
-    /// The least value.
+    /// The minimum value.
     pub minimum: Option<f64>,
-    /// The greatest value.
+    /// The maximum value.
     pub maximum: Option<f64>,
-    /// What it starts with (from 2025-11-25).
+    /// The default value (from 2025-11-25).
     pub default: Option<f64>,
 }
 
-/// Yes or no.
+/// A boolean field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BooleanField {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What to decide.
+    /// The help text.
     pub description: Option<String>,
-    /// What it starts with.
+    /// The default value.
     pub default: Option<bool>,
 }
 
-/// One of several values.
+/// A single-choice field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChoiceField {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What to choose.
+    /// The help text.
     pub description: Option<String>,
-    /// What there is to choose from.
+    /// The options.
     pub options: Vec<ChoiceOption>,
-    /// How the titles of the options are written.
+    /// The JSON Schema encoding of the options.
     pub style: ChoiceStyle,
-    /// What is chosen at first (from 2025-11-25).
+    /// The default choice (from 2025-11-25).
     pub default: Option<String>,
 }
 
-/// How the options of a choice are written.
+/// The JSON Schema encoding of the options of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChoiceStyle {
@@ -166,18 +166,18 @@ pub enum ChoiceStyle {
     OneOf,
 }
 
-/// A value to choose.
+/// An option of a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChoiceOption {
     /// The value.
     pub value: String,
-    /// Its name for people; the value itself when there is none.
+    /// The display name; the value itself if `None`.
     pub title: Option<String>,
 }
 
 impl ChoiceOption {
-    /// A value without a title.
+    /// Creates an option without a title.
     pub fn new(value: impl Into<String>) -> Self {
         Self { value: value.into(), title: None }
     }
@@ -189,49 +189,49 @@ impl ChoiceOption {
 
 setters!(ChoiceOption: some with_title title String;);
 
-/// Any of several values.
+/// A multiple-choice field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MultiChoiceField {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// What to choose.
+    /// The help text.
     pub description: Option<String>,
-    /// What there is to choose from.
+    /// The options.
     pub options: Vec<ChoiceOption>,
-    /// Whether the options are written with titles (`anyOf`) or without (`enum`).
+    /// Whether the options are encoded with titles (`anyOf`) or without (`enum`).
     pub titled: bool,
-    /// The least number of choices.
+    /// The minimum number of choices.
     pub min_items: Option<u64>,
-    /// The greatest number of choices.
+    /// The maximum number of choices.
     pub max_items: Option<u64>,
-    /// What is chosen at first.
+    /// The default choices.
     pub default: Option<Vec<String>>,
 }
 
 impl TextField {
-    /// Any text.
+    /// Creates a text field without constraints.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl NumberField {
-    /// Any number.
+    /// Creates a number field without constraints.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl BooleanField {
-    /// Yes or no.
+    /// Creates a boolean field.
     pub fn new() -> Self {
         Self::default()
     }
 }
 
 impl ChoiceField {
-    /// One of these; with titles if any option has one.
+    /// Creates a single choice; encoded with titles if any option has one.
     pub fn new(options: impl Into<Vec<ChoiceOption>>) -> Self {
         let options = options.into();
         let titled = options.iter().any(|option| option.title.is_some());
@@ -241,7 +241,7 @@ impl ChoiceField {
 }
 
 impl MultiChoiceField {
-    /// Any of these; with titles if any option has one.
+    /// Creates a multiple choice; encoded with titles if any option has one.
     pub fn new(options: impl Into<Vec<ChoiceOption>>) -> Self {
         let options = options.into();
         let titled = options.iter().any(|option| option.title.is_some());

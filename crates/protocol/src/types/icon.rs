@@ -1,17 +1,17 @@
-//! Pictures that stand for a thing in a list (from 2025-11-25).
+//! Icons of servers, tools, resources and prompts (from 2025-11-25).
 //!
-//! Where they may be fetched from is for the one who shows them to check.
+//! The application that displays an icon must check its origin.
 
 use crate::setter::setters;
 use crate::wire::wire;
 
-/// A picture for a server, tool, resource or prompt.
+/// An icon of a server, tool, resource or prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
-    /// Its media type.
+    /// The media type.
     pub mime_type: Option<String>,
     /// Sizes like `48x48`, or `any`.
     pub sizes: Option<Vec<String>>,
@@ -20,14 +20,14 @@ pub struct Icon {
 }
 
 wire!(Icon:
-    need src "src";
-    may mime_type "mimeType";
-    may sizes "sizes";
-    may theme "theme";
+    required src "src";
+    optional mime_type "mimeType";
+    optional sizes "sizes";
+    optional theme "theme";
 );
 
 impl Icon {
-    /// The picture at this URI.
+    /// Creates an icon with a URI.
     pub fn new(src: impl Into<String>) -> Self {
         Self { src: src.into(), mime_type: None, sizes: None, theme: None }
     }

@@ -1,6 +1,7 @@
-//! What a server needs before it can answer, and the answers (from 2026-07-28).
+//! Input requests: what a server needs from the client before it can complete a request, and the responses (from
+//! 2026-07-28).
 //!
-//! Only the shapes: asking the user and sending the request again is the business of a conversation.
+//! Types only: asking the user and repeating the request is the job of the session.
 
 use serde_core::de::DeserializeOwned;
 use serde_core::ser::SerializeStruct;
@@ -12,29 +13,29 @@ use crate::types::elicitation::ElicitParams;
 use crate::types::meta::Meta;
 use crate::types::roots::ListRootsParams;
 use crate::types::sampling::CreateMessageParams;
-use crate::wire::{May, Member, deserialized, read_members, wire, words};
+use crate::wire::{MemberBinding, OptionalSlot, impl_deserialize, read_members, string_enum, wire};
 
-/// One thing a server needs: a request without an id.
+/// A request of the server to the client inside a result: a method and parameters without an id.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// Something from the user.
+    /// Asks the user.
     Elicit(Box<ElicitParams>),
-    /// Something from the model.
+    /// Samples from the model of the client.
     Sample(Box<CreateMessageParams>),
-    /// The roots.
+    /// Lists the roots of the client.
     Roots(ListRootsParams),
-    /// Something we do not know.
+    /// An unknown method.
     Unknown {
         /// The method.
         method: String,
-        /// Its parameters.
+        /// The parameters.
         params: Option<Raw>,
     },
 }
 
 impl InputRequest {
-    /// The method, as written on the wire.
+    /// Returns the method name on the wire.
     pub fn method(&self) -> &str {
         match self {
             Self::Elicit(_) => "elicitation/create",
@@ -74,36 +75,37 @@ impl Serialize for InputRequest {
 
 impl FromRaw for InputRequest {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let method = reader.look_for("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
+        let start = reader.offset();
+        let method =
+            reader.peek_string_member("method")?.ok_or_else(|| Mismatch::missing(start, "method"))?;
         match &*method {
             "elicitation/create" => params(reader).map(Self::Elicit),
             "sampling/createMessage" => params(reader).map(Self::Sample),
             "roots/list" => params(reader).map(Self::Roots),
             _ => {
-                let mut params = May(None);
-                read_members(reader, &mut [Member::new("params", &mut params)])?;
+                let mut params = OptionalSlot(None);
+                read_members(reader, &mut [MemberBinding::new("params", &mut params)])?;
                 Ok(Self::Unknown { method: method.into_owned(), params: params.0 })
             }
         }
     }
 }
 
-/// The parameters of the request at which the reader is; without any they are an empty object.
+/// Decodes the parameters of the input request at the reader; missing ones count as an empty object.
 fn params<T: FromRaw>(reader: &mut Reader<'_>) -> Result<T, Mismatch> {
-    let start = reader.at();
-    let mut params = May(None);
-    read_members(reader, &mut [Member::new("params", &mut params)])?;
-    let none = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));
-    params.0.map_or_else(none, Ok)
+    let start = reader.offset();
+    let mut params = OptionalSlot(None);
+    read_members(reader, &mut [MemberBinding::new("params", &mut params)])?;
+    let empty = || T::from_raw(&Raw::empty_object()).map_err(|error| Mismatch::new(start, error.to_string()));
+    params.0.map_or_else(empty, Ok)
 }
 
-deserialized!(InputRequest);
+impl_deserialize!(InputRequest);
 
-/// What a server needs, by the keys under which it wants the answers.
+/// Input requests by key; the responses use the same keys.
 pub type InputRequests = OrderedMap<InputRequest>;
 
-/// The answers, by the keys of the requests: bare results.
+/// Responses to input requests, by the keys of the requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputResponses(OrderedMap<Raw>);
 
@@ -119,38 +121,38 @@ impl Serialize for InputResponses {
     }
 }
 
-deserialized!(InputResponses);
+impl_deserialize!(InputResponses);
 
 impl InputResponses {
-    /// No answers.
+    /// Creates an empty set of responses.
     pub const fn new() -> Self {
         Self(OrderedMap::new())
     }
 
-    /// The answer under `key`, as text.
+    /// Returns the response for `key` as JSON text.
     pub fn get(&self, key: &str) -> Option<&Raw> {
         self.0.get(key)
     }
 
-    /// Reads the answer under `key`; `None` when there is none.
+    /// Decodes the response for `key`; `None` if there is none.
     ///
     /// # Errors
-    /// When there is an answer of another shape.
+    /// When the response does not fit the type.
     pub fn decode<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, DecodeError> {
         self.0.get(key).map(Raw::decode).transpose().map_err(|error: DecodeError| {
             DecodeError::mismatch(format!("inputResponses[{key:?}]"), error.kind().to_string())
         })
     }
 
-    /// Sets the answer under `key`; gives back the old one.
+    /// Sets the response for `key` and returns the previous one.
     pub fn insert(&mut self, key: impl Into<String>, answer: Raw) -> Option<Raw> {
         self.0.insert(key, answer)
     }
 
-    /// The same with one more answer.
+    /// Adds a response.
     ///
     /// # Errors
-    /// When the answer cannot be JSON.
+    /// When the response cannot be encoded as JSON.
     pub fn with<T: Serialize + ?Sized>(
         mut self,
         key: impl Into<String>,
@@ -160,12 +162,12 @@ impl InputResponses {
         Ok(self)
     }
 
-    /// The answers, in order.
+    /// Iterates over the responses, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Raw)> {
         self.0.iter()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no responses.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -177,24 +179,24 @@ impl FromIterator<(String, Raw)> for InputResponses {
     }
 }
 
-/// Not an answer yet: what the server needs, and what it wants back with it.
+/// A result that asks for input: the client repeats the request with the responses and the state.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputRequired {
     result_type: InputRequiredTag,
-    /// What it needs. Without any, the request may simply be sent again.
+    /// The input requests. Without any, the client just repeats the request.
     pub input_requests: Option<InputRequests>,
-    /// To be sent back unchanged.
+    /// The opaque state, to be sent back unchanged.
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(InputRequired:
     or_default result_type "resultType";
-    may input_requests "inputRequests";
-    may request_state "requestState";
-    may meta "_meta";
+    optional input_requests "inputRequests";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -203,15 +205,15 @@ enum InputRequiredTag {
     InputRequired,
 }
 
-words!(InputRequiredTag: InputRequired "input_required");
+string_enum!(InputRequiredTag: InputRequired "input_required");
 
 impl InputRequired {
-    /// Needs these.
+    /// Creates a result that asks for input.
     pub fn new(requests: InputRequests) -> Self {
         Self { input_requests: Some(requests), ..Self::default() }
     }
 
-    /// Needs nothing but the request again, with this state.
+    /// Creates a result that asks the client to repeat the request with this state.
     pub fn again(state: impl Into<String>) -> Self {
         Self { request_state: Some(state.into()), ..Self::default() }
     }

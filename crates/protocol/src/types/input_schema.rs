@@ -1,12 +1,12 @@
-//! A typed look at the JSON Schema of a tool's arguments: enough to show a form or a help text.
+//! A typed view of the JSON Schema of a tool's arguments, for forms and help texts.
 //!
-//! Only the top level is looked at; each property keeps its schema as text. Not a validator.
+//! Decodes the top level only; the schema of each property stays JSON text. Not a validator.
 
 use switchboard_json::{DecodeError, FromRaw, OrderedMap, Raw};
 
 use crate::wire::wire;
 
-/// The arguments of a tool.
+/// The top level of the JSON Schema of a tool's arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputSchema {
@@ -18,36 +18,36 @@ pub struct InputSchema {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputProperty {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its types as text, like `string` or `string | null`; empty when the schema does not say.
+    /// The types, like `string` or `string | null`; empty if the schema has none.
     pub types: String,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
-    /// Its whole schema.
+    /// The whole schema.
     pub schema: Raw,
 }
 
-/// What is looked at of a schema.
-struct Top {
+/// The decoded members of a schema.
+struct TopLevelSchema {
     properties: OrderedMap<Raw>,
     required: Vec<String>,
 }
 
-wire!(read Top: or_default properties "properties"; or_default required "required";);
+wire!(read TopLevelSchema: or_default properties "properties"; or_default required "required";);
 
 impl InputSchema {
-    /// Reads the top level of a schema.
+    /// Decodes the top level of a schema.
     ///
     /// # Errors
-    /// When the schema, its `properties` or its `required` have another shape.
+    /// When the schema, its `properties` or its `required` have the wrong type.
     pub fn read(schema: &Raw) -> Result<Self, DecodeError> {
-        let Top { properties, required } = Top::from_raw(schema)?;
+        let TopLevelSchema { properties, required } = TopLevelSchema::from_raw(schema)?;
         let required: std::collections::HashSet<String> = required.into_iter().collect();
         let read = |(name, schema): (String, Raw)| {
-            // A schema may also be `true` or `false`, which says nothing about types.
+            // A schema may also be `true` or `false`, which has no types.
             let fields: OrderedMap<Raw> = FromRaw::from_raw(&schema).unwrap_or_default();
             InputProperty {
                 types: fields.get("type").map(types_text).unwrap_or_default(),
@@ -60,7 +60,7 @@ impl InputSchema {
         Ok(Self { properties: properties.into_iter().map(read).collect() })
     }
 
-    /// The property with this name.
+    /// Returns the property with this name.
     pub fn property(&self, name: &str) -> Option<&InputProperty> {
         self.properties.iter().find(|property| property.name == name)
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_of_another_shape_is_an_error_that_names_the_place() {
+    fn an_invalid_schema_is_an_error_with_its_path() {
         let schema = Raw::parse(r#"{"type":"object","required":"to"}"#).unwrap();
         assert_eq!(InputSchema::read(&schema).unwrap_err().path(), "required");
     }

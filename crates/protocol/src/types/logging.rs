@@ -7,30 +7,30 @@ use switchboard_json::Raw;
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
-/// How grave a log message is (RFC 5424). Graver levels are greater.
+/// The severity of a log message (RFC 5424). More severe levels are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// For debugging.
+    /// Debugging information.
     Debug,
     /// Normal operation.
     Info,
     /// Normal but significant.
     Notice,
-    /// Something may go wrong.
+    /// Warning conditions.
     Warning,
-    /// Something went wrong.
+    /// Error conditions.
     Error,
-    /// A component failed.
+    /// Critical conditions, such as the failure of a component.
     Critical,
-    /// Act at once.
+    /// Action must be taken immediately.
     Alert,
-    /// Unusable.
+    /// The system is unusable.
     Emergency,
 }
 
-words!(Level:
+string_enum!(Level:
     Debug "debug",
     Info "info",
     Notice "notice",
@@ -42,7 +42,7 @@ words!(Level:
 );
 
 impl Level {
-    /// All levels, least first.
+    /// All levels, least severe first.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -54,9 +54,9 @@ impl Level {
         Self::Emergency,
     ];
 
-    /// As it is written on the wire.
+    /// Returns the string on the wire.
     pub const fn as_str(self) -> &'static str {
-        self.word()
+        self.as_wire_str()
     }
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A word that names no log level.
+/// The error of an unknown log level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLevel(pub String);
 
@@ -87,20 +87,20 @@ impl FromStr for Level {
     }
 }
 
-/// Asks for messages of at least a level (until 2025-11-25).
+/// The parameters of `logging/setLevel` (until 2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetLevelParams {
-    /// The least level wanted.
+    /// The minimum level.
     pub level: Level,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(SetLevelParams: need level "level"; may meta "_meta";);
+wire!(SetLevelParams: required level "level"; optional meta "_meta";);
 
 impl SetLevelParams {
-    /// At least this level.
+    /// Creates the parameters for a minimum level.
     pub fn new(level: Level) -> Self {
         Self { level, meta: None }
     }
@@ -108,29 +108,29 @@ impl SetLevelParams {
 
 setters!(SetLevelParams: some with_meta meta Meta;);
 
-/// One log message.
+/// The parameters of `notifications/message`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogMessage {
-    /// How grave.
+    /// The severity.
     pub level: Level,
-    /// Which part of the server.
+    /// The name of the logger.
     pub logger: Option<String>,
-    /// The message: text or any JSON.
+    /// The message: a string or any JSON.
     pub data: Raw,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(LogMessage:
-    need level "level";
-    may logger "logger";
+    required level "level";
+    optional logger "logger";
     or_default data "data";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl LogMessage {
-    /// A message of this level.
+    /// Creates a log message.
     pub fn new(level: Level, data: impl Into<Raw>) -> Self {
         Self { level, logger: None, data: data.into(), meta: None }
     }

@@ -1,8 +1,7 @@
-//! The `_meta` object, and the keys in it that the specification reserves.
+//! The `_meta` object and its reserved keys.
 //!
-//! Values stay text, byte for byte, so that what others put there survives a relay; the object itself stays text too,
-//! until somebody looks into it.
-//! Says nothing of who must send which key; that is the business of a conversation.
+//! Values stay JSON text, so that foreign keys survive a relay byte for byte. The object itself is parsed on first
+//! access. Which peer must send which key is not decided here.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -12,9 +11,9 @@ use serde_core::{Serialize, Serializer};
 use switchboard_json::{DecodeError, EncodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
 use crate::jsonrpc::RequestId;
-use crate::wire::deserialized;
+use crate::wire::impl_deserialize;
 
-/// The `_meta` object of a request, a result, a notification, or a thing inside one.
+/// The `_meta` object of a request, a result, a notification, or a value inside one.
 ///
 /// ```
 /// use switchboard::protocol::{Meta, RequestId};
@@ -25,9 +24,9 @@ use crate::wire::deserialized;
 /// ```
 #[derive(Clone, Default)]
 pub struct Meta {
-    /// The object as it was received; `None` once it was changed, or when it was never received.
+    /// The received text; `None` if the object was created locally or has been modified.
     wire: Option<Raw>,
-    /// Boxed: most are never looked into, and what holds one should stay small.
+    /// The parsed entries. Boxed to keep the size small: most are never parsed.
     entries: OnceLock<Box<OrderedMap<Raw>>>,
 }
 
@@ -36,19 +35,19 @@ impl Meta {
     pub const PROGRESS_TOKEN: &str = "progressToken";
     /// The revision of this request (from 2026-07-28).
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Who sends this request (from 2026-07-28).
+    /// The client that sends this request (from 2026-07-28).
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// What the sender of this request can do (from 2026-07-28).
+    /// The capabilities of the client that sends this request (from 2026-07-28).
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// The least level of log messages wanted for this request (from 2026-07-28).
+    /// The minimum level of log messages for this request (from 2026-07-28).
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Who answers (results, from 2026-07-28).
+    /// The server that answers (results, from 2026-07-28).
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The listen request that a notification belongs to (from 2026-07-28).
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
     /// The task that a message belongs to (2025-11-25 only).
     pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
-    /// What the model may be told while a task runs (2025-11-25 only).
+    /// A message for the model while a task runs (2025-11-25 only).
     pub const MODEL_IMMEDIATE_RESPONSE: &str = "io.modelcontextprotocol/model-immediate-response";
     /// W3C trace context: the parent span.
     pub const TRACEPARENT: &str = "traceparent";
@@ -61,13 +60,13 @@ impl Meta {
     pub const PER_REQUEST: [&str; 4] =
         [Self::PROTOCOL_VERSION, Self::CLIENT_INFO, Self::CLIENT_CAPABILITIES, Self::LOG_LEVEL];
 
-    /// An object as it was received.
+    /// Wraps a received object.
     pub(crate) fn received(object: Raw) -> Self {
-        debug_assert!(object.is_object(), "checked by whoever received it");
+        debug_assert!(object.is_object(), "checked by the caller");
         Self { wire: Some(object), entries: OnceLock::new() }
     }
 
-    /// Without entries.
+    /// Creates an empty object.
     pub const fn new() -> Self {
         Self { wire: None, entries: OnceLock::new() }
     }
@@ -82,23 +81,23 @@ impl Meta {
     fn entries_mut(&mut self) -> &mut OrderedMap<Raw> {
         self.entries();
         self.wire = None;
-        self.entries.get_mut().expect("filled in the line before the last")
+        self.entries.get_mut().expect("initialized by `entries` above")
     }
 
-    /// The value under `key`, as text.
+    /// Returns the value of `key` as JSON text.
     pub fn get(&self, key: &str) -> Option<&Raw> {
         self.entries().get(key)
     }
 
-    /// Sets `key`; gives back the old value.
+    /// Sets `key` and returns the previous value.
     pub fn insert(&mut self, key: impl Into<String>, value: Raw) -> Option<Raw> {
         self.entries_mut().insert(key, value)
     }
 
-    /// The same with `key` set to a value written as JSON.
+    /// Sets `key` to a value, encoded as JSON.
     ///
     /// # Errors
-    /// When the value cannot be JSON.
+    /// When the value cannot be encoded as JSON.
     pub fn with<T: Serialize + ?Sized>(
         mut self,
         key: impl Into<String>,
@@ -108,37 +107,37 @@ impl Meta {
         Ok(self)
     }
 
-    /// Takes `key` out.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Raw> {
         self.entries_mut().remove(key)
     }
 
-    /// Reads the value under `key`; `None` when there is none.
+    /// Decodes the value of `key`; `None` if it is missing.
     ///
     /// # Errors
-    /// When there is a value of another shape; the path starts with `_meta`.
+    /// When the value does not fit the type; the path starts with `_meta`.
     pub fn decode<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, DecodeError> {
         self.entries().get(key).map(Raw::decode).transpose().map_err(|error: DecodeError| {
             DecodeError::mismatch(format!("_meta[{key:?}]"), error.kind().to_string())
         })
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }
 
-    /// The entries, in order.
+    /// Iterates over the entries, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Raw)> {
         self.entries().iter()
     }
 
-    /// The token under which progress is to be reported, when there is a usable one.
+    /// Returns the progress token, if it is valid.
     pub fn progress_token(&self) -> Option<RequestId> {
         RequestId::from_json(self.get(Self::PROGRESS_TOKEN)?.as_str())
     }
 
-    /// The listen request this notification belongs to, when it names one.
+    /// Returns the id of the listen request that this notification belongs to.
     pub fn subscription_id(&self) -> Option<RequestId> {
         RequestId::from_json(self.get(Self::SUBSCRIPTION_ID)?.as_str())
     }
@@ -169,14 +168,14 @@ impl Serialize for Meta {
 
 impl FromRaw for Meta {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        match reader.first() {
-            b'{' => Ok(Self::received(reader.raw())),
-            _ => Err(Mismatch::new(reader.at(), "expected an object")),
+        match reader.first_byte() {
+            b'{' => Ok(Self::received(reader.read_raw())),
+            _ => Err(Mismatch::new(reader.offset(), "expected an object")),
         }
     }
 }
 
-deserialized!(Meta);
+impl_deserialize!(Meta);
 
 impl FromIterator<(String, Raw)> for Meta {
     fn from_iter<I: IntoIterator<Item = (String, Raw)>>(entries: I) -> Self {
@@ -187,7 +186,8 @@ impl FromIterator<(String, Raw)> for Meta {
     }
 }
 
-/// Whether `key` follows the grammar for `_meta` keys: an optional prefix of dotted labels and a slash, then a name.
+/// Returns whether `key` follows the grammar for `_meta` keys: an optional prefix of dotted labels and a slash, then a
+/// name.
 pub fn is_meta_key(key: &str) -> bool {
     match key.split_once('/') {
         Some((prefix, name)) => prefix.split('.').all(is_label) && is_name(name),
@@ -195,7 +195,7 @@ pub fn is_meta_key(key: &str) -> bool {
     }
 }
 
-/// Whether the prefix of `key` is reserved: its second label is `modelcontextprotocol` or `mcp`.
+/// Returns whether the prefix of `key` is reserved: its second label is `modelcontextprotocol` or `mcp`.
 pub fn is_reserved_meta_key(key: &str) -> bool {
     let Some((prefix, _)) = key.split_once('/') else { return false };
     matches!(prefix.split('.').nth(1), Some("modelcontextprotocol" | "mcp"))
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_shape_is_an_error_that_names_the_key() {
+    fn a_mismatch_is_an_error_that_names_the_key() {
         let meta = Meta::new().with(Meta::LOG_LEVEL, &5).unwrap();
         let error = meta.decode::<String>(Meta::LOG_LEVEL).unwrap_err();
         assert_eq!(error.path(), "_meta[\"io.modelcontextprotocol/logLevel\"]");

@@ -1,29 +1,29 @@
-//! Lists that come in pages, and lists of which some entries are bad.
+//! Pages of lists, decoded entry by entry.
 //!
-//! Keeps the good entries: one tool with a broken schema must not hide the others.
-//! Duplicates are left to the caller, who knows what to prefer.
+//! Valid entries survive invalid ones: a tool with a broken schema must not hide the others.
+//! Duplicates are left to the caller.
 
 use switchboard_json::{DecodeError, FromRaw, MAX_NODES, Mismatch, Raw, Reader};
 
 use crate::setter::setters;
 use crate::types::cache::CacheHints;
 use crate::types::meta::Meta;
-use crate::wire::{Fit, May, Slot as _, Whole, wire};
+use crate::wire::{LenientSlot, MemberSlot as _, OptionalSlot, WholeNumberSlot, wire};
 
 /// The parameters of a request for one page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageParams {
-    /// Where the page starts: the `nextCursor` of the page before. The empty string is a cursor like any other.
+    /// The cursor of the page: the `nextCursor` of the previous one. The empty string is a valid cursor.
     pub cursor: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(PageParams: may cursor "cursor"; may meta "_meta";);
+wire!(PageParams: optional cursor "cursor"; optional meta "_meta";);
 
 impl PageParams {
-    /// The first page.
+    /// Creates the parameters for the first page.
     pub const fn new() -> Self {
         Self { cursor: None, meta: None }
     }
@@ -31,36 +31,36 @@ impl PageParams {
 
 setters!(PageParams: some with_cursor cursor String; some with_meta meta Meta;);
 
-/// One page of a list, good entries apart from bad ones.
+/// One page of a list, with valid and rejected entries.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// The entries that could be read, in order.
+    /// The valid entries, in order.
     pub items: Vec<T>,
-    /// The entries that could not.
+    /// The entries that could not be decoded.
     pub rejected: Vec<Rejected>,
-    /// Where the next page starts; `None` at the end.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this page stays fresh.
+    /// The caching hints of the page.
     pub hints: CacheHints,
-    /// Whether there are more entries than were wanted.
+    /// Whether entries beyond the limit were dropped.
     pub is_cut: bool,
 }
 
-/// An entry of a list that could not be read.
+/// An entry of a list that was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rejected {
-    /// Its place in the list.
+    /// The index in the list.
     pub index: usize,
-    /// Its name, when that much could be read.
+    /// The name, if it could be decoded.
     pub name: Option<String>,
-    /// What is wrong with it; the path starts at the result.
+    /// The reason; the path is relative to the result.
     pub error: DecodeError,
 }
 
 impl Rejected {
-    /// An entry that is left out for a reason of our own.
+    /// Creates the rejection of an entry that could be decoded.
     pub fn new(index: usize, name: impl Into<String>, reason: impl Into<String>) -> Self {
         let name = name.into();
         let error = DecodeError::mismatch(name.as_str(), reason);
@@ -68,21 +68,22 @@ impl Rejected {
     }
 }
 
-/// Reads the list under `field` of a result, entry by entry.
+/// Decodes the list in the member `field` of a result, entry by entry.
 ///
 /// # Errors
-/// When the result is no object, or `field` is missing, `null`, no array, or stands twice. A bad entry is no error.
+/// When the result is not an object, or `field` is missing, duplicate or not an array. An invalid entry is not an
+/// error.
 pub fn decode_entries<T: FromRaw>(result: &Raw, field: &str) -> Result<Page<T>, DecodeError> {
     read_entries(result, field, MAX_NODES)
 }
 
-/// As [`decode_entries`], for at most so many entries. What the entries keep as JSON are slices of the result.
+/// Decodes at most `limit` entries of a list. Parts of an entry that stay JSON are slices of the result.
 ///
 /// # Errors
 /// As [`decode_entries`].
-pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Result<Page<T>, DecodeError> {
+pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, limit: usize) -> Result<Page<T>, DecodeError> {
     let mut items = Vec::new();
-    let page = walk_entries(result, field, most, &mut |entry| {
+    let page = walk_entries(result, field, limit, &mut |entry| {
         items.push(T::read(entry)?);
         Ok(())
     })?;
@@ -90,14 +91,14 @@ pub fn read_entries<T: FromRaw>(result: &Raw, field: &str, most: usize) -> Resul
     Ok(Page { items, rejected, next_cursor, hints, is_cut })
 }
 
-/// As [`read_entries`], for who reads and keeps the entries themselves. Not generic, and so there once.
+/// Calls `read` for at most `limit` entries of a list. Not generic, so it is compiled once.
 ///
 /// # Errors
 /// As [`decode_entries`].
 pub fn walk_entries(
     result: &Raw,
     field: &str,
-    most: usize,
+    limit: usize,
     read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
 ) -> Result<Page<()>, DecodeError> {
     let text = result.as_str();
@@ -108,26 +109,28 @@ pub fn walk_entries(
         hints: CacheHints::default(),
         is_cut: false,
     };
-    let mut is_there = false;
-    let (mut cursor, mut ttl_ms, mut cache_scope) = (May(None), Whole(None), Fit(None));
-    let walked = Reader::new(result).each_member("an object", &mut |reader, name| match name.as_bytes() {
-        name if name == field.as_bytes() => {
-            if std::mem::replace(&mut is_there, true) {
-                return Err(Mismatch::new(reader.at(), "the list stands twice"));
+    let mut has_list = false;
+    let (mut cursor, mut ttl_ms, mut cache_scope) =
+        (OptionalSlot(None), WholeNumberSlot(None), LenientSlot(None));
+    let outcome =
+        Reader::new(result).for_each_member("an object", &mut |reader, name| match name.as_bytes() {
+            name if name == field.as_bytes() => {
+                if std::mem::replace(&mut has_list, true) {
+                    return Err(Mismatch::new(reader.offset(), "duplicate member"));
+                }
+                let mut list = ListReader { text, field, limit, page: &mut page };
+                list.read(reader, read)
             }
-            let mut list = List { text, field, most, page: &mut page };
-            list.walk(reader, read)
-        }
-        b"nextCursor" => cursor.fill(reader),
-        b"ttlMs" => ttl_ms.fill(reader),
-        b"cacheScope" => cache_scope.fill(reader),
-        _ => {
-            reader.pass();
-            Ok(())
-        }
-    });
-    walked.map_err(|mismatch| mismatch.explain(text, 0))?;
-    if !is_there {
+            b"nextCursor" => cursor.fill(reader),
+            b"ttlMs" => ttl_ms.fill(reader),
+            b"cacheScope" => cache_scope.fill(reader),
+            _ => {
+                reader.skip();
+                Ok(())
+            }
+        });
+    outcome.map_err(|mismatch| mismatch.into_decode_error(text, 0))?;
+    if !has_list {
         return Err(DecodeError::mismatch(field, "the list is missing"));
     }
     page.next_cursor = cursor.0;
@@ -135,40 +138,40 @@ pub fn walk_entries(
     Ok(page)
 }
 
-/// The list alone.
-struct List<'a> {
+/// Decodes the entries of the list into a page.
+struct ListReader<'a> {
     text: &'a str,
     field: &'a str,
-    most: usize,
+    limit: usize,
     page: &'a mut Page<()>,
 }
 
-impl List<'_> {
-    fn walk(
+impl ListReader<'_> {
+    fn read(
         &mut self,
         reader: &mut Reader<'_>,
         read: &mut dyn FnMut(&mut Reader<'_>) -> Result<(), Mismatch>,
     ) -> Result<(), Mismatch> {
-        if reader.first() != b'[' {
-            let found = if reader.first() == b'n' { "null" } else { "something else" };
-            return Err(Mismatch::new(reader.at(), format!("expected an array, found {found}")));
+        if reader.first_byte() != b'[' {
+            let found = if reader.first_byte() == b'n' { "null" } else { "something else" };
+            return Err(Mismatch::new(reader.offset(), format!("expected an array, found {found}")));
         }
-        reader.each_element(&mut |entry| {
+        reader.for_each_element(&mut |entry| {
             let index = self.page.items.len() + self.page.rejected.len();
-            if index >= self.most {
+            if index >= self.limit {
                 self.page.is_cut = true;
-                entry.renew();
-                entry.pass();
+                entry.reset_node_budget();
+                entry.skip();
                 return Ok(());
             }
             let mut again = entry.clone();
-            entry.renew();
+            entry.reset_node_budget();
             match read(entry) {
                 Ok(()) => self.page.items.push(()),
                 Err(mismatch) => {
-                    let error = mismatch.explain(self.text, again.at());
-                    self.page.rejected.push(reject(self.field, index, &again, &error));
-                    again.pass();
+                    let error = mismatch.into_decode_error(self.text, again.offset());
+                    self.page.rejected.push(rejected_entry(self.field, index, &again, &error));
+                    again.skip();
                     *entry = again;
                 }
             }
@@ -177,11 +180,11 @@ impl List<'_> {
     }
 }
 
-fn reject(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
+fn rejected_entry(field: &str, index: usize, entry: &Reader<'_>, error: &DecodeError) -> Rejected {
     let path = match error.path() {
         "." => format!("{field}[{index}]"),
         inner => format!("{field}[{index}].{inner}"),
     };
-    let name = entry.look_for("name").ok().flatten().map(Into::into);
+    let name = entry.peek_string_member("name").ok().flatten().map(Into::into);
     Rejected { index, name, error: DecodeError::mismatch(path, error.kind().to_string()) }
 }

@@ -1,36 +1,36 @@
-//! Progress of a request that is still running.
+//! Progress notifications of a running request.
 
 use crate::jsonrpc::RequestId;
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// How far a request has come.
+/// The parameters of `notifications/progress`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressParams {
-    /// The token that the request carried in its `_meta`.
+    /// The progress token of the request.
     pub progress_token: RequestId,
-    /// How far; grows with each notification.
+    /// The progress so far; increases with each notification.
     pub progress: f64,
-    /// How far it will go, when known.
+    /// The total, if known.
     pub total: Option<f64>,
-    /// What is being done (from 2025-03-26).
+    /// A message for the user (from 2025-03-26).
     pub message: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ProgressParams:
-    need progress_token "progressToken";
-    number progress "progress";
-    tidy total "total";
-    may message "message";
-    may meta "_meta";
+    required progress_token "progressToken";
+    required_number progress "progress";
+    compact_number total "total";
+    optional message "message";
+    optional meta "_meta";
 );
 
 impl ProgressParams {
-    /// This far, under this token.
+    /// Creates a progress notification.
     pub fn new(token: RequestId, progress: f64) -> Self {
         Self { progress_token: token, progress, total: None, message: None, meta: None }
     }

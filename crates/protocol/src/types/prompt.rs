@@ -1,4 +1,4 @@
-//! Prompts: texts that a server offers for the user to start from.
+//! Prompts: message templates that a server offers to the user.
 
 use switchboard_json::OrderedMap;
 
@@ -10,35 +10,35 @@ use crate::types::input::InputResponses;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// A prompt, as listed.
+/// A prompt in a list.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its name, unique in its server.
+    /// The name, unique within its server.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// What it can be filled in with.
+    /// The arguments.
     pub arguments: Option<Vec<PromptArgument>>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(Prompt:
-    need name "name";
-    may title "title";
-    may description "description";
-    may arguments "arguments";
-    may icons "icons";
-    may meta "_meta";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional arguments "arguments";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Prompt {
-    /// A prompt without arguments.
+    /// Creates a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, arguments: None, icons: None, meta: None }
     }
@@ -52,29 +52,29 @@ setters!(Prompt:
     some with_meta meta Meta;
 );
 
-/// One argument of a prompt. Its value is always text.
+/// An argument of a prompt. Its value is always a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// Whether it must be given; absent means no.
+    /// Whether it is required; `None` means no.
     pub required: Option<bool>,
 }
 
 wire!(PromptArgument:
-    need name "name";
-    may title "title";
-    may description "description";
-    may required "required";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional required "required";
 );
 
 impl PromptArgument {
-    /// An optional argument.
+    /// Creates an optional argument.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, description: None, required: None }
     }
@@ -92,26 +92,26 @@ setters!(PromptArgument:
 pub struct ListPromptsResult {
     /// The prompts.
     pub prompts: Vec<Prompt>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ListPromptsResult:
-    need prompts "prompts";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required prompts "prompts";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListPromptsResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(prompts: impl Into<Vec<Prompt>>) -> Self {
         Self { prompts: prompts.into(), ..Self::default() }
     }
@@ -120,32 +120,32 @@ impl ListPromptsResult {
 setters!(ListPromptsResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 cacheable!(ListPromptsResult);
 
-/// Which prompt to fill in, and with what.
+/// The parameters of `prompts/get`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptParams {
-    /// The prompt.
+    /// The name of the prompt.
     pub name: String,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Option<OrderedMap<String>>,
-    /// Answers to what the server asked for (from 2026-07-28).
+    /// The responses to the input requests of the server (from 2026-07-28).
     pub input_responses: Option<InputResponses>,
-    /// What the server wants back, unchanged (from 2026-07-28).
+    /// The opaque state of the server, sent back unchanged (from 2026-07-28).
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(GetPromptParams:
-    need name "name";
-    may arguments "arguments";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required name "name";
+    optional arguments "arguments";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl GetPromptParams {
-    /// Gets a prompt without arguments.
+    /// Creates the parameters without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), arguments: None, input_responses: None, request_state: None, meta: None }
     }
@@ -158,26 +158,26 @@ setters!(GetPromptParams:
     some with_meta meta Meta;
 );
 
-/// A prompt, filled in.
+/// The result of `prompts/get`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What it is for.
+    /// A description of its purpose.
     pub description: Option<String>,
-    /// The messages to start with.
+    /// The messages.
     pub messages: Vec<PromptMessage>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(GetPromptResult:
-    may description "description";
-    need messages "messages";
-    may meta "_meta";
+    optional description "description";
+    required messages "messages";
+    optional meta "_meta";
 );
 
 impl GetPromptResult {
-    /// These messages.
+    /// Creates a result.
     pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
         Self { messages: messages.into(), ..Self::default() }
     }
@@ -189,16 +189,16 @@ setters!(GetPromptResult: some with_description description String; some with_me
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Content,
 }
 
-wire!(PromptMessage: need role "role"; need content "content";);
+wire!(PromptMessage: required role "role"; required content "content";);
 
 impl PromptMessage {
-    /// Someone says something.
+    /// Creates a message.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         Self { role, content: content.into() }
     }

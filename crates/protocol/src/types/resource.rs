@@ -1,6 +1,6 @@
-//! Resources: what a server lets others read.
+//! Resources that a server offers for reading.
 //!
-//! Knows the shapes only; URIs and templates are opaque text here.
+//! URIs and templates are opaque strings here.
 
 use serde_core::ser::SerializeStruct;
 use serde_core::{Serialize, Serializer};
@@ -12,46 +12,46 @@ use crate::types::content::Annotations;
 use crate::types::icon::Icon;
 use crate::types::input::InputResponses;
 use crate::types::meta::Meta;
-use crate::wire::{May, Member, Need, deserialized, read_members, wire};
+use crate::wire::{MemberBinding, OptionalSlot, RequiredSlot, impl_deserialize, read_members, wire};
 
-/// A resource, as listed or linked.
+/// A resource in a list or a link.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
-    /// Where it is.
+    /// The URI.
     pub uri: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// Its media type.
+    /// The media type.
     pub mime_type: Option<String>,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: Option<u64>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(Resource:
-    need uri "uri";
-    need name "name";
-    may title "title";
-    may description "description";
-    may mime_type "mimeType";
-    may annotations "annotations";
-    whole size "size";
-    may icons "icons";
-    may meta "_meta";
+    required uri "uri";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional mime_type "mimeType";
+    optional annotations "annotations";
+    whole_number size "size";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Resource {
-    /// A resource at a URI.
+    /// Creates a resource with a URI and a name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -77,41 +77,41 @@ setters!(Resource:
     some with_meta meta Meta;
 );
 
-/// A family of resources: a URI template (RFC 6570).
+/// A URI template (RFC 6570) of resources.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceTemplate {
     /// The template.
     pub uri_template: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// The media type of all its resources.
+    /// The media type of all matching resources.
     pub mime_type: Option<String>,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(ResourceTemplate:
-    need uri_template "uriTemplate";
-    need name "name";
-    may title "title";
-    may description "description";
-    may mime_type "mimeType";
-    may annotations "annotations";
-    may icons "icons";
-    may meta "_meta";
+    required uri_template "uriTemplate";
+    required name "name";
+    optional title "title";
+    optional description "description";
+    optional mime_type "mimeType";
+    optional annotations "annotations";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl ResourceTemplate {
-    /// A family of resources.
+    /// Creates a template with a name.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -135,17 +135,17 @@ setters!(ResourceTemplate:
     some with_meta meta Meta;
 );
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceContents {
-    /// Which resource; it may be one below the resource that was asked for.
+    /// The URI; may be a sub-resource of the requested one.
     pub uri: String,
-    /// Its media type.
+    /// The media type.
     pub mime_type: Option<String>,
     /// The text or the bytes.
     pub body: ResourceBody,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -159,18 +159,18 @@ pub enum ResourceBody {
 }
 
 impl ResourceContents {
-    /// About how many bytes it takes to write it.
+    /// Estimates the encoded size in bytes.
     pub(crate) fn size_hint(&self) -> usize {
         let (ResourceBody::Text(body) | ResourceBody::Blob(body)) = &self.body;
         64 + self.uri.len() + body.len()
     }
 
-    /// A resource that is text.
+    /// Creates text contents.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Text(text.into()), meta: None }
     }
 
-    /// A resource that is bytes, given as base64.
+    /// Creates binary contents from base64.
     pub fn blob(uri: impl Into<String>, base64: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, body: ResourceBody::Blob(base64.into()), meta: None }
     }
@@ -198,31 +198,31 @@ impl Serialize for ResourceContents {
 
 impl FromRaw for ResourceContents {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        Annotated::read(reader).map(|read| read.contents)
+        AnnotatedContents::read(reader).map(|read| read.contents)
     }
 }
 
-/// A resource, and hints where the schema does not have them.
-struct Annotated {
+/// Resource contents with annotations, which some peers put there although the schema does not.
+struct AnnotatedContents {
     contents: ResourceContents,
     annotations: Option<Annotations>,
 }
 
-impl FromRaw for Annotated {
+impl FromRaw for AnnotatedContents {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let (mut uri, mut mime_type) = (Need(None), May(None));
-        let (mut text, mut blob) = (May(None), May(None));
-        let (mut annotations, mut meta) = (May(None), May(None));
+        let start = reader.offset();
+        let (mut uri, mut mime_type) = (RequiredSlot(None), OptionalSlot(None));
+        let (mut text, mut blob) = (OptionalSlot(None), OptionalSlot(None));
+        let (mut annotations, mut meta) = (OptionalSlot(None), OptionalSlot(None));
         read_members(
             reader,
             &mut [
-                Member::new("uri", &mut uri),
-                Member::new("mimeType", &mut mime_type),
-                Member::new("text", &mut text),
-                Member::new("blob", &mut blob),
-                Member::new("annotations", &mut annotations),
-                Member::new("_meta", &mut meta),
+                MemberBinding::new("uri", &mut uri),
+                MemberBinding::new("mimeType", &mut mime_type),
+                MemberBinding::new("text", &mut text),
+                MemberBinding::new("blob", &mut blob),
+                MemberBinding::new("annotations", &mut annotations),
+                MemberBinding::new("_meta", &mut meta),
             ],
         )?;
         let body = match (text.0, blob.0) {
@@ -236,17 +236,17 @@ impl FromRaw for Annotated {
     }
 }
 
-deserialized!(ResourceContents);
+impl_deserialize!(ResourceContents);
 
-/// A resource inside a result or a prompt.
+/// A resource embedded in a result or a prompt.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// The resource.
+    /// The contents of the resource.
     pub resource: ResourceContents,
-    /// Hints.
+    /// Hints for the client, such as audience and priority.
     pub annotations: Option<Annotations>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
@@ -259,18 +259,19 @@ impl EmbeddedResource {
 
 setters!(EmbeddedResource: some with_annotations annotations Annotations; some with_meta meta Meta;);
 
-wire!(write EmbeddedResource: need resource "resource"; may annotations "annotations"; may meta "_meta";);
+wire!(write EmbeddedResource: required resource "resource"; optional annotations "annotations"; optional meta "_meta";);
 
 impl FromRaw for EmbeddedResource {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
-        let start = reader.at();
-        let (mut resource, mut annotations, mut meta) = (Need::<Annotated>(None), May(None), May(None));
+        let start = reader.offset();
+        let (mut resource, mut annotations, mut meta) =
+            (RequiredSlot::<AnnotatedContents>(None), OptionalSlot(None), OptionalSlot(None));
         read_members(
             reader,
             &mut [
-                Member::new("resource", &mut resource),
-                Member::new("annotations", &mut annotations),
-                Member::new("_meta", &mut meta),
+                MemberBinding::new("resource", &mut resource),
+                MemberBinding::new("annotations", &mut annotations),
+                MemberBinding::new("_meta", &mut meta),
             ],
         )?;
         let read = resource.0.ok_or_else(|| Mismatch::missing(start, "resource"))?;
@@ -280,7 +281,7 @@ impl FromRaw for EmbeddedResource {
     }
 }
 
-deserialized!(EmbeddedResource);
+impl_deserialize!(EmbeddedResource);
 
 /// One page of resources.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -288,26 +289,26 @@ deserialized!(EmbeddedResource);
 pub struct ListResourcesResult {
     /// The resources.
     pub resources: Vec<Resource>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ListResourcesResult:
-    need resources "resources";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required resources "resources";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListResourcesResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(resources: impl Into<Vec<Resource>>) -> Self {
         Self { resources: resources.into(), ..Self::default() }
     }
@@ -321,26 +322,26 @@ setters!(ListResourcesResult: some with_next_cursor next_cursor String; some wit
 pub struct ListResourceTemplatesResult {
     /// The templates.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ListResourceTemplatesResult:
-    need resource_templates "resourceTemplates";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required resource_templates "resourceTemplates";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListResourceTemplatesResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(templates: impl Into<Vec<ResourceTemplate>>) -> Self {
         Self { resource_templates: templates.into(), ..Self::default() }
     }
@@ -348,29 +349,29 @@ impl ListResourceTemplatesResult {
 
 setters!(ListResourceTemplatesResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 
-/// Which resource to read.
+/// The parameters of `resources/read`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// Its URI.
+    /// The URI.
     pub uri: String,
-    /// Answers to what the server asked for (from 2026-07-28).
+    /// The responses to the input requests of the server (from 2026-07-28).
     pub input_responses: Option<InputResponses>,
-    /// What the server wants back, unchanged (from 2026-07-28).
+    /// The opaque state of the server, sent back unchanged (from 2026-07-28).
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ReadResourceParams:
-    need uri "uri";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required uri "uri";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl ReadResourceParams {
-    /// Reads this URI.
+    /// Creates the parameters for a URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), input_responses: None, request_state: None, meta: None }
     }
@@ -382,29 +383,29 @@ setters!(ReadResourceParams:
     some with_meta meta Meta;
 );
 
-/// What was read.
+/// The result of `resources/read`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// The resource, or the several it consists of.
+    /// The contents of the resource and its sub-resources.
     pub contents: Vec<ResourceContents>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ReadResourceResult:
-    need contents "contents";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required contents "contents";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ReadResourceResult {
-    /// These contents.
+    /// Creates a result.
     pub fn new(contents: impl Into<Vec<ResourceContents>>) -> Self {
         Self { contents: contents.into(), ..Self::default() }
     }

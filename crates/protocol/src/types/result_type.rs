@@ -1,4 +1,4 @@
-//! What kind of result this is: a look at `resultType` without reading the rest.
+//! The `resultType` of a result, read without decoding the rest.
 
 use switchboard_json::Raw;
 
@@ -6,20 +6,20 @@ use switchboard_json::Raw;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResultType {
-    /// The result the method promises.
+    /// The final result of the method.
     Complete,
-    /// The server needs answers first, and the request again with them.
+    /// The server needs input; the client repeats the request with the responses.
     InputRequired,
-    /// The work goes on as a task (tasks extension).
+    /// The request continues as a task (tasks extension).
     Task,
-    /// A type of an extension we do not know; the JSON text when it is no string.
+    /// An unknown type; the JSON text if it is not a string.
     Unknown(String),
 }
 
 impl ResultType {
-    /// Looks at the top level of a result.
+    /// Reads the `resultType` at the top level of a result.
     pub fn of(result: &Raw) -> Self {
-        // Most servers write it first, and then nothing else is looked at.
+        // Most servers write it first; then the rest is not scanned.
         match result.glance().find(|(name, _)| *name == "resultType") {
             None | Some((_, "\"complete\"" | "null")) => Self::Complete,
             Some((_, written)) => match serde_json::from_str::<String>(written) {
@@ -29,7 +29,7 @@ impl ResultType {
         }
     }
 
-    /// As it is written on the wire.
+    /// Returns the string on the wire.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Complete => "complete",

@@ -1,29 +1,29 @@
-//! Roots: the folders a client says it works in. Information, not a fence.
+//! Roots: the directories that a client works in. Informational, not an access boundary.
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// A folder or file the client works in.
+/// A directory or file that the client works in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
     /// A `file:` URI.
     pub uri: String,
-    /// Its name for people.
+    /// The display name.
     pub name: Option<String>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(Root:
-    need uri "uri";
-    may name "name";
-    may meta "_meta";
+    required uri "uri";
+    optional name "name";
+    optional meta "_meta";
 );
 
 impl Root {
-    /// A root at a `file:` URI.
+    /// Creates a root with a `file:` URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), name: None, meta: None }
     }
@@ -31,23 +31,23 @@ impl Root {
 
 setters!(Root: some with_name name String; some with_meta meta Meta;);
 
-/// Asks for the roots: nothing but `_meta`.
+/// The parameters of `roots/list`: only `_meta`.
 pub type ListRootsParams = crate::types::empty::EmptyParams;
 
-/// The roots.
+/// The result of `roots/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
-    /// Anything else (until 2025-11-25).
+    /// The `_meta` object (until 2025-11-25).
     pub meta: Option<Meta>,
 }
 
-wire!(ListRootsResult: need roots "roots"; may meta "_meta";);
+wire!(ListRootsResult: required roots "roots"; optional meta "_meta";);
 
 impl ListRootsResult {
-    /// These roots.
+    /// Creates a result.
     pub fn new(roots: impl Into<Vec<Root>>) -> Self {
         Self { roots: roots.into(), meta: None }
     }

@@ -1,7 +1,7 @@
-//! Sampling: a server asks the client's model.
+//! Sampling: a server requests a completion from the model of the client.
 //!
-//! A message may hold one block or several; in Rust it is always a list, and a list of one is written as one block,
-//! which every revision understands.
+//! A message contains one block or several. In Rust it is always a list; a list of one is encoded as a single block,
+//! which every revision supports.
 
 use switchboard_json::Raw;
 
@@ -10,55 +10,55 @@ use crate::types::content::{Content, Role};
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
 use crate::types::tool::Tool;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
-/// What to ask the model.
+/// The parameters of `sampling/createMessage`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
-    /// Which model would suit.
+    /// The preferred models.
     pub model_preferences: Option<ModelPreferences>,
     /// The system prompt.
     pub system_prompt: Option<String>,
-    /// What context the client should add.
+    /// The context that the client should add.
     pub include_context: Option<IncludeContext>,
-    /// How random the answer may be.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
-    /// The most tokens to make.
+    /// The maximum number of tokens to generate.
     pub max_tokens: u64,
-    /// Where to stop.
+    /// The stop sequences.
     pub stop_sequences: Option<Vec<String>>,
-    /// For the provider of the model.
+    /// Metadata for the model provider.
     pub metadata: Option<Raw>,
     /// Tools the model may use (from 2025-11-25).
     pub tools: Option<Vec<Tool>>,
-    /// Whether it must use them (from 2025-11-25).
+    /// Whether the model must use tools (from 2025-11-25).
     pub tool_choice: Option<ToolChoice>,
-    /// Asks to run it as a task (2025-11-25 only).
+    /// Requests execution as a task (2025-11-25 only).
     pub task: Option<TaskParams>,
-    /// Anything else (until 2025-11-25).
+    /// The `_meta` object (until 2025-11-25).
     pub meta: Option<Meta>,
 }
 
 wire!(CreateMessageParams:
-    need messages "messages";
-    may model_preferences "modelPreferences";
-    may system_prompt "systemPrompt";
-    may include_context "includeContext";
-    tidy temperature "temperature";
-    need max_tokens "maxTokens";
-    may stop_sequences "stopSequences";
-    may metadata "metadata";
-    may tools "tools";
-    may tool_choice "toolChoice";
-    may task "task";
-    may meta "_meta";
+    required messages "messages";
+    optional model_preferences "modelPreferences";
+    optional system_prompt "systemPrompt";
+    optional include_context "includeContext";
+    compact_number temperature "temperature";
+    required max_tokens "maxTokens";
+    optional stop_sequences "stopSequences";
+    optional metadata "metadata";
+    optional tools "tools";
+    optional tool_choice "toolChoice";
+    optional task "task";
+    optional meta "_meta";
 );
 
 impl CreateMessageParams {
-    /// Asks the model to continue this conversation.
+    /// Creates the parameters.
     pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into(),
@@ -94,22 +94,22 @@ setters!(CreateMessageParams:
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Vec<Content>,
-    /// Anything else (from 2025-11-25).
+    /// The `_meta` object (from 2025-11-25).
     pub meta: Option<Meta>,
 }
 
 wire!(SamplingMessage:
-    need role "role";
-    blocks content "content";
-    may meta "_meta";
+    required role "role";
+    content_blocks content "content";
+    optional meta "_meta";
 );
 
 impl SamplingMessage {
-    /// Someone says something.
+    /// Creates a message.
     pub fn new(role: Role, content: impl Into<Vec<Content>>) -> Self {
         Self { role, content: content.into(), meta: None }
     }
@@ -117,29 +117,29 @@ impl SamplingMessage {
 
 setters!(SamplingMessage: some with_meta meta Meta;);
 
-/// Which model would suit.
+/// The preferred models.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ModelPreferences {
-    /// Names or parts of names, the best first.
+    /// Names or parts of names, best first.
     pub hints: Option<Vec<ModelHint>>,
-    /// How much a low price matters, from 0 to 1.
+    /// The importance of a low price, from 0 to 1.
     pub cost_priority: Option<f64>,
-    /// How much speed matters, from 0 to 1.
+    /// The importance of speed, from 0 to 1.
     pub speed_priority: Option<f64>,
-    /// How much intelligence matters, from 0 to 1.
+    /// The importance of intelligence, from 0 to 1.
     pub intelligence_priority: Option<f64>,
 }
 
 wire!(ModelPreferences:
-    may hints "hints";
-    tidy cost_priority "costPriority";
-    tidy speed_priority "speedPriority";
-    tidy intelligence_priority "intelligencePriority";
+    optional hints "hints";
+    compact_number cost_priority "costPriority";
+    compact_number speed_priority "speedPriority";
+    compact_number intelligence_priority "intelligencePriority";
 );
 
 impl ModelPreferences {
-    /// No preference.
+    /// Creates preferences without any value.
     pub fn new() -> Self {
         Self::default()
     }
@@ -152,92 +152,92 @@ setters!(ModelPreferences:
     some with_intelligence_priority intelligence_priority f64;
 );
 
-/// A model that would suit.
+/// A preferred model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelHint {
-    /// Its name, or part of it.
+    /// The name or a part of it.
     pub name: Option<String>,
 }
 
-wire!(ModelHint: may name "name";);
+wire!(ModelHint: optional name "name";);
 
 impl ModelHint {
-    /// A model of this name.
+    /// Creates a hint.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: Some(name.into()) }
     }
 }
 
-/// What context the client should add; all but `None` are deprecated since 2025-11-25.
+/// The context that the client should add; all but `None` are deprecated since 2025-11-25.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IncludeContext {
-    /// Nothing.
+    /// No context.
     None,
-    /// What the asking server has said.
+    /// The context of the requesting server.
     ThisServer,
-    /// What all servers have said.
+    /// The context of all servers.
     AllServers,
 }
 
-words!(IncludeContext: None "none", ThisServer "thisServer", AllServers "allServers");
+string_enum!(IncludeContext: None "none", ThisServer "thisServer", AllServers "allServers");
 
 /// Whether the model must use the tools (from 2025-11-25).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolChoice {
-    /// Absent means that the model decides.
+    /// The mode; `None` means that the model decides.
     pub mode: Option<ToolChoiceMode>,
 }
 
-wire!(ToolChoice: may mode "mode";);
+wire!(ToolChoice: optional mode "mode";);
 
 impl ToolChoice {
-    /// With this mode.
+    /// Creates a tool choice.
     pub fn new(mode: ToolChoiceMode) -> Self {
         Self { mode: Some(mode) }
     }
 }
 
-/// Who decides whether tools are used.
+/// The mode of a tool choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoiceMode {
-    /// The model.
+    /// The model decides.
     Auto,
-    /// At least one must be used.
+    /// The model must use at least one tool.
     Required,
-    /// None may be used.
+    /// The model must not use tools.
     None,
 }
 
-words!(ToolChoiceMode: Auto "auto", Required "required", None "none");
+string_enum!(ToolChoiceMode: Auto "auto", Required "required", None "none");
 
-/// What the model answered.
+/// The result of `sampling/createMessage`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who says it: the assistant, as a rule.
+    /// The speaker, usually the assistant.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub content: Vec<Content>,
-    /// The model that said it.
+    /// The name of the model.
     pub model: String,
-    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or the provider's own word.
+    /// The stop reason: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a value of the provider.
     pub stop_reason: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CreateMessageResult:
-    need role "role";
-    blocks content "content";
-    need model "model";
-    may stop_reason "stopReason";
-    may meta "_meta";
+    required role "role";
+    content_blocks content "content";
+    required model "model";
+    optional stop_reason "stopReason";
+    optional meta "_meta";
 );
 
 impl CreateMessageResult {
-    /// A model's answer.
+    /// Creates a result with the role of the assistant.
     pub fn new(model: impl Into<String>, content: impl Into<Vec<Content>>) -> Self {
         let role = Role::Assistant;
         Self { role, content: content.into(), model: model.into(), stop_reason: None, meta: None }

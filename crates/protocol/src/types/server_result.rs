@@ -1,6 +1,6 @@
-//! Every result a server can give, as one type.
+//! `ServerResult`: the result of any request to a server.
 //!
-//! Written without a tag: the peer knows what it asked for.
+//! Encoded without a tag: the peer knows which method it called.
 
 use serde_core::{Serialize, Serializer};
 use switchboard_json::Raw;
@@ -8,9 +8,9 @@ use switchboard_json::Raw;
 use crate::types::completion::CompleteResult;
 use crate::types::content::Content;
 use crate::types::empty::EmptyResult;
+use crate::types::handshake::{DiscoverResult, InitializeResult};
 use crate::types::input::InputRequired;
 use crate::types::meta::Meta;
-use crate::types::opening::{DiscoverResult, InitializeResult};
 use crate::types::prompt::{GetPromptResult, ListPromptsResult};
 use crate::types::resource::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, ResourceContents,
@@ -27,7 +27,7 @@ macro_rules! server_results {
         #[non_exhaustive]
         pub enum ServerResult {
             $($(#[$doc])* $variant(Box<$type>),)+
-            /// Written already, by someone else: passed on as it is.
+            /// JSON text, forwarded unchanged.
             Raw(Raw),
         }
 
@@ -41,7 +41,7 @@ macro_rules! server_results {
         }
 
         impl ServerResult {
-            /// The `_meta` of the result, to change it; `None` for a result that is text already.
+            /// Returns the `_meta` of the result, mutably; `None` for JSON text.
             pub fn meta_mut(&mut self) -> Option<&mut Option<Meta>> {
                 match self {
                     $(Self::$variant(result) => Some(&mut result.meta),)+
@@ -58,46 +58,46 @@ macro_rules! server_results {
     };
 }
 
-// Boxed throughout: results differ much in size, and one allocation is nothing next to writing one.
+// Boxed throughout: results differ much in size, and the allocation is cheap compared with encoding.
 server_results! {
-    /// Of `initialize`.
+    /// The result of `initialize`.
     Initialize(InitializeResult),
-    /// Of `server/discover`.
+    /// The result of `server/discover`.
     Discover(DiscoverResult),
-    /// Of what only says "done".
+    /// The result of a method without a value.
     Empty(EmptyResult),
-    /// Of `tools/list`.
+    /// The result of `tools/list`.
     ListTools(ListToolsResult),
-    /// Of `tools/call`.
+    /// The result of `tools/call`.
     CallTool(CallToolResult),
-    /// Of `resources/list`.
+    /// The result of `resources/list`.
     ListResources(ListResourcesResult),
-    /// Of `resources/templates/list`.
+    /// The result of `resources/templates/list`.
     ListResourceTemplates(ListResourceTemplatesResult),
-    /// Of `resources/read`.
+    /// The result of `resources/read`.
     ReadResource(ReadResourceResult),
-    /// Of `prompts/list`.
+    /// The result of `prompts/list`.
     ListPrompts(ListPromptsResult),
-    /// Of `prompts/get`.
+    /// The result of `prompts/get`.
     GetPrompt(GetPromptResult),
-    /// Of `completion/complete`.
+    /// The result of `completion/complete`.
     Complete(CompleteResult),
-    /// Input is needed first (from 2026-07-28).
+    /// The server needs input (from 2026-07-28).
     InputRequired(InputRequired),
-    /// The call has become a task (tasks extension).
+    /// The call continues as a task (tasks extension).
     CreateTask(CreateTaskResult),
-    /// Of `tasks/get` (tasks extension).
+    /// The result of `tasks/get` (tasks extension).
     Task(DetailedTask),
-    /// The call has become a task (2025-11-25 only).
+    /// The call continues as a task (2025-11-25 only).
     LegacyCreateTask(LegacyCreateTaskResult),
-    /// Of `tasks/get` and `tasks/cancel` (2025-11-25 only).
+    /// The result of `tasks/get` and `tasks/cancel` (2025-11-25 only).
     LegacyTask(LegacyTaskState),
-    /// Of `tasks/list` (2025-11-25 only).
+    /// The result of `tasks/list` (2025-11-25 only).
     ListTasks(ListTasksResult),
 }
 
 impl ServerResult {
-    /// About how many bytes it takes to write it, where that is much; else 0.
+    /// Estimates the encoded size in bytes of large results; 0 for others.
     pub fn size_hint(&self) -> usize {
         let bytes = match self {
             Self::CallTool(result) => result.content.iter().map(Content::size_hint).sum(),
@@ -105,7 +105,7 @@ impl ServerResult {
             Self::Raw(raw) => raw.len(),
             _ => 0,
         };
-        // Line feeds and quotes take two bytes each.
+        // Reserve for escapes: line feeds and quotes take two bytes each.
         bytes + bytes / 16
     }
 }

@@ -1,23 +1,23 @@
-//! Being told of changes: per resource (legacy), or by one listen request with a filter (modern).
+//! Subscriptions to changes: per resource (legacy), or by a listen request with a filter (modern).
 
 use crate::setter::setters;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// Which resource to watch, or to watch no longer (until 2025-11-25).
+/// The parameters of `resources/subscribe` and `resources/unsubscribe` (until 2025-11-25).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscribeParams {
-    /// Its URI.
+    /// The URI.
     pub uri: String,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(SubscribeParams: need uri "uri"; may meta "_meta";);
+wire!(SubscribeParams: required uri "uri"; optional meta "_meta";);
 
 impl SubscribeParams {
-    /// This resource.
+    /// Creates the parameters for a URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), meta: None }
     }
@@ -25,19 +25,19 @@ impl SubscribeParams {
 
 setters!(SubscribeParams: some with_meta meta Meta;);
 
-/// Which changes to be told of (from 2026-07-28).
+/// The changes that a listen request subscribes to (from 2026-07-28).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenFilter {
-    /// The list of tools.
+    /// Changes of the list of tools.
     pub tools_list_changed: bool,
-    /// The list of prompts.
+    /// Changes of the list of prompts.
     pub prompts_list_changed: bool,
-    /// The list of resources.
+    /// Changes of the list of resources.
     pub resources_list_changed: bool,
-    /// These resources, by URI.
+    /// Changes of these resources, by URI.
     pub resource_subscriptions: Vec<String>,
-    /// These tasks, by id (tasks extension).
+    /// Changes of these tasks, by id (tasks extension).
     pub task_ids: Vec<String>,
 }
 
@@ -50,12 +50,12 @@ wire!(ListenFilter:
 );
 
 impl ListenFilter {
-    /// Nothing.
+    /// Creates an empty filter.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether nothing is asked for.
+    /// Returns whether the filter is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -69,20 +69,20 @@ setters!(ListenFilter:
     set with_task_ids task_ids Vec<String>;
 );
 
-/// Opens a stream of changes (from 2026-07-28).
+/// The parameters of `subscriptions/listen` (from 2026-07-28).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenParams {
-    /// Which changes.
+    /// The changes to subscribe to.
     pub notifications: ListenFilter,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(ListenParams: need notifications "notifications"; may meta "_meta";);
+wire!(ListenParams: required notifications "notifications"; optional meta "_meta";);
 
 impl ListenParams {
-    /// Listens for what the filter names.
+    /// Creates the parameters.
     pub fn new(filter: ListenFilter) -> Self {
         Self { notifications: filter, meta: None }
     }
@@ -90,20 +90,21 @@ impl ListenParams {
 
 setters!(ListenParams: some with_meta meta Meta;);
 
-/// The first message of a stream: which changes the server will really tell of (from 2026-07-28).
+/// The parameters of `notifications/subscriptions/acknowledged`, the first message of a listen stream (from
+/// 2026-07-28).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Acknowledged {
-    /// What was accepted of the filter.
+    /// The accepted part of the filter.
     pub notifications: ListenFilter,
-    /// Names the listen request.
+    /// The `_meta` object, which contains the id of the listen request.
     pub meta: Option<Meta>,
 }
 
-wire!(Acknowledged: or_default notifications "notifications"; may meta "_meta";);
+wire!(Acknowledged: or_default notifications "notifications"; optional meta "_meta";);
 
 impl Acknowledged {
-    /// Accepts this much.
+    /// Creates an acknowledgment.
     pub fn new(filter: ListenFilter) -> Self {
         Self { notifications: filter, meta: None }
     }
@@ -111,20 +112,20 @@ impl Acknowledged {
 
 setters!(Acknowledged: some with_meta meta Meta;);
 
-/// A resource has changed.
+/// The parameters of `notifications/resources/updated`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResourceUpdated {
-    /// Its URI; it may be below the one that is watched.
+    /// The URI; may be a sub-resource of the subscribed one.
     pub uri: String,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(ResourceUpdated: need uri "uri"; may meta "_meta";);
+wire!(ResourceUpdated: required uri "uri"; optional meta "_meta";);
 
 impl ResourceUpdated {
-    /// This resource.
+    /// Creates the parameters for a URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), meta: None }
     }

@@ -1,6 +1,7 @@
-//! Work that outlives its request: the tasks extension (2026-07-28) and the core tasks of 2025-11-25.
+//! Tasks: requests that continue after their response. Covers the tasks extension (2026-07-28) and the core tasks of
+//! 2025-11-25.
 //!
-//! The two are not wire compatible. The extension's names are the plain ones here; `Legacy…` is 2025-11-25.
+//! The two are not wire compatible; types of 2025-11-25 have the prefix `Legacy`.
 
 use switchboard_json::Raw;
 
@@ -8,16 +9,16 @@ use crate::jsonrpc::RpcError;
 use crate::setter::setters;
 use crate::types::input::{InputRequests, InputResponses};
 use crate::types::meta::Meta;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
-/// Where a task stands.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskStatus {
     /// Running.
     Working,
-    /// Waiting for answers.
+    /// Waiting for input.
     InputRequired,
-    /// Done; the result is there.
+    /// Completed; the result is available.
     Completed,
     /// Failed.
     Failed,
@@ -25,7 +26,7 @@ pub enum TaskStatus {
     Cancelled,
 }
 
-words!(TaskStatus:
+string_enum!(TaskStatus:
     Working "working",
     InputRequired "input_required",
     Completed "completed",
@@ -34,7 +35,7 @@ words!(TaskStatus:
 );
 
 impl TaskStatus {
-    /// Whether nothing more will happen.
+    /// Returns whether the task has ended.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
@@ -44,34 +45,34 @@ impl TaskStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Task {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// The same in words.
+    /// The status in words.
     pub status_message: Option<String>,
-    /// When it was made (ISO 8601).
+    /// The creation time (ISO 8601).
     pub created_at: String,
-    /// When it last changed (ISO 8601).
+    /// The time of the last change (ISO 8601).
     pub last_updated_at: String,
-    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    /// How long the task is kept after its creation, in milliseconds; `None` means without limit.
     pub ttl_ms: Option<u64>,
-    /// How long to wait between looks, in milliseconds.
+    /// The recommended polling interval, in milliseconds.
     pub poll_interval_ms: Option<u64>,
 }
 
 wire!(Task:
-    need task_id "taskId";
-    need status "status";
-    may status_message "statusMessage";
-    need created_at "createdAt";
-    need last_updated_at "lastUpdatedAt";
-    null ttl_ms "ttlMs";
-    may poll_interval_ms "pollIntervalMs";
+    required task_id "taskId";
+    required status "status";
+    optional status_message "statusMessage";
+    required created_at "createdAt";
+    required last_updated_at "lastUpdatedAt";
+    nullable ttl_ms "ttlMs";
+    optional poll_interval_ms "pollIntervalMs";
 );
 
 impl Task {
-    /// A task that has just been made.
+    /// Creates a working task.
     pub fn new(task_id: impl Into<String>, created_at: impl Into<String>) -> Self {
         let created_at = created_at.into();
         Self {
@@ -94,21 +95,21 @@ setters!(Task:
     some with_poll_interval_ms poll_interval_ms u64;
 );
 
-/// A tool call has become a task (extension).
+/// The result of a tool call that continues as a task (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     result_type: TaskTag,
     /// The task.
     pub task: Task,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CreateTaskResult:
     or_default result_type "resultType";
-    flat task "";
-    may meta "_meta";
+    flatten task "";
+    optional meta "_meta";
 );
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -117,10 +118,10 @@ enum TaskTag {
     Task,
 }
 
-words!(TaskTag: Task "task");
+string_enum!(TaskTag: Task "task");
 
 impl CreateTaskResult {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: Task) -> Self {
         Self { result_type: TaskTag::Task, task, meta: None }
     }
@@ -128,32 +129,32 @@ impl CreateTaskResult {
 
 setters!(CreateTaskResult: some with_meta meta Meta;);
 
-/// A task with what its status implies (extension): the result of `tasks/get` and the body of `notifications/tasks`.
+/// A task with the data of its status (extension): the result of `tasks/get` and the body of `notifications/tasks`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DetailedTask {
     /// The task.
     pub task: Task,
-    /// What it waits for, when it needs input.
+    /// The input requests, if the task waits for input.
     pub input_requests: Option<InputRequests>,
-    /// The result of the call, when completed.
+    /// The result of the call, if completed.
     pub result: Option<Raw>,
-    /// The error of the call, when failed.
+    /// The error of the call, if failed.
     pub error: Option<RpcError>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(DetailedTask:
-    flat task "";
-    may input_requests "inputRequests";
-    may result "result";
-    may error "error";
-    may meta "_meta";
+    flatten task "";
+    optional input_requests "inputRequests";
+    optional result "result";
+    optional error "error";
+    optional meta "_meta";
 );
 
 impl DetailedTask {
-    /// A task with nothing to add.
+    /// Creates a task without further data.
     pub fn new(task: Task) -> Self {
         Self { task, input_requests: None, result: None, error: None, meta: None }
     }
@@ -166,20 +167,20 @@ setters!(DetailedTask:
     some with_meta meta Meta;
 );
 
-/// Names a task: the parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
+/// The parameters of `tasks/get`, `tasks/result` and `tasks/cancel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskIdParams {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(TaskIdParams: need task_id "taskId"; may meta "_meta";);
+wire!(TaskIdParams: required task_id "taskId"; optional meta "_meta";);
 
 impl TaskIdParams {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self { task_id: task_id.into(), meta: None }
     }
@@ -187,26 +188,26 @@ impl TaskIdParams {
 
 setters!(TaskIdParams: some with_meta meta Meta;);
 
-/// Answers for a task that waits for them (extension).
+/// The parameters of `tasks/update`: responses for a task that waits for input (extension).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
     /// The task.
     pub task_id: String,
-    /// The answers, or some of them.
+    /// The responses, or some of them.
     pub input_responses: InputResponses,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(UpdateTaskParams:
-    need task_id "taskId";
-    need input_responses "inputResponses";
-    may meta "_meta";
+    required task_id "taskId";
+    required input_responses "inputResponses";
+    optional meta "_meta";
 );
 
 impl UpdateTaskParams {
-    /// These answers for this task.
+    /// Creates the parameters.
     pub fn new(task_id: impl Into<String>, responses: InputResponses) -> Self {
         Self { task_id: task_id.into(), input_responses: responses, meta: None }
     }
@@ -214,18 +215,18 @@ impl UpdateTaskParams {
 
 setters!(UpdateTaskParams: some with_meta meta Meta;);
 
-/// Asks to run a request as a task (2025-11-25 only).
+/// Parameters that request execution as a task (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskParams {
-    /// How long to keep it, in milliseconds.
+    /// How long to keep the task, in milliseconds.
     pub ttl: Option<u64>,
 }
 
-wire!(TaskParams: may ttl "ttl";);
+wire!(TaskParams: optional ttl "ttl";);
 
 impl TaskParams {
-    /// Kept as long as the receiver likes.
+    /// Creates parameters without a time to live: the receiver chooses.
     pub fn new() -> Self {
         Self::default()
     }
@@ -237,30 +238,30 @@ setters!(TaskParams: some with_ttl ttl u64;);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTask {
-    /// Its id.
+    /// The task id.
     pub task_id: String,
-    /// Where it stands.
+    /// The status.
     pub status: TaskStatus,
-    /// The same in words.
+    /// The status in words.
     pub status_message: Option<String>,
-    /// When it was made (ISO 8601).
+    /// The creation time (ISO 8601).
     pub created_at: String,
-    /// When it last changed (ISO 8601).
+    /// The time of the last change (ISO 8601).
     pub last_updated_at: String,
-    /// How long it is kept, in milliseconds from its making; `None` is for ever.
+    /// How long the task is kept after its creation, in milliseconds; `None` means without limit.
     pub ttl: Option<u64>,
-    /// How long to wait between looks, in milliseconds.
+    /// The recommended polling interval, in milliseconds.
     pub poll_interval: Option<u64>,
 }
 
 wire!(LegacyTask:
-    need task_id "taskId";
-    need status "status";
-    may status_message "statusMessage";
-    need created_at "createdAt";
-    need last_updated_at "lastUpdatedAt";
-    null ttl "ttl";
-    may poll_interval "pollInterval";
+    required task_id "taskId";
+    required status "status";
+    optional status_message "statusMessage";
+    required created_at "createdAt";
+    required last_updated_at "lastUpdatedAt";
+    nullable ttl "ttl";
+    optional poll_interval "pollInterval";
 );
 
 impl From<Task> for LegacyTask {
@@ -291,20 +292,20 @@ impl From<LegacyTask> for Task {
     }
 }
 
-/// A request has become a task (2025-11-25 only).
+/// The result of a request that continues as a task (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyCreateTaskResult {
     /// The task.
     pub task: LegacyTask,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyCreateTaskResult: need task "task"; may meta "_meta";);
+wire!(LegacyCreateTaskResult: required task "task"; optional meta "_meta";);
 
 impl LegacyCreateTaskResult {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: impl Into<LegacyTask>) -> Self {
         Self { task: task.into(), meta: None }
     }
@@ -312,20 +313,20 @@ impl LegacyCreateTaskResult {
 
 setters!(LegacyCreateTaskResult: some with_meta meta Meta;);
 
-/// A task as `tasks/get`, `tasks/cancel` and `notifications/tasks/status` give it (2025-11-25 only).
+/// A task in the results of `tasks/get` and `tasks/cancel` and in `notifications/tasks/status` (2025-11-25 only).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LegacyTaskState {
     /// The task.
     pub task: LegacyTask,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
-wire!(LegacyTaskState: flat task ""; may meta "_meta";);
+wire!(LegacyTaskState: flatten task ""; optional meta "_meta";);
 
 impl LegacyTaskState {
-    /// This task.
+    /// Creates the value for a task.
     pub fn new(task: impl Into<LegacyTask>) -> Self {
         Self { task: task.into(), meta: None }
     }
@@ -339,20 +340,20 @@ setters!(LegacyTaskState: some with_meta meta Meta;);
 pub struct ListTasksResult {
     /// The tasks.
     pub tasks: Vec<LegacyTask>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ListTasksResult:
-    need tasks "tasks";
-    may next_cursor "nextCursor";
-    may meta "_meta";
+    required tasks "tasks";
+    optional next_cursor "nextCursor";
+    optional meta "_meta";
 );
 
 impl ListTasksResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(tasks: impl Into<Vec<LegacyTask>>) -> Self {
         Self { tasks: tasks.into(), ..Self::default() }
     }

@@ -1,6 +1,6 @@
-//! Tools: what a server can be asked to do.
+//! Tools of a server and calls of them.
 //!
-//! Schemas stay text, byte for byte; [`Tool::input`] gives a typed view on demand. Validates nothing.
+//! Schemas stay JSON text, byte for byte; [`Tool::input`] returns a typed view. Validates nothing.
 
 use serde_core::de::DeserializeOwned;
 use switchboard_json::{DecodeError, FromRaw, Name, Raw};
@@ -13,26 +13,26 @@ use crate::types::input::InputResponses;
 use crate::types::input_schema::InputSchema;
 use crate::types::meta::Meta;
 use crate::types::task::TaskParams;
-use crate::wire::{wire, words};
+use crate::wire::{string_enum, wire};
 
-/// Fills a slot that may be filled once.
+/// Sets the value of a member; fails if it occurs twice.
 #[inline]
-fn once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
+fn set_once<T>(slot: &mut Option<T>, name: &str, value: Option<T>) -> Result<(), DecodeError> {
     if slot.is_some() {
-        return Err(DecodeError::mismatch(name, "the member stands twice"));
+        return Err(DecodeError::mismatch(name, "duplicate member"));
     }
     *slot = value;
     Ok(())
 }
 
-/// Reads the value of a member; an error names it.
+/// Decodes the value of a member; an error names it.
 fn read_member<T: FromRaw>(value: &Raw, name: &str) -> Result<T, DecodeError> {
     T::from_raw(value).map_err(|error| error.within(name))
 }
 
-/// `null` counts as absent.
+/// Returns the value, or `None` for `null`.
 #[inline]
-fn present(value: Raw) -> Option<Raw> {
+fn non_null(value: Raw) -> Option<Raw> {
     if value.is_null() { None } else { Some(value) }
 }
 
@@ -44,44 +44,44 @@ fn received_meta(value: Raw) -> Result<Option<Meta>, DecodeError> {
     if value.is_null() { Ok(None) } else { Err(DecodeError::mismatch("_meta", "expected an object")) }
 }
 
-/// A tool, as listed.
+/// A tool in a list.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// Its name, unique in its server.
+    /// The name, unique within its server.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// What it does, for the model.
+    /// A description for the model.
     pub description: Option<String>,
     /// The JSON Schema of its arguments: an object.
     pub input_schema: Raw,
     /// The JSON Schema of its structured result (from 2025-06-18).
     pub output_schema: Option<Raw>,
-    /// What it says of its effects (from 2025-03-26).
+    /// Hints about its effects (from 2025-03-26).
     pub annotations: Option<ToolAnnotations>,
-    /// How it may be run (2025-11-25 only).
+    /// Execution options (2025-11-25 only).
     pub execution: Option<ToolExecution>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
-    /// Anything else (from 2025-06-18).
+    /// The `_meta` object (from 2025-06-18).
     pub meta: Option<Meta>,
 }
 
 wire!(Tool:
-    need name "name";
-    may title "title";
-    may description "description";
+    required name "name";
+    optional title "title";
+    optional description "description";
     object input_schema "inputSchema";
-    may output_schema "outputSchema";
-    may annotations "annotations";
-    may execution "execution";
-    may icons "icons";
-    may meta "_meta";
+    optional output_schema "outputSchema";
+    optional annotations "annotations";
+    optional execution "execution";
+    optional icons "icons";
+    optional meta "_meta";
 );
 
 impl Tool {
-    /// A tool with the JSON Schema of its arguments.
+    /// Creates a tool with the JSON Schema of its arguments.
     pub fn new(name: impl Into<String>, input_schema: impl Into<Raw>) -> Self {
         Self {
             name: name.into(),
@@ -96,21 +96,21 @@ impl Tool {
         }
     }
 
-    /// What to call it in front of people: its title, else the title in its annotations, else its name.
+    /// Returns the display name: the title, otherwise the title in the annotations, otherwise the name.
     pub fn display_name(&self) -> &str {
         let annotated = self.annotations.as_ref().and_then(|annotations| annotations.title.as_deref());
         self.title.as_deref().or(annotated).unwrap_or(&self.name)
     }
 
-    /// The properties of its arguments, in the order they are written.
+    /// Returns the properties of the input schema, in order.
     ///
     /// # Errors
-    /// When the schema is not shaped like one.
+    /// When the schema is malformed.
     pub fn input(&self) -> Result<InputSchema, DecodeError> {
         InputSchema::read(&self.input_schema)
     }
 
-    /// What it says of its effects, with the defaults of the specification where it says nothing.
+    /// Returns the annotations, or default ones if it has none.
     pub fn effects(&self) -> ToolAnnotations {
         self.annotations.clone().unwrap_or_default()
     }
@@ -126,52 +126,53 @@ setters!(Tool:
     some with_meta meta Meta;
 );
 
-/// What a tool says of its effects. Not to be trusted unless the server is.
+/// Hints about the effects of a tool. Untrusted unless the server is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// Its name for people.
+    /// The display name.
     pub title: Option<String>,
-    /// Changes nothing.
+    /// Whether the tool does not modify its environment.
     pub read_only_hint: Option<bool>,
-    /// May destroy something.
+    /// Whether the tool may perform destructive updates.
     pub destructive_hint: Option<bool>,
-    /// Calling it again with the same arguments changes nothing more.
+    /// Whether repeating a call with the same arguments has no further effect.
     pub idempotent_hint: Option<bool>,
-    /// Deals with the world outside.
+    /// Whether the tool interacts with external entities.
     pub open_world_hint: Option<bool>,
 }
 
 wire!(ToolAnnotations:
-    may title "title";
-    may read_only_hint "readOnlyHint";
-    may destructive_hint "destructiveHint";
-    may idempotent_hint "idempotentHint";
-    may open_world_hint "openWorldHint";
+    optional title "title";
+    optional read_only_hint "readOnlyHint";
+    optional destructive_hint "destructiveHint";
+    optional idempotent_hint "idempotentHint";
+    optional open_world_hint "openWorldHint";
 );
 
 impl ToolAnnotations {
-    /// Says nothing.
+    /// Creates annotations without hints.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Changes nothing; `false` unless said.
+    /// Returns whether the tool does not modify its environment; defaults to `false`.
     pub fn is_read_only(&self) -> bool {
         self.read_only_hint.unwrap_or(false)
     }
 
-    /// May destroy something; `true` unless said. A tool that changes nothing destroys nothing.
+    /// Returns whether the tool may perform destructive updates; defaults to `true`. A read-only tool is not
+    /// destructive.
     pub fn is_destructive(&self) -> bool {
         !self.is_read_only() && self.destructive_hint.unwrap_or(true)
     }
 
-    /// May be repeated without further effect; `false` unless said. A tool that changes nothing may.
+    /// Returns whether repeating a call has no further effect; defaults to `false`. A read-only tool is idempotent.
     pub fn is_idempotent(&self) -> bool {
         self.is_read_only() || self.idempotent_hint.unwrap_or(false)
     }
 
-    /// Deals with the world outside; `true` unless said.
+    /// Returns whether the tool interacts with external entities; defaults to `true`.
     pub fn is_open_world(&self) -> bool {
         self.open_world_hint.unwrap_or(true)
     }
@@ -185,18 +186,18 @@ setters!(ToolAnnotations:
     some with_open_world_hint open_world_hint bool;
 );
 
-/// How a tool may be run (2025-11-25 only).
+/// Execution options of a tool (2025-11-25 only).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether as a task; absent means forbidden.
+    /// Whether the tool may run as a task; `None` means forbidden.
     pub task_support: Option<TaskSupport>,
 }
 
-wire!(ToolExecution: fit task_support "taskSupport";);
+wire!(ToolExecution: lenient task_support "taskSupport";);
 
 impl ToolExecution {
-    /// With this support for tasks.
+    /// Creates execution options.
     pub fn new(task_support: TaskSupport) -> Self {
         Self { task_support: Some(task_support) }
     }
@@ -213,7 +214,7 @@ pub enum TaskSupport {
     Required,
 }
 
-words!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "required");
+string_enum!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "required");
 
 /// One page of tools.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -221,26 +222,26 @@ words!(TaskSupport: Forbidden "forbidden", Optional "optional", Required "requir
 pub struct ListToolsResult {
     /// The tools.
     pub tools: Vec<Tool>,
-    /// Where the next page starts.
+    /// The cursor of the next page; `None` on the last one.
     pub next_cursor: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(ListToolsResult:
-    need tools "tools";
-    may next_cursor "nextCursor";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    may meta "_meta";
+    required tools "tools";
+    optional next_cursor "nextCursor";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    optional meta "_meta";
 );
 
 impl ListToolsResult {
-    /// The last page of a list, or all of it.
+    /// Creates the last or only page.
     pub fn new(tools: impl Into<Vec<Tool>>) -> Self {
         Self { tools: tools.into(), ..Self::default() }
     }
@@ -249,35 +250,35 @@ impl ListToolsResult {
 setters!(ListToolsResult: some with_next_cursor next_cursor String; some with_meta meta Meta;);
 cacheable!(ListToolsResult);
 
-/// Which tool to call, and with what.
+/// The parameters of `tools/call`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolParams {
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Its arguments: an object.
+    /// The arguments: an object.
     pub arguments: Option<Raw>,
-    /// Asks to run it as a task (2025-11-25 only).
+    /// Requests execution as a task (2025-11-25 only).
     pub task: Option<TaskParams>,
-    /// Answers to what the server asked for (from 2026-07-28).
+    /// The responses to the input requests of the server (from 2026-07-28).
     pub input_responses: Option<InputResponses>,
-    /// What the server wants back, unchanged (from 2026-07-28).
+    /// The opaque state of the server, sent back unchanged (from 2026-07-28).
     pub request_state: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CallToolParams:
-    need name "name";
-    may arguments "arguments";
-    may task "task";
-    may input_responses "inputResponses";
-    may request_state "requestState";
-    may meta "_meta";
+    required name "name";
+    optional arguments "arguments";
+    optional task "task";
+    optional input_responses "inputResponses";
+    optional request_state "requestState";
+    optional meta "_meta";
 );
 
 impl CallToolParams {
-    /// Calls a tool without arguments.
+    /// Creates a call without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -289,25 +290,27 @@ impl CallToolParams {
         }
     }
 
-    /// Reads the parameters; the arguments and `_meta` are slices of the text they came in.
+    /// Decodes the parameters; the arguments and `_meta` stay slices of their text.
     ///
     /// # Errors
-    /// Names the member that does not fit.
+    /// When a member is missing, duplicate or does not fit; the error names it.
     pub fn from_fields<'a>(fields: impl IntoIterator<Item = (Name<'a>, Raw)>) -> Result<Self, DecodeError> {
         let mut name = None;
         let mut read = Self::new(String::new());
         for (member, value) in fields {
             match member.as_bytes() {
-                b"name" => once(&mut name, "name", Some(read_member(&value, "name")?))?,
-                b"arguments" => once(&mut read.arguments, "arguments", present(value))?,
-                b"task" => once(&mut read.task, "task", read_member(&value, "task")?)?,
-                b"inputResponses" => {
-                    once(&mut read.input_responses, "inputResponses", read_member(&value, "inputResponses")?)?
-                }
+                b"name" => set_once(&mut name, "name", Some(read_member(&value, "name")?))?,
+                b"arguments" => set_once(&mut read.arguments, "arguments", non_null(value))?,
+                b"task" => set_once(&mut read.task, "task", read_member(&value, "task")?)?,
+                b"inputResponses" => set_once(
+                    &mut read.input_responses,
+                    "inputResponses",
+                    read_member(&value, "inputResponses")?,
+                )?,
                 b"requestState" => {
-                    once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
+                    set_once(&mut read.request_state, "requestState", read_member(&value, "requestState")?)?
                 }
-                b"_meta" => once(&mut read.meta, "_meta", received_meta(value)?)?,
+                b"_meta" => set_once(&mut read.meta, "_meta", received_meta(value)?)?,
                 _ => {}
             }
         }
@@ -324,48 +327,48 @@ setters!(CallToolParams:
     some with_meta meta Meta;
 );
 
-/// What a tool answered.
+/// The result of `tools/call`.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// For the model to read.
+    /// The content for the model.
     pub content: Vec<Content>,
-    /// The same as data (from 2025-06-18).
+    /// The structured result (from 2025-06-18).
     pub structured_content: Option<Raw>,
-    /// Whether the tool failed; the content then says why.
+    /// Whether the tool failed; the content then contains the reason.
     pub is_error: bool,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(CallToolResult:
     or_default content "content";
-    may structured_content "structuredContent";
+    optional structured_content "structuredContent";
     or_false is_error "isError";
-    may meta "_meta";
+    optional meta "_meta";
 );
 
 impl CallToolResult {
-    /// Success, with this content.
+    /// Creates a successful result.
     pub fn new(content: impl Into<Vec<Content>>) -> Self {
         Self { content: content.into(), ..Self::default() }
     }
 
-    /// Failure, with the reason for the model.
+    /// Creates a failed result with the reason for the model.
     pub fn error(reason: impl Into<String>) -> Self {
         Self { content: vec![Content::text(reason)], is_error: true, ..Self::default() }
     }
 
-    /// The blocks of text, joined by line breaks.
+    /// Returns the text blocks, joined by line breaks.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
         texts.join("\n")
     }
 
-    /// Reads the structured content; `None` when there is none.
+    /// Decodes the structured content; `None` if there is none.
     ///
     /// # Errors
-    /// When it has another shape.
+    /// When the structured content does not fit the type.
     pub fn structured<T: DeserializeOwned>(&self) -> Result<Option<T>, DecodeError> {
         self.structured_content.as_ref().map(Raw::decode).transpose()
     }

@@ -1,79 +1,84 @@
-//! The table that a type hands to the walk over an object, and that walk.
+//! Decodes the members of an object by a table of names and slots.
 
 use switchboard_json::{Mismatch, Name, Reader};
 
-use crate::wire::slot::Slot;
+use crate::wire::slot::MemberSlot;
 
-/// A name, and where its value goes.
-pub(crate) struct Member<'s> {
-    /// None has none: it is no member of its own.
+/// Binds a member name to the slot that receives its value.
+pub(crate) struct MemberBinding<'s> {
+    /// `None` for a flattened object, which is not a member.
     name: Option<&'static str>,
-    slot: &'s mut dyn Slot,
-    seen: Seen,
+    slot: &'s mut dyn MemberSlot,
+    occurrence: Occurrence,
 }
 
-/// Whether a member stood there.
+/// Whether a member has occurred, and whether it may occur again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    No,
-    /// Another time is a mistake.
+enum Occurrence {
+    /// Has not occurred yet.
+    Unseen,
+    /// Has occurred; a second occurrence is an error.
     Once,
-    /// The last one counts.
-    AnyTimes,
+    /// May occur any number of times; the last one wins.
+    Repeatable,
 }
 
-impl<'s> Member<'s> {
+impl<'s> MemberBinding<'s> {
+    /// Binds a member that may occur once.
     #[inline]
-    pub(crate) fn new(name: &'static str, slot: &'s mut dyn Slot) -> Self {
-        Self { name: Some(name), slot, seen: Seen::No }
+    pub(crate) fn new(name: &'static str, slot: &'s mut dyn MemberSlot) -> Self {
+        Self { name: Some(name), slot, occurrence: Occurrence::Unseen }
     }
 
-    /// Of several with this name the last one counts.
-    pub(crate) fn repeatable(name: &'static str, slot: &'s mut dyn Slot) -> Self {
-        Self { name: Some(name), slot, seen: Seen::AnyTimes }
+    /// Binds a member that may be repeated; the last one wins.
+    pub(crate) fn repeatable(name: &'static str, slot: &'s mut dyn MemberSlot) -> Self {
+        Self { name: Some(name), slot, occurrence: Occurrence::Repeatable }
     }
 
-    /// Is never met.
-    pub(crate) fn nameless(slot: &'s mut dyn Slot) -> Self {
-        Self { name: None, slot, seen: Seen::No }
+    /// Binds a slot that matches no member.
+    pub(crate) fn unnamed(slot: &'s mut dyn MemberSlot) -> Self {
+        Self { name: None, slot, occurrence: Occurrence::Unseen }
     }
 }
 
-/// Reads the members of the value, which must be an object, each into the place that is given for its name; others are
-/// left out.
-pub(crate) fn read_members(reader: &mut Reader<'_>, members: &mut [Member<'_>]) -> Result<(), Mismatch> {
-    read_members_and(reader, members, &mut |reader, _| {
-        reader.pass();
+/// Decodes the members of an object into their slots and skips all others.
+pub(crate) fn read_members(
+    reader: &mut Reader<'_>,
+    members: &mut [MemberBinding<'_>],
+) -> Result<(), Mismatch> {
+    read_members_with(reader, members, &mut |reader, _| {
+        reader.skip();
         Ok(())
     })
 }
 
-/// The same, with something that reads and passes the others.
-pub(crate) fn read_members_and<'a>(
+/// Decodes the members of an object into their slots and calls `other` for all others, which must move behind the
+/// value.
+pub(crate) fn read_members_with<'a>(
     reader: &mut Reader<'a>,
-    members: &mut [Member<'_>],
+    members: &mut [MemberBinding<'_>],
     other: &mut dyn FnMut(&mut Reader<'a>, Name<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
-    let object = reader.at();
-    // Most peers write the members in the order of the schema.
+    let object = reader.offset();
+    // Tries the next binding first: most peers write members in the order of the schema.
     let mut next = 0;
-    reader.each_member("an object", &mut |reader, name| {
-        let is_called =
-            |member: &Member<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
+    reader.for_each_member("an object", &mut |reader, name| {
+        let has_name =
+            |member: &MemberBinding<'_>| member.name.is_some_and(|known| known.as_bytes() == name.as_bytes());
         let found = match members.get(next) {
-            Some(member) if is_called(member) => Some(next),
-            _ => members.iter().position(is_called),
+            Some(member) if has_name(member) => Some(next),
+            _ => members.iter().position(has_name),
         };
         let Some(index) = found else { return other(reader, name) };
         next = index + 1;
         let member = &mut members[index];
-        match member.seen {
-            Seen::No => member.seen = Seen::Once,
-            Seen::Once => {
+        match member.occurrence {
+            Occurrence::Unseen => member.occurrence = Occurrence::Once,
+            Occurrence::Once => {
                 let reason = format!("duplicate field `{}`", member.name.unwrap_or_default());
                 return Err(Mismatch::new(object, reason));
             }
-            Seen::AnyTimes => {}
+            Occurrence::Repeatable => {}
         }
         member.slot.fill(reader)
     })

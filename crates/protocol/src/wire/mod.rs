@@ -1,13 +1,13 @@
-//! How the types of the protocol are read from checked text, and written.
+//! Decoding and encoding of the protocol types.
 //!
-//! Every type says its members once, in [`wire!`](object::wire) or [`words!`](word::words). The walk over the text is
-//! compiled once: a type only hands it a table of names and of places to fill. A derived reader is made anew for every
-//! type, which is most of what a small client would compile.
+//! A type declares its members once, in [`wire!`](object::wire) or [`string_enum!`](string_enum::string_enum). The loop
+//! over the members of an object is compiled once and gets a table of names and slots from each type. Derived
+//! `Deserialize` implementations would be instantiated per type and dominate the build of a small client.
 
 mod members;
 mod object;
 mod slot;
-mod word;
+mod string_enum;
 
 #[cfg(test)]
 mod tests;
@@ -16,22 +16,25 @@ use serde_core::de::{Deserializer, Error as _};
 use serde_core::{Deserialize, ser::SerializeStruct};
 use switchboard_json::{FromRaw, Raw};
 
-pub(crate) use members::{Member, read_members, read_members_and};
-pub(crate) use object::{deserialized, wire};
-pub(crate) use slot::{Blocks, Declared, Fit, Flat, Lasting, May, Need, ObjectOnly, Slot, Whole};
-pub(crate) use word::{unknown_word, words};
+pub(crate) use members::{MemberBinding, read_members, read_members_with};
+pub(crate) use object::{impl_deserialize, wire};
+pub(crate) use slot::{
+    CapabilitySlot, ContentSlot, Detach, FlattenedSlot, LenientSlot, MemberSlot, ObjectSlot, OptionalSlot,
+    RequiredSlot, WholeNumberSlot,
+};
+pub(crate) use string_enum::{string_enum, unknown_variant};
 
-/// A type that is an object on the wire.
-pub(crate) trait Object {
-    /// How many members it has at most.
+/// A type that is encoded as a JSON object.
+pub(crate) trait WireObject {
+    /// The maximum number of members.
     const MEMBERS: usize;
 
-    /// Writes the members of this among others.
+    /// Writes the members into an open object.
     fn write_members<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error>;
 }
 
-/// Reads through any deserializer, for those who hold these types in their own. Text that is kept survives byte for byte
-/// through `serde_json`; other formats, and what serde buffers for `flatten` and `untagged`, are transcoded.
+/// Implements `Deserialize` by decoding JSON text. Parts that stay JSON survive byte for byte through `serde_json`;
+/// other formats, and values that serde buffers for `flatten` and `untagged`, are transcoded.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: FromRaw>(deserializer: D) -> Result<T, D::Error> {
     T::from_raw(&Raw::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -1,38 +1,38 @@
-//! Structs that are objects on the wire.
+//! `wire!`: decoding and encoding of structs as JSON objects.
 
-/// What a struct's fields are called on the wire; reads and writes them in this order. The kinds of a field:
+/// Declares the member names of a struct and implements decoding and encoding, in this order. The kinds of a field:
 ///
-/// | kind | read | written |
+/// | kind | decoded | encoded |
 /// |---|---|---|
-/// | `need` | must be there and fit | always |
-/// | `may` | an `Option`: may be missing or `null` | when there is one |
-/// | `null` | an `Option`: may be missing or `null` | always |
+/// | `required` | must be present and fit | always |
+/// | `optional` | an `Option`: may be missing or `null` | if `Some` |
+/// | `nullable` | an `Option`: may be missing or `null` | always |
 /// | `or_default` | may be missing or `null` | always |
-/// | `or_false` | a `bool`: may be missing or `null` | when true |
-/// | `or_empty` | a `Vec`: may be missing or `null` | when not empty |
-/// | `whole` | an `Option<u64>`: what is no whole number counts as missing | when there is one |
-/// | `fit` | an `Option`: what does not fit counts as missing | when there is one |
-/// | `tidy` | an `Option<f64>` | when there is one, whole numbers without a fraction |
-/// | `number` | an `f64` that must be there | always, whole numbers without a fraction |
-/// | `unwritten` | as `fit` | never |
-/// | `blocks` | one content block or a list of them | one as a block, several as a list |
-/// | `object` | a `Raw` that must be there and be an object | always |
-/// | `flat` | an object whose members stand among these; its name is empty | its members |
+/// | `or_false` | a `bool`: may be missing or `null` | if true |
+/// | `or_empty` | a `Vec`: may be missing or `null` | if not empty |
+/// | `whole_number` | an `Option<u64>`: a value that is not a whole number counts as missing | if `Some` |
+/// | `lenient` | an `Option`: a value that does not fit counts as missing | if `Some` |
+/// | `compact_number` | an `Option<f64>` | if `Some`, whole numbers without a fraction |
+/// | `required_number` | an `f64` that must be present | always, whole numbers without a fraction |
+/// | `read_only` | as `lenient` | never |
+/// | `content_blocks` | one content block or a list of them | one as a block, several as a list |
+/// | `object` | a `Raw` that must be present and an object | always |
+/// | `flatten` | an object whose members are inlined; its name is empty | its members |
 ///
-/// With `read` before the type it is only read, through [`FromRaw`](switchboard_json::FromRaw), with `write` only written.
+/// `read` before the type implements only decoding ([`FromRaw`](switchboard_json::FromRaw)), `write` only encoding.
 macro_rules! wire {
     ($type:ident: $($members:tt)+) => {
         $crate::wire::wire!(read $type: $($members)+);
         $crate::wire::wire!(write $type: $($members)+);
-        $crate::wire::deserialized!($type);
+        $crate::wire::impl_deserialize!($type);
     };
     (read $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
         impl switchboard_json::FromRaw for $type {
             fn read(
                 reader: &mut switchboard_json::Reader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
-                let start = reader.at();
-                let _ = start; // Only what must be there asks for it.
+                let start = reader.offset();
+                let _ = start; // Used by required members only.
                 $(let mut $field = $crate::wire::wire!(@slot $kind reader);)+
                 $crate::wire::read_members(reader, &mut [
                     $($crate::wire::wire!(@row $kind $field $name),)+
@@ -42,7 +42,7 @@ macro_rules! wire {
         }
     };
     (write $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
-        impl $crate::wire::Object for $type {
+        impl $crate::wire::WireObject for $type {
             const MEMBERS: usize = [$($name),+].len();
 
             fn write_members<S: serde_core::ser::SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error> {
@@ -55,91 +55,91 @@ macro_rules! wire {
             fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde_core::ser::SerializeStruct as _;
                 let mut object =
-                    serializer.serialize_struct(stringify!($type), <Self as $crate::wire::Object>::MEMBERS)?;
-                $crate::wire::Object::write_members(self, &mut object)?;
+                    serializer.serialize_struct(stringify!($type), <Self as $crate::wire::WireObject>::MEMBERS)?;
+                $crate::wire::WireObject::write_members(self, &mut object)?;
                 object.end()
             }
         }
 
     };
-    (@row flat $field:ident $name:literal) => { $crate::wire::Member::nameless(&mut $field) };
-    (@row $kind:ident $field:ident $name:literal) => { $crate::wire::Member::new($name, &mut $field) };
-    (@slot need $reader:ident) => { $crate::wire::Need(None) };
-    (@slot number $reader:ident) => { $crate::wire::Need(None) };
-    (@slot whole $reader:ident) => { $crate::wire::Whole(None) };
-    (@slot fit $reader:ident) => { $crate::wire::Fit(None) };
-    (@slot unwritten $reader:ident) => { $crate::wire::Fit(None) };
-    (@slot object $reader:ident) => { $crate::wire::ObjectOnly(None) };
-    (@slot flat $reader:ident) => { $crate::wire::Flat($reader.ahead()?) };
-    (@slot blocks $reader:ident) => { $crate::wire::Blocks(None) };
-    (@slot $kind:ident $reader:ident) => { $crate::wire::May(None) };
-    (@take need $field:ident $name:literal $reader:ident $start:ident) => {
+    (@row flatten $field:ident $name:literal) => { $crate::wire::MemberBinding::unnamed(&mut $field) };
+    (@row $kind:ident $field:ident $name:literal) => { $crate::wire::MemberBinding::new($name, &mut $field) };
+    (@slot required $reader:ident) => { $crate::wire::RequiredSlot(None) };
+    (@slot required_number $reader:ident) => { $crate::wire::RequiredSlot(None) };
+    (@slot whole_number $reader:ident) => { $crate::wire::WholeNumberSlot(None) };
+    (@slot lenient $reader:ident) => { $crate::wire::LenientSlot(None) };
+    (@slot read_only $reader:ident) => { $crate::wire::LenientSlot(None) };
+    (@slot object $reader:ident) => { $crate::wire::ObjectSlot(None) };
+    (@slot flatten $reader:ident) => { $crate::wire::FlattenedSlot($reader.peek()?) };
+    (@slot content_blocks $reader:ident) => { $crate::wire::ContentSlot(None) };
+    (@slot $kind:ident $reader:ident) => { $crate::wire::OptionalSlot(None) };
+    (@take required $field:ident $name:literal $reader:ident $start:ident) => {
         $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take object $field:ident $name:literal $reader:ident $start:ident) => {
         $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
-    (@take number $field:ident $name:literal $reader:ident $start:ident) => {
+    (@take required_number $field:ident $name:literal $reader:ident $start:ident) => {
         $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
-    (@take blocks $field:ident $name:literal $reader:ident $start:ident) => {
+    (@take content_blocks $field:ident $name:literal $reader:ident $start:ident) => {
         $field.0.ok_or_else(|| switchboard_json::Mismatch::missing($start, $name))?
     };
     (@take or_default $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take or_false $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take or_empty $field:ident $name:literal $reader:ident $start:ident) => { $field.0.unwrap_or_default() };
     (@take $kind:ident $field:ident $name:literal $reader:ident $start:ident) => { $field.0 };
-    (@member need $self:ident $field:ident $name:literal $to:ident) => {
-        $to.serialize_field($name, &$self.$field)?;
+    (@member required $self:ident $field:ident $name:literal $object:ident) => {
+        $object.serialize_field($name, &$self.$field)?;
     };
-    (@member object $self:ident $field:ident $name:literal $to:ident) => {
-        $to.serialize_field($name, &$self.$field)?;
+    (@member object $self:ident $field:ident $name:literal $object:ident) => {
+        $object.serialize_field($name, &$self.$field)?;
     };
-    (@member flat $self:ident $field:ident $name:literal $to:ident) => {
-        $crate::wire::Object::write_members(&$self.$field, $to)?;
+    (@member flatten $self:ident $field:ident $name:literal $object:ident) => {
+        $crate::wire::WireObject::write_members(&$self.$field, $object)?;
     };
-    (@member null $self:ident $field:ident $name:literal $to:ident) => {
-        $to.serialize_field($name, &$self.$field)?;
+    (@member nullable $self:ident $field:ident $name:literal $object:ident) => {
+        $object.serialize_field($name, &$self.$field)?;
     };
-    (@member or_default $self:ident $field:ident $name:literal $to:ident) => {
-        $to.serialize_field($name, &$self.$field)?;
+    (@member or_default $self:ident $field:ident $name:literal $object:ident) => {
+        $object.serialize_field($name, &$self.$field)?;
     };
-    (@member or_false $self:ident $field:ident $name:literal $to:ident) => {
+    (@member or_false $self:ident $field:ident $name:literal $object:ident) => {
         if $self.$field {
-            $to.serialize_field($name, &true)?;
+            $object.serialize_field($name, &true)?;
         }
     };
-    (@member or_empty $self:ident $field:ident $name:literal $to:ident) => {
+    (@member or_empty $self:ident $field:ident $name:literal $object:ident) => {
         if !$self.$field.is_empty() {
-            $to.serialize_field($name, &$self.$field)?;
+            $object.serialize_field($name, &$self.$field)?;
         }
     };
-    (@member number $self:ident $field:ident $name:literal $to:ident) => {
-        $to.serialize_field($name, &$crate::lenient::Tidy($self.$field))?;
+    (@member required_number $self:ident $field:ident $name:literal $object:ident) => {
+        $object.serialize_field($name, &$crate::number::CompactNumber($self.$field))?;
     };
-    (@member tidy $self:ident $field:ident $name:literal $to:ident) => {
+    (@member compact_number $self:ident $field:ident $name:literal $object:ident) => {
         if let Some(number) = $self.$field {
-            $to.serialize_field($name, &$crate::lenient::Tidy(number))?;
+            $object.serialize_field($name, &$crate::number::CompactNumber(number))?;
         }
     };
-    (@member unwritten $self:ident $field:ident $name:literal $to:ident) => {};
-    (@member blocks $self:ident $field:ident $name:literal $to:ident) => {
+    (@member read_only $self:ident $field:ident $name:literal $object:ident) => {};
+    (@member content_blocks $self:ident $field:ident $name:literal $object:ident) => {
         match $self.$field.as_slice() {
-            [block] => $to.serialize_field($name, block)?,
-            blocks => $to.serialize_field($name, blocks)?,
+            [block] => $object.serialize_field($name, block)?,
+            blocks => $object.serialize_field($name, blocks)?,
         }
     };
-    (@member $kind:ident $self:ident $field:ident $name:literal $to:ident) => {
+    (@member $kind:ident $self:ident $field:ident $name:literal $object:ident) => {
         if let Some(value) = &$self.$field {
-            $to.serialize_field($name, value)?;
+            $object.serialize_field($name, value)?;
         }
     };
 }
 
 pub(crate) use wire;
 
-/// Lets types that are read from raw text stand in types that are deserialised.
-macro_rules! deserialized {
+/// Implements `Deserialize` for types that implement `FromRaw`.
+macro_rules! impl_deserialize {
     ($($type:ident),+) => {$(
         impl<'de> serde_core::Deserialize<'de> for $type {
             fn deserialize<D: serde_core::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -149,4 +149,4 @@ macro_rules! deserialized {
     )+};
 }
 
-pub(crate) use deserialized;
+pub(crate) use impl_deserialize;

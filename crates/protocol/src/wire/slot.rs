@@ -1,108 +1,108 @@
-//! Places for the values of members, by how much a member may be missing or wrong.
+//! Slots for the values of members: required, optional, lenient and others.
 
 use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
-use crate::lenient;
+use crate::number;
 
-/// Where the value of one member goes.
-pub(crate) trait Slot {
-    /// Reads the value and passes it.
+/// Receives the value of one member.
+pub(crate) trait MemberSlot {
+    /// Decodes the value and moves the reader behind it.
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
 }
 
-/// Must be there, and fit.
-pub(crate) struct Need<T>(pub(crate) Option<T>);
+/// A member that must be present and fit.
+pub(crate) struct RequiredSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for Need<T> {
+impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = Some(T::read(reader)?);
         Ok(())
     }
 }
 
-/// May be missing, or `null`: some peers write every optional member.
-pub(crate) struct May<T>(pub(crate) Option<T>);
+/// A member that may be missing or `null`: some peers write every optional member.
+pub(crate) struct OptionalSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for May<T> {
+impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = if reader.null() { None } else { Some(T::read(reader)?) };
+        self.0 = if reader.skip_null() { None } else { Some(T::read(reader)?) };
         Ok(())
     }
 }
 
-/// Anything that does not fit counts as missing: a hint is never worth failing a result for.
-pub(crate) struct Fit<T>(pub(crate) Option<T>);
+/// A member whose value counts as missing if it does not fit: an invalid hint must not fail a result.
+pub(crate) struct LenientSlot<T>(pub(crate) Option<T>);
 
-impl<T: FromRaw> Slot for Fit<T> {
+impl<T: FromRaw> MemberSlot for LenientSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = reader.ahead().ok();
-        reader.pass();
+        self.0 = reader.peek().ok();
+        reader.skip();
         Ok(())
     }
 }
 
-/// A whole number of zero or more, also when written `3e3` or `7.0`; anything else counts as missing.
-pub(crate) struct Whole(pub(crate) Option<u64>);
+/// A non-negative integer, also spelled `3e3` or `7.0`; any other value counts as missing.
+pub(crate) struct WholeNumberSlot(pub(crate) Option<u64>);
 
-impl Slot for Whole {
+impl MemberSlot for WholeNumberSlot {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = lenient::whole(reader.text());
+        self.0 = number::parse_whole_number(reader.read_text());
         Ok(())
     }
 }
 
-/// JSON that must be an object.
-pub(crate) struct ObjectOnly(pub(crate) Option<Raw>);
+/// A value that stays JSON and must be an object.
+pub(crate) struct ObjectSlot(pub(crate) Option<Raw>);
 
-impl Slot for ObjectOnly {
+impl MemberSlot for ObjectSlot {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        if reader.first() != b'{' {
-            return Err(Mismatch::new(reader.at(), "expected an object"));
+        if reader.first_byte() != b'{' {
+            return Err(Mismatch::new(reader.offset(), "expected an object"));
         }
-        self.0 = Some(reader.raw());
+        self.0 = Some(reader.read_raw());
         Ok(())
     }
 }
 
-/// Was read from the same object; no member is its own.
-pub(crate) struct Flat<T>(pub(crate) T);
+/// A flattened struct, decoded from the members of the surrounding object beforehand.
+pub(crate) struct FlattenedSlot<T>(pub(crate) T);
 
-impl<T> Slot for Flat<T> {
+impl<T> MemberSlot for FlattenedSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        reader.pass();
+        reader.skip();
         Ok(())
     }
 }
 
-/// A capability. Tolerant: `false` and `null` declare nothing, `true` declares the bare capability.
-pub(crate) struct Declared<T>(pub(crate) Option<T>);
+/// A capability. Lenient: `false` and `null` declare nothing, `true` declares the capability without settings.
+pub(crate) struct CapabilitySlot<T>(pub(crate) Option<T>);
 
-/// What outlives the message it came in, and must not keep all of that.
-pub(crate) trait Lasting {
-    /// The same in room of its own.
-    fn lasting(self) -> Self;
+/// A value that outlives its message and must not keep the whole message in memory.
+pub(crate) trait Detach {
+    /// Copies the text of the value into buffers of its own.
+    fn detach(self) -> Self;
 }
 
-impl Lasting for bool {
-    fn lasting(self) -> Self {
+impl Detach for bool {
+    fn detach(self) -> Self {
         self
     }
 }
 
-impl Lasting for OrderedMap<Raw> {
-    fn lasting(mut self) -> Self {
+impl Detach for OrderedMap<Raw> {
+    fn detach(mut self) -> Self {
         self.iter_mut().for_each(|(_, value)| *value = value.settled());
         self
     }
 }
 
-impl<T: FromRaw + Lasting> Slot for Declared<T> {
+impl<T: FromRaw + Detach> MemberSlot for CapabilitySlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         let mut again = reader.clone();
         self.0 = match T::read(reader) {
-            Ok(declared) => Some(declared.lasting()),
+            Ok(declared) => Some(declared.detach()),
             Err(mismatch) => {
-                let declared = match again.text() {
+                let declared = match again.read_text() {
                     "null" | "false" => None,
                     "true" => Some(T::from_raw(&Raw::empty_object()).map_err(|_| mismatch)?),
                     _ => return Err(mismatch),
@@ -115,15 +115,15 @@ impl<T: FromRaw + Lasting> Slot for Declared<T> {
     }
 }
 
-/// One content block, or a list of them.
-pub(crate) struct Blocks<T>(pub(crate) Option<Vec<T>>);
+/// A content block or a list of content blocks.
+pub(crate) struct ContentSlot<T>(pub(crate) Option<Vec<T>>);
 
-impl<T: FromRaw> Slot for Blocks<T> {
+impl<T: FromRaw> MemberSlot for ContentSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
-        self.0 = Some(match reader.first() {
+        self.0 = Some(match reader.first_byte() {
             b'{' => vec![T::read(reader)?],
             b'[' => Vec::read(reader)?,
-            _ => return Err(reader.expected("a content block or a list of them")),
+            _ => return Err(reader.type_mismatch("a content block or a list of them")),
         });
         Ok(())
     }

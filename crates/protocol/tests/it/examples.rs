@@ -1,6 +1,7 @@
-//! The examples of the specification itself, when a checkout of it is at hand.
+//! Round trips of the examples of the specification.
 //!
-//! Set `MCP_SPEC_DIR` to one; examples are looked for in `schema/<revision>/examples/<Type>/*.json`.
+//! Set `MCP_SPEC_DIR` to a checkout of the specification; examples are searched in
+//! `schema/<revision>/examples/<Type>/*.json`.
 
 use std::path::Path;
 
@@ -11,42 +12,44 @@ use switchboard_protocol::*;
 
 type Check = fn(&Value) -> Result<Value, String>;
 
-fn again<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
+fn round_trip<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
     let read: T = Raw::from(value.clone()).decode().map_err(|error| error.to_string())?;
     serde_json::to_value(&read).map_err(|error| error.to_string())
 }
 
-/// The types of the schema that we have, under the names it gives them.
+/// Returns the round-trip check of a schema type by its name in the schema.
 fn check_for(name: &str) -> Option<Check> {
     let check: Check = match name {
-        "Annotations" => again::<Annotations>,
-        "Implementation" => again::<Implementation>,
-        "ClientCapabilities" => again::<ClientCapabilities>,
-        "ServerCapabilities" => again::<ServerCapabilities>,
-        "InitializeRequestParams" => again::<InitializeParams>,
-        "InitializeResult" => again::<InitializeResult>,
-        "DiscoverResult" => again::<DiscoverResult>,
+        "Annotations" => round_trip::<Annotations>,
+        "Implementation" => round_trip::<Implementation>,
+        "ClientCapabilities" => round_trip::<ClientCapabilities>,
+        "ServerCapabilities" => round_trip::<ServerCapabilities>,
+        "InitializeRequestParams" => round_trip::<InitializeParams>,
+        "InitializeResult" => round_trip::<InitializeResult>,
+        "DiscoverResult" => round_trip::<DiscoverResult>,
         "TextContent" | "ImageContent" | "AudioContent" | "ResourceLink" | "EmbeddedResource"
-        | "ToolUseContent" | "ToolResultContent" | "ContentBlock" => again::<Content>,
-        "Tool" => again::<Tool>,
-        "ListToolsResult" => again::<ListToolsResult>,
-        "CallToolRequestParams" => again::<CallToolParams>,
-        "CallToolResult" => again::<CallToolResult>,
-        "Resource" => again::<Resource>,
-        "ResourceTemplate" => again::<ResourceTemplate>,
-        "TextResourceContents" | "BlobResourceContents" => again::<ResourceContents>,
-        "ListResourcesResult" => again::<ListResourcesResult>,
-        "ListResourceTemplatesResult" => again::<ListResourceTemplatesResult>,
-        "ReadResourceRequestParams" => again::<ReadResourceParams>,
-        "ReadResourceResult" => again::<ReadResourceResult>,
-        "Prompt" => again::<Prompt>,
-        "ListPromptsResult" => again::<ListPromptsResult>,
-        "GetPromptRequestParams" => again::<GetPromptParams>,
-        "GetPromptResult" => again::<GetPromptResult>,
-        "CompleteRequestParams" => again::<CompleteParams>,
-        "CompleteResult" => again::<CompleteResult>,
-        "ElicitRequestFormParams" | "ElicitRequestURLParams" | "ElicitRequestParams" => again::<ElicitParams>,
-        "ElicitResult" => again::<ElicitResult>,
+        | "ToolUseContent" | "ToolResultContent" | "ContentBlock" => round_trip::<Content>,
+        "Tool" => round_trip::<Tool>,
+        "ListToolsResult" => round_trip::<ListToolsResult>,
+        "CallToolRequestParams" => round_trip::<CallToolParams>,
+        "CallToolResult" => round_trip::<CallToolResult>,
+        "Resource" => round_trip::<Resource>,
+        "ResourceTemplate" => round_trip::<ResourceTemplate>,
+        "TextResourceContents" | "BlobResourceContents" => round_trip::<ResourceContents>,
+        "ListResourcesResult" => round_trip::<ListResourcesResult>,
+        "ListResourceTemplatesResult" => round_trip::<ListResourceTemplatesResult>,
+        "ReadResourceRequestParams" => round_trip::<ReadResourceParams>,
+        "ReadResourceResult" => round_trip::<ReadResourceResult>,
+        "Prompt" => round_trip::<Prompt>,
+        "ListPromptsResult" => round_trip::<ListPromptsResult>,
+        "GetPromptRequestParams" => round_trip::<GetPromptParams>,
+        "GetPromptResult" => round_trip::<GetPromptResult>,
+        "CompleteRequestParams" => round_trip::<CompleteParams>,
+        "CompleteResult" => round_trip::<CompleteResult>,
+        "ElicitRequestFormParams" | "ElicitRequestURLParams" | "ElicitRequestParams" => {
+            round_trip::<ElicitParams>
+        }
+        "ElicitResult" => round_trip::<ElicitResult>,
         "StringSchema"
         | "NumberSchema"
         | "BooleanSchema"
@@ -54,34 +57,34 @@ fn check_for(name: &str) -> Option<Check> {
         | "TitledSingleSelectEnumSchema"
         | "UntitledMultiSelectEnumSchema"
         | "TitledMultiSelectEnumSchema"
-        | "LegacyTitledEnumSchema" => again::<FormField>,
-        "CreateMessageRequestParams" => again::<CreateMessageParams>,
-        "CreateMessageResult" => again::<CreateMessageResult>,
-        "SamplingMessage" => again::<SamplingMessage>,
-        "ModelPreferences" => again::<ModelPreferences>,
-        "Root" => again::<Root>,
-        "ListRootsResult" => again::<ListRootsResult>,
-        "SetLevelRequestParams" => again::<SetLevelParams>,
-        "LoggingMessageNotificationParams" => again::<LogMessage>,
-        "ProgressNotificationParams" => again::<ProgressParams>,
-        "CancelledNotificationParams" => again::<CancelledParams>,
-        "PaginatedRequestParams" => again::<PageParams>,
-        "ResourceUpdatedNotificationParams" => again::<ResourceUpdated>,
-        "SubscribeRequestParams" | "UnsubscribeRequestParams" => again::<SubscribeParams>,
-        "InputRequiredResult" => again::<InputRequired>,
-        "InputRequest" => again::<InputRequest>,
-        "InputRequests" => again::<InputRequests>,
-        "InputResponses" => again::<InputResponses>,
-        "SubscriptionFilter" => again::<ListenFilter>,
-        "SubscriptionsListenRequestParams" => again::<ListenParams>,
-        "SubscriptionsAcknowledgedNotificationParams" => again::<Acknowledged>,
+        | "LegacyTitledEnumSchema" => round_trip::<FormField>,
+        "CreateMessageRequestParams" => round_trip::<CreateMessageParams>,
+        "CreateMessageResult" => round_trip::<CreateMessageResult>,
+        "SamplingMessage" => round_trip::<SamplingMessage>,
+        "ModelPreferences" => round_trip::<ModelPreferences>,
+        "Root" => round_trip::<Root>,
+        "ListRootsResult" => round_trip::<ListRootsResult>,
+        "SetLevelRequestParams" => round_trip::<SetLevelParams>,
+        "LoggingMessageNotificationParams" => round_trip::<LogMessage>,
+        "ProgressNotificationParams" => round_trip::<ProgressParams>,
+        "CancelledNotificationParams" => round_trip::<CancelledParams>,
+        "PaginatedRequestParams" => round_trip::<PageParams>,
+        "ResourceUpdatedNotificationParams" => round_trip::<ResourceUpdated>,
+        "SubscribeRequestParams" | "UnsubscribeRequestParams" => round_trip::<SubscribeParams>,
+        "InputRequiredResult" => round_trip::<InputRequired>,
+        "InputRequest" => round_trip::<InputRequest>,
+        "InputRequests" => round_trip::<InputRequests>,
+        "InputResponses" => round_trip::<InputResponses>,
+        "SubscriptionFilter" => round_trip::<ListenFilter>,
+        "SubscriptionsListenRequestParams" => round_trip::<ListenParams>,
+        "SubscriptionsAcknowledgedNotificationParams" => round_trip::<Acknowledged>,
         _ => return None,
     };
     Some(check)
 }
 
-/// What we write differently on purpose: `complete` is stamped on elsewhere, a list of one block is written as one.
-fn normal(value: &mut Value) {
+/// Normalizes intended differences: `complete` is added by the session, a list of one block is encoded as a block.
+fn normalize(value: &mut Value) {
     if let Value::Object(fields) = value {
         if fields.get("resultType").is_some_and(|kind| kind == "complete") {
             fields.remove("resultType");
@@ -97,9 +100,9 @@ fn normal(value: &mut Value) {
             let block = blocks.remove(0);
             fields.insert("content".into(), block);
         }
-        fields.values_mut().for_each(normal);
+        fields.values_mut().for_each(normalize);
     } else if let Value::Array(items) = value {
-        items.iter_mut().for_each(normal);
+        items.iter_mut().for_each(normalize);
     }
 }
 
@@ -125,8 +128,8 @@ fn official_examples_survive_a_round_trip() {
                 count += 1;
                 match check(&value) {
                     Ok(mut written) => {
-                        normal(&mut value);
-                        normal(&mut written);
+                        normalize(&mut value);
+                        normalize(&mut written);
                         if value != written {
                             failures.push(format!("{}:\n  read  {value}\n  wrote {written}", file.display()));
                         }

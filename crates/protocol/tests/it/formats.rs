@@ -1,9 +1,9 @@
-//! Types of the protocol inside other types and in other formats than JSON.
+//! Message types inside other types and in serde formats other than JSON.
 
 use serde::{Deserialize, Serialize};
 use switchboard_protocol::{CallToolParams, CallToolResult, Content, Meta, RequestId, Tool};
 
-/// The value as CBOR of the same structure holds it, with members in alphabetical order.
+/// Round-trips the value through CBOR, with members in alphabetical order.
 fn through_cbor<T: Serialize + for<'de> Deserialize<'de>>(value: &T) -> T {
     let mut bytes = Vec::new();
     ciborium::into_writer(&serde_json::to_value(value).unwrap(), &mut bytes).unwrap();
@@ -18,7 +18,7 @@ fn tool() -> Tool {
 }
 
 #[test]
-fn a_binary_format_is_read() {
+fn a_binary_format_is_deserialized() {
     assert_eq!(through_cbor(&tool()), tool());
     let result = CallToolResult::new([Content::text("1"), Content::image("AA==", "image/png")]);
     assert_eq!(through_cbor(&result), result);
@@ -27,7 +27,7 @@ fn a_binary_format_is_read() {
 }
 
 #[test]
-fn another_text_format_is_read() {
+fn another_text_format_is_deserialized() {
     let text = r#"
         name = "add"
         [arguments]
@@ -63,7 +63,7 @@ enum Tagged {
 }
 
 #[test]
-fn types_are_read_inside_flatten_untagged_and_tagged() {
+fn types_are_deserialized_inside_flatten_untagged_and_tagged() {
     let text = r#"{"at":1,"name":"add","arguments":{"a":[1,2.5]}}"#;
     let read: Audited = serde_json::from_str(text).unwrap();
     assert_eq!((read.at, read.call.name.as_str()), (1, "add"));

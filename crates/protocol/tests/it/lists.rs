@@ -1,4 +1,4 @@
-//! Lists of which some entries are bad.
+//! Lists with invalid entries.
 
 use switchboard_protocol::{
     CacheHints, CacheScope, DecodeError, Page, Raw, Resource, Tool, decode_entries, read_entries,
@@ -9,7 +9,7 @@ fn tools(text: &str) -> Result<Page<Tool>, DecodeError> {
 }
 
 #[test]
-fn good_entries_survive_bad_ones() {
+fn valid_entries_survive_invalid_ones() {
     let page = tools(
         r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b"},7,
             {"name":"c","inputSchema":null},{"name":"d","inputSchema":{},"title":null,"icons":null}],
@@ -28,12 +28,12 @@ fn good_entries_survive_bad_ones() {
 }
 
 #[test]
-fn a_null_cursor_is_the_end() {
+fn a_null_cursor_ends_the_list() {
     assert_eq!(tools(r#"{"tools":[],"nextCursor":null}"#).unwrap().next_cursor, None);
 }
 
 #[test]
-fn a_list_that_is_none_is_an_error_with_its_path() {
+fn a_malformed_list_is_an_error_with_its_path() {
     for text in ["{}", r#"{"tools":null}"#, r#"{"tools":{}}"#] {
         assert_eq!(tools(text).unwrap_err().path(), "tools", "{text}");
     }
@@ -42,7 +42,7 @@ fn a_list_that_is_none_is_an_error_with_its_path() {
 }
 
 #[test]
-fn any_kind_of_entry_can_be_listed() {
+fn any_type_of_entry_can_be_listed() {
     let raw = Raw::parse(r#"{"resources":[{"uri":"file:///a","name":"a","size":-1}]}"#).unwrap();
     let page: Page<Resource> = decode_entries(&raw, "resources").unwrap();
     assert_eq!(page.items[0].size, None, "a size that makes no sense is no size");

@@ -1,4 +1,4 @@
-//! What each revision is given, as tables: one line per revision, oldest first.
+//! Lowering as tables: one line per revision, oldest first.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,7 +8,7 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     Raw::parse(text.to_owned()).unwrap().decode().unwrap()
 }
 
-/// Lowers `written` to each revision and compares with the lines, of which `=` means "as the line above".
+/// Lowers `written` to each revision and compares with the lines; `=` means "same as the line above".
 fn table<T: DeserializeOwned + Serialize>(written: &str, lower: impl Fn(&mut T, Revision), lines: [&str; 5]) {
     let mut above = "";
     for (revision, line) in Revision::ALL.into_iter().zip(lines) {
@@ -20,7 +20,7 @@ fn table<T: DeserializeOwned + Serialize>(written: &str, lower: impl Fn(&mut T, 
     }
 }
 
-/// The same for results of servers.
+/// As `table`, for server results.
 fn results<T: DeserializeOwned + Serialize>(written: &str, lines: [&str; 5])
 where
     ServerResult: From<T>,
@@ -111,7 +111,7 @@ fn resources_and_prompts() {
 }
 
 #[test]
-fn openings() {
+fn handshakes() {
     let full = r#"{"name":"S","title":"T","version":"1","description":"d","websiteUrl":"https://s","icons":[{"src":"data:,"}]}"#;
     let bare = r#"{"name":"S","version":"1"}"#;
     table::<Implementation>(
@@ -160,8 +160,8 @@ fn parameters_and_notifications() {
     table::<ListRootsResult>(roots, ListRootsResult::lower, [bare, "=", roots, "=", modern]);
 }
 
-/// Lowers a question; `-` when it cannot be asked.
-fn asked(written: &str, to: Revision) -> String {
+/// Lowers a request to the client; `-` if it is unavailable.
+fn lowered_request(written: &str, to: Revision) -> String {
     let mut request: InputRequest = read(written);
     match request.lower(to) {
         Ok(()) => serde_json::to_string(&request).unwrap(),
@@ -172,35 +172,35 @@ fn asked(written: &str, to: Revision) -> String {
     }
 }
 
-fn questions(written: &str, lines: [&str; 5]) {
+fn input_requests(written: &str, lines: [&str; 5]) {
     let mut above = "";
     for (revision, line) in Revision::ALL.into_iter().zip(lines) {
         above = if line == "=" { above } else { line };
-        assert_eq!(asked(written, revision), above, "{revision}");
+        assert_eq!(lowered_request(written, revision), above, "{revision}");
     }
 }
 
 #[test]
-fn questions_to_the_user() {
+fn elicitation_requests() {
     let form = r#"{"method":"elicitation/create","params":{"mode":"form","message":"m","requestedSchema":{"type":"object","properties":{"s":{"type":"string","default":"x"},"b":{"type":"boolean","default":true},"c":{"type":"string","oneOf":[{"const":"a","title":"A"}]},"m":{"type":"array","items":{"type":"string","enum":["a"]}}},"required":["s"]},"task":{}}}"#;
     let first = r#"{"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{"s":{"type":"string"},"b":{"type":"boolean","default":true},"c":{"type":"string","enum":["a"],"enumNames":["A"]}},"required":["s"]}}}"#;
-    questions(form, ["-", "-", first, form, &form.replace(r#","task":{}"#, "")]);
-    questions(
+    input_requests(form, ["-", "-", first, form, &form.replace(r#","task":{}"#, "")]);
+    input_requests(
         &form.replace(r#"["s"]"#, r#"["m"]"#).replace(r#","task":{}"#, ""),
         ["-", "-", "-", &form.replace(r#"["s"]"#, r#"["m"]"#).replace(r#","task":{}"#, ""), "="],
     );
     let url = r#"{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x","elicitationId":"e"}}"#;
-    questions(url, ["-", "-", "-", url, &url.replace(r#","elicitationId":"e""#, "")]);
+    input_requests(url, ["-", "-", "-", url, &url.replace(r#","elicitationId":"e""#, "")]);
 }
 
 #[test]
-fn questions_to_the_model() {
+fn sampling_requests() {
     let several = r#"{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"audio","data":"","mimeType":"audio/wav"}]}],"maxTokens":1}}"#;
     let split = r#"{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"a"}},{"role":"user","content":{"type":"audio","data":"","mimeType":"audio/wav"}}],"maxTokens":1}}"#;
     let mute = r#"{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"a"}},{"role":"user","content":{"type":"text","text":"[audio, audio/wav]"}}],"maxTokens":1}}"#;
-    questions(several, [mute, split, "=", several, "="]);
+    input_requests(several, [mute, split, "=", several, "="]);
     let tools = r#"{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1,"tools":[{"name":"t","inputSchema":{}}]}}"#;
-    questions(tools, ["-", "-", "-", tools, "="]);
+    input_requests(tools, ["-", "-", "-", tools, "="]);
     let answer = r#"{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"model":"m"}"#;
     let joined = r#"{"role":"assistant","content":{"type":"text","text":"a\nb"},"model":"m"}"#;
     table::<CreateMessageResult>(answer, CreateMessageResult::lower, [joined, "=", "=", answer, "="]);
@@ -242,7 +242,7 @@ fn error_codes() {
 
 proptest::proptest! {
     #[test]
-    fn lowering_twice_is_lowering_once(
+    fn lowering_is_idempotent(
         revision in proptest::sample::select(Revision::ALL.to_vec()),
         title in proptest::option::of("[a-z]{0,4}"),
         hint in proptest::option::of(proptest::bool::ANY),

@@ -1,4 +1,4 @@
-//! The protocol's words, tested from outside: round trips, the table of methods, lowering, the official examples.
+//! Integration tests of the message types: round trips, the surface table, lowering, the official examples.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,10 +1,10 @@
-//! What is read is written again: as the same JSON, and for text kept as text as the same bytes.
+//! Round trips: decoded values encode to the same JSON, and values kept as text to the same bytes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_protocol::*;
 
-/// Reads `text` both ways, from its slices and as others do that deserialise it.
+/// Decodes `text` both by `FromRaw` and by `Deserialize`.
 fn read<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> Result<T, DecodeError> {
     let raw = Raw::parse(text.to_owned()).unwrap();
     let (sliced, deserialised) = (T::from_raw(&raw), raw.decode::<T>());
@@ -13,12 +13,12 @@ fn read<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> Result<T, Deco
     sliced
 }
 
-/// Reads `text`, writes it, and compares; keys in `text` must be in the order we write them.
+/// Decodes and encodes `text` and compares; keys in `text` must be in encoding order.
 fn same<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> T {
     becomes(text, text)
 }
 
-/// Reads `text`, writes it, and compares with what should be written.
+/// Decodes and encodes `text` and compares with `written`.
 fn becomes<T: Serialize + DeserializeOwned + FromRaw>(text: &str, written: &str) -> T {
     let value: T = read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(Raw::encode(&value).unwrap().as_str(), written);
@@ -33,7 +33,7 @@ fn fails<T: Serialize + DeserializeOwned + FromRaw>(text: &str) -> DecodeError {
 }
 
 #[test]
-fn openings() {
+fn handshakes() {
     let params: InitializeParams = same(
         r#"{"protocolVersion":"2099-01-01","capabilities":{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"X","version":"1.0.0"}}"#,
     );
@@ -51,14 +51,14 @@ fn openings() {
 }
 
 #[test]
-fn a_server_name_in_the_body_is_found_too() {
+fn server_info_in_the_body_is_decoded() {
     let text = r#"{"supportedVersions":[],"capabilities":{},"serverInfo":{"name":"B","version":"1"}}"#;
     let result: DiscoverResult = Raw::parse(text).unwrap().decode().unwrap();
     assert_eq!(result.server_info().unwrap().name, "B");
 }
 
 #[test]
-fn capabilities_keep_what_they_do_not_know() {
+fn capabilities_preserve_unknown_keys() {
     let client: ClientCapabilities = same(
         r#"{"experimental":{"x":{"a": 1}},"roots":{"listChanged":true,"deep":1},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}},"future":{"y": [ ]}}"#,
     );
@@ -96,7 +96,7 @@ fn content_of_every_kind() {
 }
 
 #[test]
-fn content_whose_type_comes_late() {
+fn content_whose_type_is_not_the_first_member() {
     let block: Content = becomes(r#"{"text":"hi","type":"text"}"#, r#"{"type":"text","text":"hi"}"#);
     assert_eq!(block.as_text(), Some("hi"));
     same::<Content>(r#"{"a":[1,  2],"type":"hologram"}"#);
@@ -108,7 +108,7 @@ fn content_whose_type_comes_late() {
 }
 
 #[test]
-fn content_that_is_none() {
+fn invalid_content_is_rejected() {
     for text in [
         r#"{"type":"text"}"#,
         r#"{"text":"x"}"#,
@@ -125,7 +125,7 @@ fn content_that_is_none() {
 }
 
 #[test]
-fn annotations_inside_an_embedded_resource_are_read_too() {
+fn annotations_inside_an_embedded_resource_are_decoded() {
     becomes::<Content>(
         r#"{"type":"resource","resource":{"uri":"file:///a","text":"x","annotations":{"priority":0.2}}}"#,
         r#"{"type":"resource","resource":{"uri":"file:///a","text":"x"},"annotations":{"priority":0.2}}"#,
@@ -300,7 +300,7 @@ fn tasks_of_both_kinds() {
 }
 
 #[test]
-fn a_server_result_is_written_without_a_tag() {
+fn a_server_result_is_encoded_without_a_tag() {
     let result = ServerResult::from(CallToolResult::error("no"));
     assert_eq!(
         serde_json::to_string(&result).unwrap(),

@@ -1,14 +1,14 @@
-//! What is kept as JSON is a slice of the text it came in; what does not fit is named.
+//! Values that stay JSON are slices of the received text; errors name the path.
 
 use switchboard_protocol::{CallToolParams, CallToolResult, Content, FromRaw, Raw, TaskSupport, Tool};
 
-/// Whether this is a slice of that.
+/// Returns whether `part` is a slice of `whole`.
 fn is_slice(part: &Raw, whole: &Raw) -> bool {
     whole.as_str().as_bytes().as_ptr_range().contains(&part.as_str().as_ptr())
 }
 
 #[test]
-fn a_tool_is_slices_of_its_text() {
+fn a_tool_contains_slices_of_its_text() {
     let text = r#"{"inputSchema":{"type":"object"},"x":[1,{"name":2}],"name":"\u0061\n","title":null,"description":"d",
         "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"execution":{"taskSupport":"optional"},
         "icons":[{"src":"https://a/b.png"}],"_meta":{"k":1.50}}"#;
@@ -23,7 +23,7 @@ fn a_tool_is_slices_of_its_text() {
 }
 
 #[test]
-fn null_is_missing_and_what_must_be_there_must_fit() {
+fn null_counts_as_missing_and_required_members_must_fit() {
     let read = |text: &str| Tool::from_raw(&Raw::parse(text.to_owned()).unwrap());
     let bare = read(r#"{"name":"a","inputSchema":{}}"#).unwrap();
     let nulls =
@@ -51,7 +51,7 @@ fn null_is_missing_and_what_must_be_there_must_fit() {
 }
 
 #[test]
-fn a_call_reads_the_same_from_its_outline() {
+fn a_call_decodes_the_same_with_and_without_an_outline() {
     for text in [
         r#"{"name":"a"}"#,
         r#"{"arguments":{"x": 1 },"name":"\u0061","other":{"name":1}}"#,
@@ -75,7 +75,7 @@ fn a_call_reads_the_same_from_its_outline() {
 }
 
 #[test]
-fn a_result_is_slices_of_its_text() {
+fn a_result_contains_slices_of_its_text() {
     let text = r#"{"resultType":"complete","content":[{"type":"other","x":1}],"structuredContent":{"a": [1.50]},"isError":true}"#;
     let raw = Raw::parse(text).unwrap();
     let result = CallToolResult::from_raw(&raw).unwrap();

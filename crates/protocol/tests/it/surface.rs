@@ -1,4 +1,4 @@
-//! The surface table against the version matrix of the specification, written out again by hand.
+//! Compares the surface table with the version matrix of the specification, transcribed by hand.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn rows() -> impl Iterator<Item = (Kind, &'static str, &'static str)> {
 }
 
 #[test]
-fn the_table_says_what_the_specification_says() {
+fn the_table_matches_the_specification() {
     for (kind, method, senders) in rows() {
         for (revision, sender) in Revision::ALL.into_iter().zip(senders.chars()) {
             let at = format!("{method} in {revision}");
@@ -84,7 +84,7 @@ fn the_table_says_what_the_specification_says() {
 }
 
 #[test]
-fn the_table_has_nothing_more_and_no_revision_twice() {
+fn the_table_has_no_other_methods_and_no_overlapping_rows() {
     let known: BTreeSet<&str> = rows().map(|(_, method, _)| method).collect();
     assert_eq!(known, SURFACE.iter().map(|row| row.method).collect());
     for method in known {
@@ -99,7 +99,7 @@ fn the_table_has_nothing_more_and_no_revision_twice() {
 }
 
 #[test]
-fn every_method_can_be_walked_by_sender() {
+fn all_methods_are_iterated_by_sender() {
     let all: BTreeSet<_> = surface::all().collect();
     assert_eq!(all.len(), surface::all().count());
     assert!(all.contains(&("ping", Revision::V2024_11_05, Side::Server)));

@@ -1,4 +1,4 @@
-//! The same for whatever values come up.
+//! Property tests: random values give the same bytes as `serde_json`.
 
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ fn read(text: &str) -> Result<Envelope, Malformed> {
 }
 
 #[test]
-fn the_three_shapes() {
+fn requests_notifications_and_responses_are_classified() {
     let request = read(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}"#).unwrap();
     let Envelope::Request(request) = request else { panic!("{request:?}") };
     assert_eq!((request.id, &*request.method), (1.into(), "tools/list"));
@@ -43,7 +43,7 @@ fn an_error_without_an_id_is_still_a_response() {
 }
 
 #[test]
-fn names_are_exact() {
+fn member_names_are_case_sensitive() {
     for text in [
         r#"{"jsonrpc":"2.0","id":1,"Method":"a"}"#,
         r#"{"jsonrpc":"2.0","id":1,"METHOD":"a"}"#,
@@ -61,7 +61,7 @@ fn names_are_exact() {
 }
 
 #[test]
-fn malformed_messages_say_whose_they_are() {
+fn malformed_messages_carry_the_salvaged_id() {
     let cases = [
         (r#"{"id":5,"result":{},"error":{"code":1}}"#, FaultKind::NoShape),
         (r#"{"id":5}"#, FaultKind::NoShape),
@@ -71,7 +71,7 @@ fn malformed_messages_say_whose_they_are() {
         (r#"{"id":5,"method":7}"#, FaultKind::BadMember("method")),
         (r#"{"id":5,"result":NaN}"#, FaultKind::Syntax(SyntaxErrorKind::Unexpected(b'N'))),
         (r#"{"id":5,"result":{}}{"id":6,"result":{}}"#, FaultKind::Syntax(SyntaxErrorKind::Trailing)),
-        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::Ended)),
+        (r#"{"id":5,"result":"cut"#, FaultKind::Syntax(SyntaxErrorKind::UnexpectedEnd)),
     ];
     for (text, kind) in cases {
         let malformed = read(text).unwrap_err();
@@ -89,7 +89,7 @@ fn malformed_messages_say_whose_they_are() {
 }
 
 #[test]
-fn a_request_with_an_id_that_is_none_is_malformed() {
+fn a_request_with_an_invalid_id_is_malformed() {
     for text in [r#"{"id":null,"method":"a"}"#, r#"{"id":1.5,"method":"a"}"#, r#"{"id":{},"method":"a"}"#] {
         assert_eq!(read(text).unwrap_err().fault.kind(), FaultKind::BadMember("id"), "{text}");
     }
@@ -98,7 +98,7 @@ fn a_request_with_an_id_that_is_none_is_malformed() {
 }
 
 #[test]
-fn a_batch_is_read_element_by_element() {
+fn a_batch_is_parsed_element_by_element() {
     let frame = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, {"method":"n"}, {"id":2}, 7, []]"#;
     let Message::Batch(elements) = parse(Bytes::from_static(frame)).unwrap() else { panic!() };
     let kinds: Vec<_> = elements

@@ -1,10 +1,10 @@
-//! Half a pair of surrogates, which some peers write and no reader of JSON takes: mended in the text.
+//! Replaces lone surrogate escapes, which some peers write and `serde_json` rejects.
 
-/// The text with every lone surrogate escape replaced by `\ufffd`; `None` when there is none.
-pub(crate) fn mend_surrogates(text: &str) -> Option<String> {
+/// Returns the text with every lone surrogate escape replaced by `\ufffd`; `None` if it has no lone surrogate.
+pub(crate) fn replace_lone_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    let mut mended: Option<String> = None;
-    let mut kept = 0;
+    let mut replaced: Option<String> = None;
+    let mut copied_up_to = 0;
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
         let escape = at + found;
@@ -16,19 +16,19 @@ pub(crate) fn mend_surrogates(text: &str) -> Option<String> {
         if paired {
             at += 6;
         } else if (0xd800..0xe000).contains(&unit) {
-            let out = mended.get_or_insert_with(|| String::with_capacity(text.len()));
-            out.push_str(&text[kept..escape]);
+            let out = replaced.get_or_insert_with(|| String::with_capacity(text.len()));
+            out.push_str(&text[copied_up_to..escape]);
             out.push_str("\\ufffd");
-            kept = at;
+            copied_up_to = at;
         }
     }
-    mended.map(|mut out| {
-        out.push_str(&text[kept..]);
+    replaced.map(|mut out| {
+        out.push_str(&text[copied_up_to..]);
         out
     })
 }
 
-/// The code unit of a `\uXXXX` escape that begins at `at`.
+/// Returns the UTF-16 code unit of the `\uXXXX` escape at `at`.
 fn code_unit(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     if !escape.starts_with(b"\\u") {

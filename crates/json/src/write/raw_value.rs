@@ -1,22 +1,23 @@
-//! Handing text that has been checked to `serde_json` without having it checked again.
+//! Converts checked text to a `RawValue` of `serde_json` without parsing it again.
 
 use serde_core::de::value::{BorrowedStrDeserializer, MapDeserializer};
 use serde_core::de::{Deserialize, Deserializer, Error as _, Visitor};
 use serde_core::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
-/// The text, which must be one JSON value without space around it, as something that every serializer of `serde_json`
-/// writes byte for byte. `None` should `serde_json` no longer take it this way; then it has to be parsed.
+/// Returns the text as a `RawValue`, which the serializers of `serde_json` write byte for byte. The text must be one
+/// JSON value without surrounding white space. `None` if a later `serde_json` rejects this conversion; the caller then
+/// parses.
 #[inline]
-pub(crate) fn trust(checked: &str) -> Option<&RawValue> {
-    <&RawValue>::deserialize(Checked(checked)).ok()
+pub(crate) fn as_raw_value(checked: &str) -> Option<&RawValue> {
+    <&RawValue>::deserialize(CheckedTextDeserializer(checked)).ok()
 }
 
-/// Stands in for `serde_json`'s reader: that one answers the wish for a raw value with a map of one entry, the name of
-/// the wish and the text.
-struct Checked<'de>(&'de str);
+/// Mimics the deserializer of `serde_json`, which answers the request for a `RawValue` with a map of one entry: the
+/// requested name and the text.
+struct CheckedTextDeserializer<'de>(&'de str);
 
-impl<'de> Deserializer<'de> for Checked<'de> {
+impl<'de> Deserializer<'de> for CheckedTextDeserializer<'de> {
     type Error = serde_core::de::value::Error;
 
     #[inline]
@@ -30,7 +31,7 @@ impl<'de> Deserializer<'de> for Checked<'de> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(Self::Error::custom("only a raw value can be had"))
+        Err(Self::Error::custom("only a raw value is supported"))
     }
 
     forward_to_deserialize_any! {

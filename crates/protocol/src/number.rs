@@ -1,14 +1,14 @@
-//! How numbers are read and written where peers are sloppier than the schema.
+//! Numbers: lenient parsing of integers, and writing of integral floats without a fraction.
 //!
 //! Knows nothing of MCP types.
 
 use serde_core::{Serialize, Serializer};
 
-/// 2^53: beyond it a float skips integers.
+/// 2^53: beyond it not every integer has a float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number of zero or more, also when written `3e3` or `7.0`; nothing for anything else.
-pub(crate) fn whole(text: &str) -> Option<u64> {
+/// Parses a non-negative integer, also in spellings like `3e3` or `7.0`; `None` for any other value.
+pub(crate) fn parse_whole_number(text: &str) -> Option<u64> {
     if let Ok(number) = text.parse() {
         return Some(number);
     }
@@ -24,10 +24,11 @@ pub(crate) fn whole(text: &str) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..=EXACT).contains(&number)).then_some(number as u64)
 }
 
-/// Whole numbers are written without a fraction: `1`, not `1.0`, which strict peers do not take for an integer.
-pub(crate) struct Tidy(pub(crate) f64);
+/// A float that serializes without a fraction if it is integral: `1` instead of `1.0`, which strict peers reject as an
+/// integer.
+pub(crate) struct CompactNumber(pub(crate) f64);
 
-impl Serialize for Tidy {
+impl Serialize for CompactNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.fract() == 0.0 && self.0.abs() <= EXACT {
             #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within 2^53")]
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_numbers_count() {
+    fn only_non_negative_integers_are_parsed() {
         for (text, number) in [
             ("0", Some(0)),
             ("3e3", Some(3000)),
@@ -55,7 +56,7 @@ mod tests {
             ("null", None),
             ("{}", None),
         ] {
-            assert_eq!(whole(text), number, "{text}");
+            assert_eq!(parse_whole_number(text), number, "{text}");
         }
     }
 }

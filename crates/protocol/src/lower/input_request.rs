@@ -1,6 +1,6 @@
-//! Lowering of what a server asks of a client, and of the answers.
+//! Lowering of requests from server to client, and of their results.
 //!
-//! Unlike a result, a question may have no counterpart in an older revision; that is [`Unavailable`].
+//! Unlike a result, a request may have no counterpart in an older revision: it is then [`Unavailable`].
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use crate::types::sampling::{CreateMessageParams, CreateMessageResult, SamplingM
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
-/// Something that cannot be asked of a peer of this revision.
+/// The error of a request that the revision of the peer does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unavailable {
-    /// What was to be asked.
+    /// The unsupported feature.
     pub what: &'static str,
     /// The revision of the peer.
     pub revision: Revision,
@@ -33,10 +33,10 @@ impl fmt::Display for Unavailable {
 impl std::error::Error for Unavailable {}
 
 impl InputRequest {
-    /// Fits the question to a revision.
+    /// Lowers the request to a revision.
     ///
     /// # Errors
-    /// When the revision cannot ask it; the question is then left as it was, or partly lowered.
+    /// When the revision does not support it; the request may then be partly lowered.
     pub fn lower(&mut self, to: Revision) -> Result<(), Unavailable> {
         match self {
             Self::Elicit(params) => params.lower(to),
@@ -47,10 +47,10 @@ impl InputRequest {
 }
 
 impl ElicitParams {
-    /// Fits the question to a revision. A URL for 2025-11-25 needs an id, which is the caller's to give.
+    /// Lowers the request to a revision. A URL for 2025-11-25 needs an elicitation id, which the caller must set.
     ///
     /// # Errors
-    /// Before 2025-06-18 users cannot be asked; 2025-06-18 knows neither URLs nor required multiple choice.
+    /// Before 2025-06-18 there is no elicitation; 2025-06-18 supports neither URLs nor required multiple choice.
     pub fn lower(&mut self, to: Revision) -> Result<(), Unavailable> {
         let unavailable = |what| Err(Unavailable { what, revision: to });
         if to < R3 {
@@ -101,7 +101,7 @@ fn lower_form(form: &mut FormParams, to: Revision) -> Result<(), Unavailable> {
                     field.style = ChoiceStyle::EnumNames;
                 }
             }
-            // A default of yes or no is as old as the form.
+            // Boolean fields have had defaults since 2025-06-18.
             FormField::Boolean(_) | FormField::MultiChoice(_) | FormField::Unknown(_) => {}
         }
     }
@@ -109,10 +109,10 @@ fn lower_form(form: &mut FormParams, to: Revision) -> Result<(), Unavailable> {
 }
 
 impl CreateMessageParams {
-    /// Fits the question to a revision.
+    /// Lowers the request to a revision.
     ///
     /// # Errors
-    /// Before 2025-11-25 a model cannot be given tools.
+    /// Before 2025-11-25 sampling does not support tools.
     pub fn lower(&mut self, to: Revision) -> Result<(), Unavailable> {
         if to < R4 {
             let tool_block = |block: &Content| matches!(block, Content::ToolUse(_) | Content::ToolResult(_));
@@ -122,10 +122,10 @@ impl CreateMessageParams {
             }
             self.tools = None;
             self.tool_choice = None;
-            self.messages = std::mem::take(&mut self.messages).into_iter().flat_map(split).collect();
+            self.messages = std::mem::take(&mut self.messages).into_iter().flat_map(split_blocks).collect();
         }
         for message in &mut self.messages {
-            message.content.iter_mut().for_each(|block| lower_spoken(block, to));
+            message.content.iter_mut().for_each(|block| lower_sampling_content(block, to));
         }
         self.tools.iter_mut().flatten().for_each(|tool| tool.lower(to));
         if to != R4 {
@@ -138,24 +138,25 @@ impl CreateMessageParams {
     }
 }
 
-/// One message of several blocks becomes several messages of one: before 2025-11-25 content is a single block.
-fn split(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
+/// Splits a message into messages of one block each: before 2025-11-25 content is a single block.
+fn split_blocks(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
     let role = message.role;
     message.content.into_iter().map(move |block| SamplingMessage::new(role, [block]))
 }
 
-/// Like [`Content::lower`], but a message to a model cannot hold an embedded resource.
-fn lower_spoken(block: &mut Content, to: Revision) {
-    if let Content::Audio(sound) = block
+/// Lowers a block like [`Content::lower`], but converts audio to text: a sampling message cannot contain an embedded
+/// resource.
+fn lower_sampling_content(block: &mut Content, to: Revision) {
+    if let Content::Audio(audio) = block
         && to < R2
     {
-        *block = Content::text(format!("[audio, {}]", sound.mime_type));
+        *block = Content::text(format!("[audio, {}]", audio.mime_type));
     }
     block.lower(to);
 }
 
 impl CreateMessageResult {
-    /// Fits the answer to a revision. Before 2025-11-25 it is a single block: the texts joined, else the first.
+    /// Lowers the result to a revision. Before 2025-11-25 it is a single block: the joined texts, or the first block.
     pub fn lower(&mut self, to: Revision) {
         if to < R4 && self.content.len() > 1 {
             let texts: Vec<&str> = self.content.iter().filter_map(Content::as_text).collect();
@@ -165,12 +166,12 @@ impl CreateMessageResult {
                 None => self.content.truncate(1),
             }
         }
-        self.content.iter_mut().for_each(|block| lower_spoken(block, to));
+        self.content.iter_mut().for_each(|block| lower_sampling_content(block, to));
     }
 }
 
 impl ElicitResult {
-    /// Fits the answer to a revision.
+    /// Lowers the result to a revision.
     pub fn lower(&mut self, to: Revision) {
         if to.era() == Era::Modern {
             self.meta = None;
@@ -179,7 +180,7 @@ impl ElicitResult {
 }
 
 impl ListRootsResult {
-    /// Fits the answer to a revision.
+    /// Lowers the result to a revision.
     pub fn lower(&mut self, to: Revision) {
         if to.era() == Era::Modern {
             self.meta = None;

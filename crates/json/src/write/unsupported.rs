@@ -1,24 +1,24 @@
-//! What the two small serializers have in common: most kinds of values are an error to them.
+//! Macros for serializers that reject most kinds of values: member names and raw text.
 
-/// Methods that refuse one plain value each. The type says why, in `refuse`.
-macro_rules! refuse {
+/// Serializer methods that reject one scalar each, with the error of `Self::unsupported`.
+macro_rules! unsupported_scalars {
     ($($method:ident($type:ty)),* $(,)?) => {$(
         #[cold]
         fn $method(self, _: $type) -> Result<(), Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
     )*};
 }
 
-/// The types and methods that refuse all that is made of several values, and all that has no text. With `struct as` a
-/// type, that serializes structs, and the method is left to be written.
-macro_rules! refuse_the_rest {
+/// Serializer types and methods that reject compound values, bytes, `unit` and `none`. With `struct as` a type, structs
+/// are serialized by that type and the implementation provides `serialize_struct`.
+macro_rules! unsupported_compounds {
     () => {
-        $crate::write::refuse::refuse_the_rest! { struct as serde_core::ser::Impossible<(), Error> }
+        $crate::write::unsupported::unsupported_compounds! { struct as serde_core::ser::Impossible<(), Error> }
 
         #[cold]
         fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
     };
     (struct as $fields:ty) => {
@@ -30,16 +30,16 @@ macro_rules! refuse_the_rest {
         type SerializeMap = serde_core::ser::Impossible<(), Error>;
         type SerializeStructVariant = serde_core::ser::Impossible<(), Error>;
 
-        $crate::write::refuse::refuse! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
+        $crate::write::unsupported::unsupported_scalars! { serialize_bytes(&[u8]), serialize_unit_struct(&'static str) }
 
         #[cold]
         fn serialize_unit(self) -> Result<(), Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
         fn serialize_none(self) -> Result<(), Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
@@ -50,17 +50,17 @@ macro_rules! refuse_the_rest {
             _: &'static str,
             _: &T,
         ) -> Result<(), Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
         fn serialize_seq(self, _: Option<usize>) -> Result<Self::SerializeSeq, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
         fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
@@ -69,7 +69,7 @@ macro_rules! refuse_the_rest {
             _: &'static str,
             _: usize,
         ) -> Result<Self::SerializeTupleStruct, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
@@ -80,12 +80,12 @@ macro_rules! refuse_the_rest {
             _: &'static str,
             _: usize,
         ) -> Result<Self::SerializeTupleVariant, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
         fn serialize_map(self, _: Option<usize>) -> Result<Self::SerializeMap, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
 
         #[cold]
@@ -96,9 +96,9 @@ macro_rules! refuse_the_rest {
             _: &'static str,
             _: usize,
         ) -> Result<Self::SerializeStructVariant, Error> {
-            Err(Self::refuse())
+            Err(Self::unsupported())
         }
     };
 }
 
-pub(super) use {refuse, refuse_the_rest};
+pub(super) use {unsupported_compounds, unsupported_scalars};

@@ -1,6 +1,6 @@
-//! How two peers get to know each other: `initialize` (legacy), `server/discover` (modern).
+//! Handshake and discovery: `initialize` (legacy) and `server/discover` (modern).
 //!
-//! Versions stay text, so that one we do not know survives. Which to choose is for a conversation to decide.
+//! Versions are strings, so that unknown ones survive. The session chooses the version.
 
 use crate::setter::setters;
 use crate::types::cache::{CacheHints, CacheScope, cacheable};
@@ -9,35 +9,35 @@ use crate::types::icon::Icon;
 use crate::types::meta::Meta;
 use crate::wire::wire;
 
-/// The name and version of a piece of software. For display; never a reason to behave differently.
+/// The name and version of a client or a server. For display only; behavior must not depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Implementation {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name for people (from 2025-06-18).
+    /// The display name (from 2025-06-18).
     pub title: Option<String>,
-    /// Its version.
+    /// The version.
     pub version: String,
-    /// What it is (from 2025-11-25).
+    /// The description (from 2025-11-25).
     pub description: Option<String>,
-    /// Where to read about it (from 2025-11-25).
+    /// The URL of its website (from 2025-11-25).
     pub website_url: Option<String>,
-    /// Pictures (from 2025-11-25).
+    /// Icons (from 2025-11-25).
     pub icons: Option<Vec<Icon>>,
 }
 
 wire!(Implementation:
-    need name "name";
-    may title "title";
+    required name "name";
+    optional title "title";
     or_default version "version";
-    may description "description";
-    may website_url "websiteUrl";
-    may icons "icons";
+    optional description "description";
+    optional website_url "websiteUrl";
+    optional icons "icons";
 );
 
 impl Implementation {
-    /// A name and a version.
+    /// Creates an implementation with a name and a version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -57,29 +57,29 @@ setters!(Implementation:
     some with_icons icons Vec<Icon>;
 );
 
-/// What a legacy client opens with.
+/// The parameters of `initialize`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeParams {
-    /// The version the client wants.
+    /// The protocol version that the client requests.
     pub protocol_version: String,
-    /// What it can do.
+    /// The capabilities of the client.
     pub capabilities: ClientCapabilities,
-    /// Who it is.
+    /// The name and version of the client.
     pub client_info: Implementation,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(InitializeParams:
-    need protocol_version "protocolVersion";
+    required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
-    need client_info "clientInfo";
-    may meta "_meta";
+    required client_info "clientInfo";
+    optional meta "_meta";
 );
 
 impl InitializeParams {
-    /// Asks for a version.
+    /// Creates the parameters.
     pub fn new(version: impl Into<String>, capabilities: ClientCapabilities, client: Implementation) -> Self {
         Self { protocol_version: version.into(), capabilities, client_info: client, meta: None }
     }
@@ -87,32 +87,32 @@ impl InitializeParams {
 
 setters!(InitializeParams: some with_meta meta Meta;);
 
-/// What a legacy server answers.
+/// The result of `initialize`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The version to be spoken.
+    /// The protocol version that the server has chosen.
     pub protocol_version: String,
-    /// What the server can do.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// Who it is.
+    /// The name and version of the server.
     pub server_info: Implementation,
-    /// How to use it, for the model.
+    /// Instructions for the model.
     pub instructions: Option<String>,
-    /// Anything else.
+    /// The `_meta` object.
     pub meta: Option<Meta>,
 }
 
 wire!(InitializeResult:
-    need protocol_version "protocolVersion";
+    required protocol_version "protocolVersion";
     or_default capabilities "capabilities";
-    need server_info "serverInfo";
-    may instructions "instructions";
-    may meta "_meta";
+    required server_info "serverInfo";
+    optional instructions "instructions";
+    optional meta "_meta";
 );
 
 impl InitializeResult {
-    /// Settles on a version.
+    /// Creates the result.
     pub fn new(version: impl Into<String>, capabilities: ServerCapabilities, server: Implementation) -> Self {
         let protocol_version = version.into();
         Self { protocol_version, capabilities, server_info: server, instructions: None, meta: None }
@@ -124,41 +124,42 @@ setters!(InitializeResult:
     some with_meta meta Meta;
 );
 
-/// What a modern client asks first: nothing but `_meta`.
+/// The parameters of `server/discover`: only `_meta`.
 pub type DiscoverParams = crate::types::empty::EmptyParams;
 
-/// What a modern server says about itself.
+/// The result of `server/discover`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The versions the server speaks, those it prefers first.
+    /// The protocol versions that the server supports, preferred ones first.
     pub supported_versions: Vec<String>,
-    /// What it can do.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How to use it, for the model.
+    /// Instructions for the model.
     pub instructions: Option<String>,
-    /// How long this stays fresh, in milliseconds.
+    /// How long the result may be cached, in milliseconds.
     pub ttl_ms: Option<u64>,
-    /// Who may share it.
+    /// Who may share the cached result.
     pub cache_scope: Option<CacheScope>,
-    /// The server's name where drafts had it. Written never; read by [`server_info`](Self::server_info).
+    /// The server info in the body, as in drafts of the specification. Decoded, never encoded; see
+    /// [`server_info`](Self::server_info).
     body_server_info: Option<Implementation>,
-    /// Anything else, the server's name among it.
+    /// The `_meta` object, which contains the server info.
     pub meta: Option<Meta>,
 }
 
 wire!(DiscoverResult:
-    need supported_versions "supportedVersions";
+    required supported_versions "supportedVersions";
     or_default capabilities "capabilities";
-    may instructions "instructions";
-    whole ttl_ms "ttlMs";
-    fit cache_scope "cacheScope";
-    unwritten body_server_info "serverInfo";
-    may meta "_meta";
+    optional instructions "instructions";
+    whole_number ttl_ms "ttlMs";
+    lenient cache_scope "cacheScope";
+    read_only body_server_info "serverInfo";
+    optional meta "_meta";
 );
 
 impl DiscoverResult {
-    /// The versions and capabilities of a server, not to be cached.
+    /// Creates a result that must not be cached.
     pub fn new(versions: impl Into<Vec<String>>, capabilities: ServerCapabilities) -> Self {
         let hints = CacheHints::new(0, CacheScope::Private);
         Self {
@@ -172,7 +173,8 @@ impl DiscoverResult {
         }
     }
 
-    /// Who the server is: from `_meta`, or else from the body, where some servers still put it.
+    /// Returns the name and version of the server: from `_meta`, otherwise from the body, where some servers still put
+    /// them.
     pub fn server_info(&self) -> Option<Implementation> {
         let named = self.meta.as_ref().and_then(|meta| meta.decode(Meta::SERVER_INFO).ok().flatten());
         named.or_else(|| self.body_server_info.clone())

@@ -1,16 +1,16 @@
-//! Lowering of what peers say about themselves.
+//! Lowering of the handshake: implementation info and capabilities.
 
 use crate::revision::{Era, Revision};
 use crate::surface::TASKS_EXTENSION;
 use crate::types::capability::{
     ClientCapabilities, ElicitationCapability, SamplingCapability, ServerCapabilities, Settings,
 };
-use crate::types::opening::{Implementation, InitializeParams};
+use crate::types::handshake::{Implementation, InitializeParams};
 
 use Revision::{V2025_03_26 as R2, V2025_06_18 as R3, V2025_11_25 as R4};
 
 impl Implementation {
-    /// Fits the name to a revision.
+    /// Lowers the implementation info to a revision.
     pub fn lower(&mut self, to: Revision) {
         if to < R3 {
             self.title = None;
@@ -24,7 +24,7 @@ impl Implementation {
 }
 
 impl InitializeParams {
-    /// Fits the opening to a revision; the version it asks for stays.
+    /// Lowers the parameters to a revision; the requested version is unchanged.
     pub fn lower(&mut self, to: Revision) {
         super::lower_meta(&mut self.meta, to);
         self.client_info.lower(to);
@@ -33,7 +33,7 @@ impl InitializeParams {
 }
 
 impl ClientCapabilities {
-    /// Fits the capabilities to a revision. Keys that no revision defines stay.
+    /// Lowers the capabilities to a revision. Keys that no revision defines are preserved.
     pub fn lower(&mut self, to: Revision) {
         if to < R4 && self.sampling.is_some() {
             self.sampling = Some(SamplingCapability::new());
@@ -41,7 +41,7 @@ impl ClientCapabilities {
         if to < R3 {
             self.elicitation = None;
         } else if to < R4 {
-            // The capability without modes means forms, so a client that shows none must not declare it.
+            // Without modes the capability means forms, so a client without forms must not declare it.
             self.elicitation = self
                 .elicitation
                 .take()
@@ -63,7 +63,7 @@ impl ClientCapabilities {
 }
 
 impl ServerCapabilities {
-    /// Fits the capabilities to a revision. Keys that no revision defines stay.
+    /// Lowers the capabilities to a revision. Keys that no revision defines are preserved.
     pub fn lower(&mut self, to: Revision) {
         if to < R2 {
             self.completions = None;
@@ -77,7 +77,8 @@ impl ServerCapabilities {
     }
 }
 
-/// Other extensions are used in legacy conversations too; this one must not be, for 2025-11-25 has its own tasks.
+/// Removes the tasks extension, which legacy sessions must not use because 2025-11-25 has its own tasks. Other
+/// extensions are allowed there.
 fn drop_tasks_extension(extensions: &mut Option<Settings>) {
     if let Some(inner) = extensions {
         inner.remove(TASKS_EXTENSION);
