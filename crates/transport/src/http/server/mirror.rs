@@ -4,7 +4,9 @@ use http::HeaderMap;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
-use crate::http::header::{self, METHOD, Mismatch, NAME, PROTOCOL_VERSION, check, check_parameters, marked};
+use crate::http::header::{
+    self, HeaderMismatch, METHOD, NAME, PROTOCOL_VERSION, check, check_parameters, mirrored_parameters,
+};
 
 /// Checks the headers of a stateless request.
 ///
@@ -47,7 +49,7 @@ pub(crate) fn check_mirror(
         return Ok(());
     }
     let Some(schema) = schema(name) else { return Ok(()) };
-    let marks = marked(schema.as_str()).unwrap_or_default();
+    let marks = mirrored_parameters(schema.as_str()).unwrap_or_default();
     let arguments = arguments.filter(|arguments| !arguments.is_null()).unwrap_or_else(Raw::empty_object);
     check_parameters(&marks, headers, arguments.as_str()).map_err(header_mismatch)
 }
@@ -58,6 +60,6 @@ fn unescaped(string: &Raw) -> Option<&str> {
     (!inner.contains('\\')).then_some(inner)
 }
 
-fn header_mismatch(mismatch: Mismatch) -> RpcError {
+fn header_mismatch(mismatch: HeaderMismatch) -> RpcError {
     RpcError::new(ErrorCode::HEADER_MISMATCH, format!("Header mismatch: {mismatch}"))
 }
