@@ -77,7 +77,7 @@ pub(crate) async fn read_error(response: Response) -> Result<RpcError, LinkError
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(LinkError::RateLimited { retry_after: retry_after(&headers) });
     }
-    let beginning = body.beginning(switchboard_http::ERROR_BODY_LIMIT).await;
+    let beginning = body.prefix(switchboard_http::ERROR_BODY_LIMIT).await;
     // A JSON-RPC error counts, whatever the status.
     if let Ok(Message::Single(Envelope::Response(answer))) = jsonrpc::parse(beginning.bytes.clone())
         && let Err(error) = answer.outcome
