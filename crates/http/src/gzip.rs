@@ -1,7 +1,8 @@
 //! Streaming gzip decoder with bounded output per step.
 //!
 //! Invariants: at most [`STEP`] bytes are decompressed at a time, so a bomb hits the caller's limit before it fills memory;
-//! available output is returned at once, without waiting for more input, because an event stream may be compressed too. Checks length and checksum of each member (RFC 1952).
+//! available output is returned at once, without waiting for more input, because an event stream may be compressed too.
+//! Checks length and checksum of each member (RFC 1952).
 
 use bytes::{Buf, Bytes};
 use flate2::{Crc, Decompress, FlushDecompress, Status};

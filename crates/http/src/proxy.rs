@@ -56,7 +56,7 @@ impl Proxies {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// Reads variables with a lookup function: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in either case; the lower
+    /// Reads the variables with `lookup`: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in either case; the lower
     /// case counts first.
     ///
     /// `HTTP_PROXY` is not read where `REQUEST_METHOD` is set: under CGI a client of that server could set it.

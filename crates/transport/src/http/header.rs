@@ -1,7 +1,8 @@
 //! Headers that mirror parts of a request body, so that intermediaries can route without parsing bodies.
 //!
 //! Invariants: every text survives encoding and decoding, and cannot break out of its header; the server compares the
-//! headers with the body and acts on the body only; error messages contain no values, which may be private. See spec 2026-07-28, basic/transports/streamable-http.
+//! headers with the body and acts on the body only; error messages contain no values, which may be private.
+//! See spec 2026-07-28, basic/transports/streamable-http.
 
 use std::borrow::Cow;
 use std::fmt;

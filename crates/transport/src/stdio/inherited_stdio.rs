@@ -1,7 +1,7 @@
 //! The stdin and stdout of this process as a pipe, for a server that a host has started.
 //!
 //! Invariants: descriptors 0 and 1 are taken before anything is read, so nothing else in the program can read or
-//! write the wire: 0 becomes /dev/null and 1 becomes stderr. No flag of an inherited file description is ever changed,
+//! write messages: 0 becomes /dev/null and 1 becomes stderr. No flag of an inherited file description is ever changed,
 //! because the host shares it.
 
 use std::fs::File;

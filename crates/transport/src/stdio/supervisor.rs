@@ -51,8 +51,8 @@ pub(crate) const STOP_ALONE: Signal = Signal::USR1;
 
 static AVAILABLE: OnceLock<()> = OnceLock::new();
 
-/// Makes the supervisor available, or runs it if this process was started as one. Call it first in `main`, before threads, a runtime or the parsing of
-/// arguments:
+/// Makes the supervisor available, or runs it if this process was started as one. Call it first in `main`, before
+/// threads, a runtime or the parsing of arguments:
 ///
 /// ```no_run
 /// // fn main() {

@@ -1,7 +1,8 @@
 //! Tool parameters that the input schema annotates to be mirrored in headers.
 //!
 //! Invariants: a schema with one invalid annotation has no valid ones; an annotation is valid only if its path consists
-//! of `properties`, so that its position in the arguments is certain. See spec 2026-07-28, basic/transports/streamable-http.
+//! of `properties`, so that its position in the arguments is certain.
+//! See spec 2026-07-28, basic/transports/streamable-http.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -47,9 +47,8 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 pub struct PeerAddress(pub IpAddr);
 
 /// The address of the client that a request came from, for handlers: they get it from
-/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is what a
-/// [trusted proxy](super::HttpOptions::trusted_proxies) class, or else the other end of the connection; of IPv6 the network
-/// of 64 bits.
+/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is the one that a
+/// [trusted proxy](super::HttpOptions::trusted_proxies) reports, or else the peer address; of IPv6 the /64 network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
@@ -214,7 +213,7 @@ mod tests {
             ("10.0.0.1", XForwardedFor, &[], "10.0.0.1"),
             ("10.0.0.1", XForwardedFor, &["198.51.100.1"], "198.51.100.1"),
             ("::ffff:10.0.0.1", XForwardedFor, &["198.51.100.1"], "198.51.100.1"),
-            // What the client wrote itself stands before what the proxies added.
+            // The client can only forge the elements before those that the proxies added.
             ("10.0.0.1", XForwardedFor, &["1.2.3.4, 198.51.100.1, 10.2.2.2"], "198.51.100.1"),
             ("10.0.0.1", XForwardedFor, &["1.2.3.4", "198.51.100.1:4711"], "198.51.100.1"),
             ("10.0.0.1", XForwardedFor, &["198.51.100.1, nonsense"], "10.0.0.1"),

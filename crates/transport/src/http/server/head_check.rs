@@ -1,7 +1,7 @@
 //! Rejects ambiguous HTTP/1 request heads, against request smuggling.
 //!
 //! Two things are rejected that hyper would accept: a line that ends without a carriage return, and a head
-//! that has both `Content-Length` and `Transfer-Encoding`. A proxy in front may inspect other requests in them than we do
+//! that has both `Content-Length` and `Transfer-Encoding`. A proxy in front may see other requests in them than we do
 //! (request smuggling). The check follows the framing of the connection, so it sees heads only, also those that come
 //! while an earlier request is being answered. A rejected head is overwritten with an invalid and complete one, so that
 //! hyper answers with 400 and closes the connection.

@@ -1,4 +1,4 @@
-//! A lru against a plain link that does the same by searching.
+//! Compares the LRU with a plain list that is searched linearly.
 
 use proptest::prelude::*;
 

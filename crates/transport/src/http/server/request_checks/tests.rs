@@ -1,4 +1,4 @@
-//! Tests of the guard: names that look local and are not, types a page can send by itself.
+//! Hosts and origins that only look local, and content types that web pages can send without a preflight request.
 
 use super::*;
 
