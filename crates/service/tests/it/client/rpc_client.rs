@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard_http::HttpError;
 use switchboard_service::client::{Arguments, Caller, Item};
-use switchboard_service::rpc::{AuthRejection, Mounted, RpcCaller, RpcService};
+use switchboard_service::rpc::{Mounted, Refused, RpcCaller, RpcService};
 use switchboard_service::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
 use switchboard_session::server;
 use switchboard_transport::http::client::Http;
@@ -142,7 +142,7 @@ async fn nothing_that_happens_on_the_way_is_a_matter_of_arguments() {
     let base = serve(rpc(&bench::builder())).await;
     let elsewhere = RpcCaller::new(&format!("{base}/other"), Arc::clone(bench::design())).unwrap();
     let error = elsewhere.method::<(), Error>("numbers", Arguments::new(), None).await.unwrap_err();
-    assert_eq!(error.downcast_ref::<AuthRejection>().unwrap().status, 404, "{error:?}");
+    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 404, "{error:?}");
 
     let small =
         RpcCaller::new(&format!("{base}/rpc"), Arc::clone(bench::design())).unwrap().with_most_bytes(20);
@@ -258,7 +258,7 @@ async fn what_other_servers_send_is_read_or_refused() {
         let error = result.unwrap_err();
         match expected {
             None => assert!(matches!(error, Error::Malformed(_)), "{answer}: {error:?}"),
-            Some(status) => assert_eq!(error.downcast_ref::<AuthRejection>().unwrap().status, status),
+            Some(status) => assert_eq!(error.downcast_ref::<Refused>().unwrap().status, status),
         }
     }
 }
@@ -325,5 +325,5 @@ async fn callers_are_told_apart_as_over_mcp() {
     assert_eq!(numbers(as_caller("ada")).await.unwrap(), [1, 2]);
     assert!(matches!(numbers(as_caller("bob")).await, Err(Error::MethodNotFound { .. })));
     let error = numbers(as_caller("eve")).await.unwrap_err();
-    assert_eq!(error.downcast_ref::<AuthRejection>().unwrap().status, 401);
+    assert_eq!(error.downcast_ref::<Refused>().unwrap().status, 401);
 }
