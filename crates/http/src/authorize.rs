@@ -1,7 +1,7 @@
-//! Where credentials come from: a trait, a fixed token, and none.
+//! Authorizers, which provide credentials: the trait, a fixed token, and none.
 //!
-//! Invariants: credentials travel in a header value marked sensitive; an authorizer is told what was refused, and
-//! decides whether another try makes sense. Knows no OAuth: flows live behind the trait.
+//! Invariants: credentials travel in a header value marked sensitive; an authorizer receives the challenges of a
+//! refused request, and decides whether to retry. Knows no OAuth: flows live behind the trait.
 
 use std::fmt;
 use std::future::ready;
@@ -19,12 +19,12 @@ use crate::url::Address;
 /// A future behind a pointer, so that [`Authorizer`] can be a `dyn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Gives requests their credentials.
+/// Provides the credentials of requests.
 ///
 /// # Cancellation
 /// Both futures may be dropped at any point; what they began must go on or be undone by the authorizer itself.
 pub trait Authorizer: Send + Sync + fmt::Debug {
-    /// The value of `Authorization` for a request there, or none.
+    /// Returns the value of `Authorization` for a request to this address, if any.
     ///
     /// # Errors
     /// When there are no credentials and there should be; the request is then not sent.
@@ -33,14 +33,14 @@ pub trait Authorizer: Send + Sync + fmt::Debug {
         address: &'a Address,
     ) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>>;
 
-    /// The server refused. Whether to ask for credentials again and send the request once more.
+    /// Handles a refused request, and decides whether to authorize and send it again.
     ///
     /// # Errors
-    /// When new credentials were needed and could not be had.
+    /// When new credentials were needed and could not be obtained.
     fn challenged<'a>(&'a self, refusal: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>>;
 }
 
-/// A 401 or 403, as an authorizer needs it.
+/// A response with status 401 or 403.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Refusal<'a> {
@@ -48,9 +48,9 @@ pub struct Refusal<'a> {
     pub address: &'a Address,
     /// 401 or 403.
     pub status: StatusCode,
-    /// What the server asks for, in its order; may be empty.
+    /// The challenges of the server, in its order; may be empty.
     pub challenges: &'a [Challenge],
-    /// What was sent as `Authorization`: another request may have renewed it since.
+    /// The `Authorization` value that was sent; another request may have renewed it since.
     pub sent: Option<&'a HeaderValue>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Refusal<'a> {
         Self { address, status, challenges, sent: None }
     }
 
-    /// Says what was sent.
+    /// Sets the `Authorization` value that was sent.
     #[must_use]
     pub fn with_sent(mut self, sent: Option<&'a HeaderValue>) -> Self {
         self.sent = sent;
@@ -68,12 +68,12 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// What to do after a refusal.
+/// Whether to retry after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Send it once more.
     Again,
-    /// Hand the refusal on.
+    /// Return the refused response.
     GiveUp,
 }
 
@@ -84,7 +84,7 @@ pub enum AuthorizeError {
     /// The user has to log in first.
     #[error("a login is needed")]
     NeedsLogin,
-    /// It was tried and failed.
+    /// Obtaining credentials failed.
     #[error("no credentials: {what}")]
     Failed {
         /// What failed.
@@ -95,13 +95,13 @@ pub enum AuthorizeError {
 }
 
 impl AuthorizeError {
-    /// It was tried and failed.
+    /// Obtaining credentials failed.
     pub fn failed(what: impl Into<String>) -> Self {
         Self::Failed { what: what.into(), source: None }
     }
 }
 
-/// No credentials.
+/// An authorizer without credentials.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoAuth;
 
@@ -115,7 +115,7 @@ impl Authorizer for NoAuth {
     }
 }
 
-/// One token that never changes.
+/// An authorizer with a fixed bearer token.
 #[derive(Clone)]
 pub struct Bearer {
     value: HeaderValue,

@@ -1,6 +1,6 @@
-//! The body of a response, as it streams in.
+//! Streaming response bodies, with limits and decompression.
 //!
-//! Invariants: a wait for the next bytes ends; limits count unpacked bytes and are checked before the bytes are kept;
+//! Invariants: waiting for bytes has a timeout; limits count decompressed bytes and are checked before bytes are kept;
 //! dropping a body that has not ended ends the exchange (over HTTP/1.1 the connection closes, over HTTP/2 the stream
 //! is reset). After an error there is nothing more.
 
@@ -19,28 +19,28 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::error::{HttpError, Phase};
-use crate::gzip::{Gunzip, Step};
+use crate::gzip::{Gunzip, GunzipStep};
 use crate::pool::Lease;
-use crate::sanitize::shown;
+use crate::sanitize::printable;
 
-/// How much of the body of an error is read.
+/// How much of the body of an error response is read.
 pub const ERROR_BODY_LIMIT: usize = 64 * 1024;
 
 /// The body of a response.
 pub struct Body {
-    /// None once it has ended.
+    /// `None` once it has ended.
     incoming: Option<Incoming>,
-    /// The connection it comes on, where that can be used again.
+    /// The connection to return to the pool, if it can be reused.
     lease: Option<Lease>,
     gunzip: Option<Box<Gunzip>>,
-    idle: Idle,
+    idle: IdleTimer,
     limit: Option<usize>,
-    given: usize,
+    read_bytes: usize,
 }
 
-/// The beginning of a body.
+/// The first bytes of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
+pub struct BodyPrefix {
     /// The bytes.
     pub bytes: Bytes,
     /// Whether there was more.
@@ -48,17 +48,17 @@ pub struct Beginning {
 }
 
 impl Body {
-    /// Takes a response apart.
+    /// Splits a response into its head and body.
     pub(crate) fn new(
         response: http::Response<Incoming>,
         idle: Option<Duration>,
         lease: Option<Lease>,
     ) -> Result<(Parts, Self), HttpError> {
         let (head, incoming) = response.into_parts();
-        let gunzip = if is_packed(&head.headers)? { Some(Box::new(Gunzip::new())) } else { None };
-        let idle = Idle { after: idle, timer: None, armed: false };
-        let mut body = Self { incoming: Some(incoming), lease, gunzip, idle, limit: None, given: 0 };
-        body.notice_end();
+        let gunzip = if is_gzip(&head.headers)? { Some(Box::new(Gunzip::new())) } else { None };
+        let idle = IdleTimer { after: idle, timer: None, armed: false };
+        let mut body = Self { incoming: Some(incoming), lease, gunzip, idle, limit: None, read_bytes: 0 };
+        body.check_end();
         Ok((head, body))
     }
 
@@ -69,22 +69,22 @@ impl Body {
         self
     }
 
-    /// Sets how long to wait for further bytes, from now on; none waits for ever.
+    /// Sets how long to wait for further bytes from now on; `None` waits forever.
     pub fn set_idle_timeout(&mut self, idle: Option<Duration>) {
-        self.idle = Idle { after: idle, timer: None, armed: false };
+        self.idle = IdleTimer { after: idle, timer: None, armed: false };
     }
 
-    /// The next bytes, never empty, or none at the end.
+    /// Returns the next bytes, never empty, or `None` at the end.
     ///
     /// # Errors
-    /// When the connection breaks, nothing comes for too long, the bytes cannot be unpacked, or there are too many.
+    /// When the connection breaks, the idle timeout passes, decompression fails, or the limit is exceeded.
     pub fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
-        let next = ready!(self.poll_unpacked(cx));
+        let next = ready!(self.poll_decoded(cx));
         let next = next.map(|chunk| {
             let chunk = chunk?;
-            self.given = self.given.saturating_add(chunk.len());
+            self.read_bytes = self.read_bytes.saturating_add(chunk.len());
             match self.limit {
-                Some(limit) if self.given > limit => Err(HttpError::TooLarge { limit }),
+                Some(limit) if self.read_bytes > limit => Err(HttpError::TooLarge { limit }),
                 _ => Ok(chunk),
             }
         });
@@ -96,7 +96,7 @@ impl Body {
         Poll::Ready(next)
     }
 
-    /// The next bytes, never empty, or none at the end.
+    /// Returns the next bytes, never empty, or `None` at the end.
     ///
     /// # Errors
     /// As [`Body::poll_chunk`].
@@ -107,7 +107,7 @@ impl Body {
         poll_fn(|cx| self.poll_chunk(cx)).await
     }
 
-    /// The whole body, if it is no larger than this.
+    /// Returns the whole body, if it is no larger than `limit`.
     ///
     /// # Errors
     /// As [`Body::poll_chunk`]; at once when the server announces more.
@@ -118,7 +118,7 @@ impl Body {
         }
         self.limit = Some(self.limit.unwrap_or(limit).min(limit));
         let Some(first) = self.chunk().await.transpose()? else { return Ok(Bytes::new()) };
-        // Most bodies come in one piece, and are then not copied.
+        // Most bodies arrive in one chunk and are not copied.
         let Some(second) = self.chunk().await.transpose()? else { return Ok(first) };
         let mut all = BytesMut::from(first);
         all.extend_from_slice(&second);
@@ -128,25 +128,25 @@ impl Body {
         Ok(all.freeze())
     }
 
-    /// At most this much of the body; the rest is not read. For the text of an error, see [`ERROR_BODY_LIMIT`].
+    /// Returns at most `limit` bytes of the body; the rest is not read. For the text of an error, see [`ERROR_BODY_LIMIT`].
     ///
-    /// What came before a break counts: an error that is cut off still says something.
-    pub async fn beginning(mut self, limit: usize) -> Beginning {
+    /// Returns what was received before a failure: even a truncated error text is useful.
+    pub async fn prefix(mut self, limit: usize) -> BodyPrefix {
         let mut bytes = BytesMut::new();
         loop {
             match self.chunk().await {
                 Some(Ok(chunk)) if chunk.len() <= limit - bytes.len() => bytes.extend_from_slice(&chunk),
                 Some(Ok(chunk)) => {
                     bytes.extend_from_slice(&chunk[..limit - bytes.len()]);
-                    return Beginning { bytes: bytes.freeze(), cut: true };
+                    return BodyPrefix { bytes: bytes.freeze(), cut: true };
                 }
-                Some(Err(_)) => return Beginning { bytes: bytes.freeze(), cut: true },
-                None => return Beginning { bytes: bytes.freeze(), cut: false },
+                Some(Err(_)) => return BodyPrefix { bytes: bytes.freeze(), cut: true },
+                None => return BodyPrefix { bytes: bytes.freeze(), cut: false },
             }
         }
     }
 
-    /// Reads a little of what remains and throws it away, so that the connection can be used again; gives up beyond
+    /// Discards the rest of the body, so that the connection can be reused; gives up beyond
     /// the limit, or when more does not come in time.
     pub async fn drain(mut self, limit: usize, within: Duration) {
         let mut left = limit;
@@ -161,14 +161,14 @@ impl Body {
         let _ = tokio::time::timeout(within, reading).await;
     }
 
-    /// Where the length was announced, the end is known with the last bytes.
-    fn notice_end(&mut self) {
+    /// Ends the body early if its length was announced and all bytes have arrived.
+    fn check_end(&mut self) {
         if self.incoming.as_ref().is_some_and(http_body::Body::is_end_stream) {
             self.end();
         }
     }
 
-    /// It was read to its end: the connection can be used again.
+    /// Marks the body as read to its end, and returns the connection to the pool.
     fn end(&mut self) {
         self.incoming = None;
         if let Some(lease) = self.lease.take() {
@@ -176,16 +176,16 @@ impl Body {
         }
     }
 
-    fn poll_unpacked(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+    fn poll_decoded(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
         loop {
             if let Some(gunzip) = &mut self.gunzip {
                 match gunzip.step() {
-                    Ok(Step::Out(bytes)) => return Poll::Ready(Some(Ok(bytes))),
-                    Ok(Step::Hungry) => {}
+                    Ok(GunzipStep::Out(bytes)) => return Poll::Ready(Some(Ok(bytes))),
+                    Ok(GunzipStep::NeedsInput) => {}
                     Err(error) => return Poll::Ready(Some(Err(HttpError::protocol(error.to_string())))),
                 }
             }
-            match (ready!(self.poll_packed(cx)), &mut self.gunzip) {
+            match (ready!(self.poll_raw(cx)), &mut self.gunzip) {
                 (Some(Ok(chunk)), _) if chunk.is_empty() => {}
                 (Some(Ok(chunk)), Some(gunzip)) => gunzip.feed(chunk),
                 (None, Some(gunzip)) if !gunzip.may_end() => {
@@ -196,8 +196,8 @@ impl Body {
         }
     }
 
-    /// The next bytes as they came. Trailers are passed over.
-    fn poll_packed(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+    /// Returns the next bytes before decompression. Trailers are ignored.
+    fn poll_raw(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
         let Some(incoming) = &mut self.incoming else { return Poll::Ready(None) };
         loop {
             match Pin::new(&mut *incoming).poll_frame(cx) {
@@ -206,7 +206,7 @@ impl Body {
                     return Poll::Ready(match frame {
                         Some(Ok(frame)) => match frame.into_data() {
                             Ok(data) => {
-                                self.notice_end();
+                                self.check_end();
                                 Some(Ok(data))
                             }
                             Err(_) => continue,
@@ -234,18 +234,21 @@ impl Drop for Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").field("given", &self.given).field("limit", &self.limit).finish_non_exhaustive()
+        f.debug_struct("Body")
+            .field("read_bytes", &self.read_bytes)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
     }
 }
 
-/// The wait for further bytes. Runs only while the body is asked and has nothing, so a slow reader costs no server.
-struct Idle {
+/// The idle timeout. It runs only while the body is polled without data, so a slow reader does not trigger it.
+struct IdleTimer {
     after: Option<Duration>,
     timer: Option<Pin<Box<Sleep>>>,
     armed: bool,
 }
 
-impl Idle {
+impl IdleTimer {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<HttpError> {
         let Some(after) = self.after else { return Poll::Pending };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(after)));
@@ -257,20 +260,21 @@ impl Idle {
     }
 }
 
-/// Whether the body is gzip. Nothing else was offered, so nothing else may come.
-fn is_packed(headers: &HeaderMap) -> Result<bool, HttpError> {
-    let mut packed = false;
+/// Returns whether the body is gzip, the only coding that was offered.
+fn is_gzip(headers: &HeaderMap) -> Result<bool, HttpError> {
+    let mut is_gzip = false;
     for value in headers.get_all(CONTENT_ENCODING) {
         for name in value.to_str().unwrap_or("?").split(',').map(str::trim) {
             match name.to_ascii_lowercase().as_str() {
                 "" | "identity" => {}
-                "gzip" | "x-gzip" if !packed => packed = true,
+                "gzip" | "x-gzip" if !is_gzip => is_gzip = true,
                 _ => {
-                    let reason = format!("the body is packed as `{}`, which was not offered", shown(name));
+                    let reason =
+                        format!("the body is packed as `{}`, which was not offered", printable(name));
                     return Err(HttpError::protocol(reason));
                 }
             }
         }
     }
-    Ok(packed)
+    Ok(is_gzip)
 }

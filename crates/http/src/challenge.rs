@@ -1,7 +1,7 @@
-//! What a server asks for when it answers 401 or 403: the `WWW-Authenticate` header, read leniently.
+//! Lenient parser of the `WWW-Authenticate` header of 401 and 403 responses.
 //!
-//! Invariants: no input makes it fail or panic, what cannot be read is passed over; at most sixteen challenges and
-//! 16 KiB are looked at. Knows the grammar of RFC 9110, 11.6.1, and the names of RFC 6750 and RFC 9728.
+//! Invariants: no input makes it fail or panic, unreadable parts are skipped; at most sixteen challenges and
+//! 16 KiB are parsed. Knows the grammar of RFC 9110, 11.6.1, and the names of RFC 6750 and RFC 9728.
 
 use http::header::{HeaderMap, WWW_AUTHENTICATE};
 
@@ -10,7 +10,7 @@ const MAX_BYTES: usize = 16 * 1024;
 const MAX_CHALLENGES: usize = 16;
 const MAX_PARAMETERS: usize = 32;
 
-/// One challenge: what a server asks for.
+/// One challenge of a server.
 ///
 /// ```
 /// use http::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -41,7 +41,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// All challenges of a response, in order.
+    /// Parses all challenges of a response, in order.
     pub fn all(headers: &HeaderMap) -> Vec<Self> {
         let mut challenges = Vec::new();
         let mut room = MAX_BYTES;
@@ -49,7 +49,7 @@ impl Challenge {
             let bytes = &value.as_bytes()[..value.len().min(room)];
             room -= bytes.len();
             // Bytes outside ASCII stand in quoted strings only; what matters is ASCII.
-            Reader { rest: &String::from_utf8_lossy(bytes) }.read_into(&mut challenges);
+            ChallengeParser { rest: &String::from_utf8_lossy(bytes) }.parse_into(&mut challenges);
         }
         challenges
     }
@@ -59,7 +59,7 @@ impl Challenge {
         self.scheme.eq_ignore_ascii_case("bearer")
     }
 
-    /// Whether it says that the token is good and allows too little.
+    /// Returns whether the token is valid but lacks scopes.
     pub fn is_insufficient_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
@@ -82,13 +82,13 @@ impl Challenge {
     }
 }
 
-struct Reader<'a> {
+struct ChallengeParser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
-    /// Each turn takes at least one character, so this ends.
-    fn read_into(&mut self, challenges: &mut Vec<Challenge>) {
+impl<'a> ChallengeParser<'a> {
+    /// Parses all challenges. Each iteration consumes at least one character, so it terminates.
+    fn parse_into(&mut self, challenges: &mut Vec<Challenge>) {
         let before = challenges.len();
         let mut parameters = 0;
         let mut after_scheme = false;

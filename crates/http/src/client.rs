@@ -1,9 +1,9 @@
-//! The client: sends one request and brings the head of its response, with every wait limited.
+//! The HTTP client: sends a request and returns the head of its response, with a timeout on every wait.
 //!
 //! Invariants: a request is sent twice only when the server cannot have seen the first (the pool does that for a
 //! connection that turns out closed before a byte was written), or when its method is safe, or when the server said
-//! so with a 307, a 308, or a 401 that the authorizer could answer; a response has at most [`MAX_HEADERS`] headers and
-//! [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES) of them. Dropping a call gives the request up: over HTTP/1.1 its connection
+//! so with a 307, a 308, or a 401 that the authorizer could resolve; a response has at most [`MAX_HEADERS`] headers and
+//! [`MAX_HEAD_BYTES`](crate::MAX_HEAD_BYTES) of them. Dropping a call cancels the request: over HTTP/1.1 its connection
 //! closes.
 
 use std::fmt;
@@ -29,14 +29,13 @@ use crate::redirect;
 use crate::tls::Tls;
 use crate::url::Address;
 
-/// How bodies may be packed.
+/// The accepted content coding.
 const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 
-/// How long a body nobody reads may take to end, so that its connection can be used again.
+/// How long to drain an unused body, so that its connection can be reused.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// What the client writes itself. `Host` is among them: a second opinion on whom a request is for is how requests
-/// are smuggled.
+/// Headers that the client sets itself. `Host` is among them, because a conflicting host enables request smuggling.
 const OWN_HEADERS: [HeaderName; 9] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -65,7 +64,7 @@ struct Inner {
 }
 
 impl HttpClient {
-    /// A client with a pool of its own. Nothing is connected or read from disk yet.
+    /// Returns a client with its own pool. Nothing is connected or read from disk yet.
     ///
     /// # Errors
     /// When an extra root certificate cannot be read.
@@ -80,20 +79,20 @@ impl HttpClient {
     /// Sends a request and waits for the head of the response, whatever its status.
     ///
     /// A redirect is followed at the same origin with 307 and 308 only, [`MAX_REDIRECTS`](crate::MAX_REDIRECTS)
-    /// times; the body is offered to be packed as gzip.
+    /// times; gzip is accepted.
     ///
     /// # Errors
     /// When no response came; [`HttpError::not_sent`] says whether the server can have seen the request.
     ///
     /// # Cancellation
-    /// Dropping the future gives the request up; the server may have seen it.
+    /// Dropping the future cancels the request; the server may have seen it.
     pub async fn send(&self, mut request: Request) -> Result<Response, HttpError> {
-        self.complete(&mut request)?;
+        self.add_own_headers(&mut request)?;
         self.follow(&request).await
     }
 
-    /// Adds the headers that the client writes itself. They are the same wherever a redirect leads.
-    fn complete(&self, request: &mut Request) -> Result<(), HttpError> {
+    /// Adds the headers that the client sets itself. Redirects keep them, because they stay at the origin.
+    fn add_own_headers(&self, request: &mut Request) -> Result<(), HttpError> {
         let Request { headers, address, body, .. } = request;
         if let Some(name) = headers.keys().find(|name| OWN_HEADERS.contains(name)) {
             return Err(HttpError::Header { name: name.clone() });
@@ -110,7 +109,7 @@ impl HttpClient {
         Ok(())
     }
 
-    /// Sends a complete request, and where redirects lead.
+    /// Sends a complete request and follows redirects.
     async fn follow(&self, request: &Request) -> Result<Response, HttpError> {
         let mut address = request.address.clone();
         let mut followed = 0;
@@ -135,7 +134,7 @@ impl HttpClient {
     /// Sends a request with the credentials of an authorizer. When the server refuses (401, or 403 for want of
     /// scope) and the authorizer says [`Retry::Again`], it is sent once more, once for each of the two.
     ///
-    /// What remains refused is handed on as the response.
+    /// A request that is still refused returns that response.
     ///
     /// # Errors
     /// As [`HttpClient::send`], and when the authorizer fails.
@@ -144,7 +143,7 @@ impl HttpClient {
         mut request: Request,
         authorizer: &dyn Authorizer,
     ) -> Result<Response, HttpError> {
-        self.complete(&mut request)?;
+        self.add_own_headers(&mut request)?;
         let mut answered: Vec<StatusCode> = Vec::new();
         loop {
             let credentials = authorizer.authorize(&request.address).await?;
@@ -173,8 +172,8 @@ impl HttpClient {
         }
     }
 
-    /// One exchange with one server, repeated once if the method is safe and the connection broke.
-    async fn exchange(&self, request: &Request, address: &Address) -> Result<Exchanged, HttpError> {
+    /// Sends the request once, and again if the connection broke and the method is safe.
+    async fn exchange(&self, request: &Request, address: &Address) -> Result<ResponseWithLease, HttpError> {
         match self.exchange_once(request, address).await {
             Err(HttpError::Broken { .. }) if matches!(request.method, Method::GET | Method::HEAD) => {
                 self.exchange_once(request, address).await
@@ -183,9 +182,13 @@ impl HttpClient {
         }
     }
 
-    async fn exchange_once(&self, request: &Request, address: &Address) -> Result<Exchanged, HttpError> {
-        let proxy = self.inner.proxies.of(address).filter(|_| !address.is_secure());
-        let sending = self.inner.pool.send(address, outgoing(request, proxy));
+    async fn exchange_once(
+        &self,
+        request: &Request,
+        address: &Address,
+    ) -> Result<ResponseWithLease, HttpError> {
+        let proxy = self.inner.proxies.for_address(address).filter(|_| !address.is_secure());
+        let sending = self.inner.pool.send(address, build_outgoing(request, proxy));
         let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
@@ -204,18 +207,18 @@ impl HttpClient {
     }
 }
 
-/// A response whose body is still to be read, and the connection it comes on.
-type Exchanged = (http::Response<Incoming>, Option<Lease>);
+/// A response whose body is unread, and the lease of its connection.
+type ResponseWithLease = (http::Response<Incoming>, Option<Lease>);
 
-fn outgoing(request: &Request, proxy: Option<&Proxy>) -> http::Request<Full<Bytes>> {
-    let mut outgoing = http::Request::new(Full::new(request.body.clone()));
-    *outgoing.method_mut() = request.method.clone();
-    *outgoing.headers_mut() = request.headers.clone();
+fn build_outgoing(request: &Request, proxy: Option<&Proxy>) -> http::Request<Full<Bytes>> {
+    let mut build_outgoing = http::Request::new(Full::new(request.body.clone()));
+    *build_outgoing.method_mut() = request.method.clone();
+    *build_outgoing.headers_mut() = request.headers.clone();
     // To a proxy in the clear; in a tunnel the credentials go with its CONNECT.
     if let Some(Proxy::Usable { credentials: Some(credentials), .. }) = proxy {
-        outgoing.headers_mut().insert(header::PROXY_AUTHORIZATION, credentials.clone());
+        build_outgoing.headers_mut().insert(header::PROXY_AUTHORIZATION, credentials.clone());
     }
-    outgoing
+    build_outgoing
 }
 
 impl fmt::Debug for HttpClient {

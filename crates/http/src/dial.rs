@@ -1,8 +1,7 @@
-//! Connections: TCP, through a proxy if there is one, then TLS if the address is secure.
+//! Dials connections: TCP, through a proxy if one is set, then TLS for https.
 //!
-//! Invariants: each step has its time, and its failure says which step it was; Nagle's algorithm is off and TCP
-//! keep-alive on; only the far end decides between HTTP/1.1 and HTTP/2, in the TLS handshake. Knows no requests: the
-//! pool calls it with an address and pools what it returns.
+//! Invariants: each step has a timeout, and errors name the step; Nagle's algorithm is off and TCP
+//! keep-alive on; the server chooses between HTTP/1.1 and HTTP/2 in the TLS handshake. Knows no requests.
 
 use std::error::Error;
 use std::io;
@@ -29,11 +28,10 @@ use crate::tls::Tls;
 use crate::tunnel;
 use crate::url::Address;
 
-/// How long a TCP connection is silent before it is probed, how often then, and how many probes are lost before it
-/// counts as dead.
+/// TCP keep-alive: idle time, interval and number of probes.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
 
-/// Makes connections.
+/// Dials connections.
 #[derive(Clone)]
 pub(crate) struct Dialer {
     inner: Arc<Inner>,
@@ -43,62 +41,67 @@ struct Inner {
     tcp: HttpConnector<Resolver>,
     tls: Tls,
     proxies: Proxies,
-    within: Duration,
+    connect_timeout: Duration,
 }
 
 impl Dialer {
-    pub(crate) fn new(tls: Tls, proxies: Proxies, within: Duration) -> Self {
+    pub(crate) fn new(tls: Tls, proxies: Proxies, connect_timeout: Duration) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(Resolver(GaiResolver::new()));
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
         tcp.set_keepalive(Some(KEEPALIVE.0));
         tcp.set_keepalive_interval(Some(KEEPALIVE.1));
         tcp.set_keepalive_retries(Some(KEEPALIVE.2));
-        Self { inner: Arc::new(Inner { tcp, tls, proxies, within }) }
+        Self { inner: Arc::new(Inner { tcp, tls, proxies, connect_timeout }) }
     }
 }
 
 impl Dialer {
-    /// A connection to where the address leads.
-    pub(crate) async fn dial(&self, address: &Address) -> Result<Wire, HttpError> {
+    /// Dials a connection to an address.
+    pub(crate) async fn dial(&self, address: &Address) -> Result<Connection, HttpError> {
         self.inner.dial(address.uri().clone()).await
     }
 }
 
 impl Inner {
-    async fn dial(&self, uri: Uri) -> Result<Wire, HttpError> {
+    async fn dial(&self, uri: Uri) -> Result<Connection, HttpError> {
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         let host = uri.host().unwrap_or_default().to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let proxy = self.proxies.find(secure, &host, port);
-        let named = match proxy {
+        let target = match proxy {
             Some(Proxy::Usable { host, .. } | Proxy::Unusable { host }) => host.clone(),
             None => format!("{host}:{port}"),
         };
         let kind = if proxy.is_some() { ConnectKind::Proxy } else { ConnectKind::Timeout };
-        let reaching = self.reach(uri, proxy, format!("{host}:{port}"), secure);
-        let stream =
-            timeout(self.within, reaching).await.unwrap_or_else(|_| Err(HttpError::connect(named, kind)))?;
+        let opening = self.open_stream(uri, proxy, format!("{host}:{port}"), secure);
+        let stream = timeout(self.connect_timeout, opening)
+            .await
+            .unwrap_or_else(|_| Err(HttpError::connect(target, kind)))?;
         if !secure {
-            return Ok(Wire { io: TokioIo::new(Box::new(stream)), proxied: proxy.is_some(), h2: false });
+            return Ok(Connection {
+                io: TokioIo::new(Box::new(stream)),
+                proxied: proxy.is_some(),
+                h2: false,
+            });
         }
         let stream = self.tls.connect(&host, stream).await?;
         let h2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         // Not `proxied`: inside a tunnel requests look as they do without a proxy.
-        Ok(Wire { io: TokioIo::new(Box::new(stream)), proxied: false, h2 })
+        Ok(Connection { io: TokioIo::new(Box::new(stream)), proxied: false, h2 })
     }
 
-    /// A stream whose far end is the host, or the proxy when requests are to be handed to it.
-    async fn reach(
+    /// Opens a TCP stream to the host, or to the proxy, with a tunnel for https.
+    async fn open_stream(
         &self,
         uri: Uri,
         proxy: Option<&Proxy>,
-        place: String,
+        authority: String,
         secure: bool,
     ) -> Result<TcpStream, HttpError> {
         match proxy {
             None => self.tcp(uri.clone()).await.map_err(|error| HttpError::Connect {
-                host: place,
+                host: authority,
                 kind: connect_kind(&*error),
                 source: Some(error.into()),
             }),
@@ -110,7 +113,7 @@ impl Inner {
                     source: Some(error.into()),
                 })?;
                 if secure {
-                    tunnel::open(&mut stream, host, &place, credentials.as_ref()).await?;
+                    tunnel::open(&mut stream, host, &authority, credentials.as_ref()).await?;
                 }
                 Ok(stream)
             }
@@ -124,7 +127,7 @@ impl Inner {
 }
 
 fn connect_kind(error: &(dyn Error + 'static)) -> ConnectKind {
-    if find::<Unresolved>(error).is_some() {
+    if find::<ResolveError>(error).is_some() {
         return ConnectKind::Dns;
     }
     match find::<io::Error>(error).map(io::Error::kind) {
@@ -135,51 +138,51 @@ fn connect_kind(error: &(dyn Error + 'static)) -> ConnectKind {
     }
 }
 
-/// The system's resolver, whose failures can be told from others.
+/// The system's resolver with a distinct error type.
 #[derive(Clone)]
 struct Resolver(GaiResolver);
 
 #[derive(Debug, thiserror::Error)]
 #[error("the name cannot be resolved")]
-struct Unresolved(#[source] io::Error);
+struct ResolveError(#[source] io::Error);
 
 impl Service<Name> for Resolver {
     type Response = GaiAddrs;
-    type Error = Unresolved;
-    type Future = Resolving;
+    type Error = ResolveError;
+    type Future = ResolveFuture;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Unresolved>> {
-        self.0.poll_ready(cx).map_err(Unresolved)
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ResolveError>> {
+        self.0.poll_ready(cx).map_err(ResolveError)
     }
 
-    fn call(&mut self, name: Name) -> Resolving {
-        Resolving(self.0.call(name))
+    fn call(&mut self, name: Name) -> ResolveFuture {
+        ResolveFuture(self.0.call(name))
     }
 }
 
-struct Resolving(GaiFuture);
+struct ResolveFuture(GaiFuture);
 
-impl Future for Resolving {
-    type Output = Result<GaiAddrs, Unresolved>;
+impl Future for ResolveFuture {
+    type Output = Result<GaiAddrs, ResolveError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map_err(Unresolved)
+        Pin::new(&mut self.0).poll(cx).map_err(ResolveError)
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+trait IoStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> IoStream for S {}
 
-/// A connection as the pool wants it.
-pub(crate) struct Wire {
-    io: TokioIo<Box<dyn Stream>>,
-    /// Whether requests go to a proxy, with the whole address in their first line.
+/// A dialed connection.
+pub(crate) struct Connection {
+    io: TokioIo<Box<dyn IoStream>>,
+    /// Whether requests go to a proxy, with the whole address in the request line.
     pub(crate) proxied: bool,
-    /// Whether the far end has chosen HTTP/2.
+    /// Whether the server has chosen HTTP/2.
     pub(crate) h2: bool,
 }
 
-impl Read for Wire {
+impl Read for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -189,7 +192,7 @@ impl Read for Wire {
     }
 }
 
-impl Write for Wire {
+impl Write for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, from)
     }

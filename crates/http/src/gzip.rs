@@ -1,15 +1,15 @@
-//! Gzip as it streams in: a chunk of packed bytes, and as much unpacked as is asked for.
+//! Streaming gzip decoder with bounded output per step.
 //!
-//! Invariants: at most [`STEP`] bytes are unpacked at a time, so a bomb meets the caller's limit before it meets
-//! memory; what can be unpacked from the bytes at hand is given out at once, without waiting for more, because an
-//! event stream may be packed too. Checks length and checksum of each member (RFC 1952).
+//! Invariants: at most [`STEP`] bytes are decompressed at a time, so a bomb hits the caller's limit before it fills memory;
+//! available output is returned at once, without waiting for more input, because an event stream may be compressed too.
+//! Checks length and checksum of each member (RFC 1952).
 
 use bytes::{Buf, Bytes};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-/// How much is unpacked in one step.
+/// Maximum output of one step.
 const STEP: usize = 32 * 1024;
-/// The longest name and comment a header may have.
+/// Maximum size of a member header with its name and comment.
 const MAX_HEADER: usize = 64 * 1024;
 
 const HAS_CHECKSUM: u8 = 1 << 1;
@@ -17,19 +17,19 @@ const HAS_EXTRA: u8 = 1 << 2;
 const HAS_NAME: u8 = 1 << 3;
 const HAS_COMMENT: u8 = 1 << 4;
 
-/// Unpacks.
+/// Decompresses gzip.
 pub(crate) struct Gunzip {
-    /// Packed bytes not looked at yet.
+    /// Compressed bytes not processed yet.
     input: Bytes,
-    /// Bytes of a header or trailer that is not whole yet.
-    part: Vec<u8>,
-    place: Place,
+    /// Bytes of an incomplete header or trailer.
+    partial: Vec<u8>,
+    state: GzipState,
     inflate: Decompress,
     crc: Crc,
 }
 
 #[derive(Debug, PartialEq)]
-enum Place {
+enum GzipState {
     /// In a member's header; whether a member was finished before it.
     Header {
         first: bool,
@@ -38,129 +38,129 @@ enum Place {
     Trailer,
 }
 
-/// What one step came to.
+/// The outcome of one step.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Step {
-    /// Unpacked bytes.
+pub(crate) enum GunzipStep {
+    /// Decompressed bytes.
     Out(Bytes),
     /// More input is needed.
-    Hungry,
+    NeedsInput,
 }
 
 /// The bytes are not gzip.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("the body is not valid gzip: {0}")]
-pub(crate) struct NotGzip(&'static str);
+pub(crate) struct GzipError(&'static str);
 
 impl Gunzip {
     pub(crate) fn new() -> Self {
         Self {
             input: Bytes::new(),
-            part: Vec::new(),
-            place: Place::Header { first: true },
+            partial: Vec::new(),
+            state: GzipState::Header { first: true },
             inflate: Decompress::new(false),
             crc: Crc::new(),
         }
     }
 
-    /// Takes the next packed bytes. Call when [`Step::Hungry`] was the answer.
+    /// Adds compressed bytes. Call when [`GunzipStep::NeedsInput`] was returned.
     pub(crate) fn feed(&mut self, input: Bytes) {
         debug_assert!(self.input.is_empty(), "all input was used");
         self.input = input;
     }
 
-    /// Whether the bytes may end here. An empty body may be called packed.
+    /// Returns whether the input may end here. An empty body is valid.
     pub(crate) fn may_end(&self) -> bool {
-        matches!(self.place, Place::Header { .. }) && self.part.is_empty()
+        matches!(self.state, GzipState::Header { .. }) && self.partial.is_empty()
     }
 
-    pub(crate) fn step(&mut self) -> Result<Step, NotGzip> {
+    pub(crate) fn step(&mut self) -> Result<GunzipStep, GzipError> {
         loop {
-            match self.place {
-                Place::Data => match self.inflate()? {
-                    Some(out) => return Ok(Step::Out(out)),
-                    None if self.place == Place::Data => return Ok(Step::Hungry),
+            match self.state {
+                GzipState::Data => match self.inflate()? {
+                    Some(out) => return Ok(GunzipStep::Out(out)),
+                    None if self.state == GzipState::Data => return Ok(GunzipStep::NeedsInput),
                     None => {}
                 },
-                _ if self.input.is_empty() => return Ok(Step::Hungry),
-                Place::Header { first } => self.header(first)?,
-                Place::Trailer => self.trailer()?,
+                _ if self.input.is_empty() => return Ok(GunzipStep::NeedsInput),
+                GzipState::Header { first } => self.header(first)?,
+                GzipState::Trailer => self.trailer()?,
             }
         }
     }
 
-    fn inflate(&mut self) -> Result<Option<Bytes>, NotGzip> {
+    fn inflate(&mut self) -> Result<Option<Bytes>, GzipError> {
         let mut out = Vec::with_capacity(STEP);
         let before = self.inflate.total_in();
         let status = self
             .inflate
             .decompress_vec(&self.input, &mut out, FlushDecompress::None)
-            .map_err(|_| NotGzip("broken data"))?;
+            .map_err(|_| GzipError("broken data"))?;
         let used = usize::try_from(self.inflate.total_in() - before).unwrap_or(usize::MAX);
         self.input.advance(used.min(self.input.len()));
         self.crc.update(&out);
         if status == Status::StreamEnd {
-            self.place = Place::Trailer;
+            self.state = GzipState::Trailer;
         }
         Ok(Some(out).filter(|out| !out.is_empty()).map(Bytes::from))
     }
 
-    /// Adds input to the part until it is whole, then goes on to the data.
-    fn header(&mut self, first: bool) -> Result<(), NotGzip> {
-        if !first && self.part.is_empty() && self.input[0] == 0 {
+    /// Reads a member header, then continues with its data.
+    fn header(&mut self, first: bool) -> Result<(), GzipError> {
+        if !first && self.partial.is_empty() && self.input[0] == 0 {
             // Zeros after the last member are padding.
             let zeros = self.input.iter().take_while(|byte| **byte == 0).count();
             self.input.advance(zeros);
             return Ok(());
         }
-        let before = self.part.len();
+        let before = self.partial.len();
         let room = MAX_HEADER - before;
-        self.part.extend_from_slice(&self.input[..self.input.len().min(room)]);
-        match header_length(&self.part)? {
+        self.partial.extend_from_slice(&self.input[..self.input.len().min(room)]);
+        match header_length(&self.partial)? {
             Some(length) => {
                 self.input.advance(length - before);
-                self.part.clear();
+                self.partial.clear();
                 self.inflate.reset(false);
                 self.crc.reset();
-                self.place = Place::Data;
+                self.state = GzipState::Data;
             }
-            None if self.part.len() >= MAX_HEADER => return Err(NotGzip("an endless header")),
+            None if self.partial.len() >= MAX_HEADER => return Err(GzipError("an endless header")),
             None => self.input.clear(),
         }
         Ok(())
     }
 
-    fn trailer(&mut self) -> Result<(), NotGzip> {
-        let wanted = (8 - self.part.len()).min(self.input.len());
-        self.part.extend_from_slice(&self.input.split_to(wanted));
-        if let Ok(trailer) = <[u8; 8]>::try_from(&self.part[..]) {
+    fn trailer(&mut self) -> Result<(), GzipError> {
+        let wanted = (8 - self.partial.len()).min(self.input.len());
+        self.partial.extend_from_slice(&self.input.split_to(wanted));
+        if let Ok(trailer) = <[u8; 8]>::try_from(&self.partial[..]) {
             let [a, b, c, d, e, f, g, h] = trailer;
             let sums = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
             if sums != (self.crc.sum(), self.crc.amount()) {
-                return Err(NotGzip("the checksum does not fit"));
+                return Err(GzipError("the checksum does not fit"));
             }
-            self.part.clear();
-            self.place = Place::Header { first: false };
+            self.partial.clear();
+            self.state = GzipState::Header { first: false };
         }
         Ok(())
     }
 }
 
-/// The length of a whole header, or none when there is more to come.
-fn header_length(part: &[u8]) -> Result<Option<usize>, NotGzip> {
+/// Returns the length of a complete header, or `None` if it is incomplete.
+fn header_length(partial: &[u8]) -> Result<Option<usize>, GzipError> {
     let magic = [0x1f, 0x8b, 8];
-    if part.iter().zip(magic).any(|(have, want)| *have != want) {
-        return Err(NotGzip("it does not begin like gzip"));
+    if partial.iter().zip(magic).any(|(have, want)| *have != want) {
+        return Err(GzipError("it does not begin like gzip"));
     }
-    let Some(&flags) = part.get(3) else { return Ok(None) };
+    let Some(&flags) = partial.get(3) else { return Ok(None) };
     let mut at = 10;
     if flags & HAS_EXTRA != 0 {
-        let (Some(&low), Some(&high)) = (part.get(at), part.get(at + 1)) else { return Ok(None) };
+        let (Some(&low), Some(&high)) = (partial.get(at), partial.get(at + 1)) else { return Ok(None) };
         at += 2 + usize::from(u16::from_le_bytes([low, high]));
     }
     for flag in [HAS_NAME, HAS_COMMENT] {
         if flags & flag != 0 {
-            let Some(end) = part.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == 0)) else {
+            let Some(end) = partial.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == 0)) else {
                 return Ok(None);
             };
             at += end + 1;
@@ -169,7 +169,7 @@ fn header_length(part: &[u8]) -> Result<Option<usize>, NotGzip> {
     if flags & HAS_CHECKSUM != 0 {
         at += 2;
     }
-    Ok((part.len() >= at).then_some(at))
+    Ok((partial.len() >= at).then_some(at))
 }
 
 #[cfg(test)]
@@ -189,12 +189,12 @@ mod tests {
     }
 
     /// Unpacks chunk by chunk; none when the end came too early.
-    fn unpack(packed: &[u8], chunk: usize) -> Result<Option<Vec<u8>>, NotGzip> {
+    fn unpack(packed: &[u8], chunk: usize) -> Result<Option<Vec<u8>>, GzipError> {
         let mut gunzip = Gunzip::new();
         let mut out = Vec::new();
         for chunk in packed.chunks(chunk) {
             gunzip.feed(Bytes::copy_from_slice(chunk));
-            while let Step::Out(bytes) = gunzip.step()? {
+            while let GunzipStep::Out(bytes) = gunzip.step()? {
                 assert!(bytes.len() <= STEP);
                 out.extend_from_slice(&bytes);
             }
@@ -220,7 +220,7 @@ mod tests {
         let mut gunzip = Gunzip::new();
         gunzip.feed(Bytes::from(writer.get_ref().clone()));
         let mut out = 0;
-        while let Step::Out(bytes) = gunzip.step().unwrap() {
+        while let GunzipStep::Out(bytes) = gunzip.step().unwrap() {
             out += bytes.len();
         }
         assert_eq!((out, gunzip.may_end()), (data.len(), false));
@@ -234,11 +234,11 @@ mod tests {
         }
         let mut broken = packed.clone();
         *broken.last_mut().unwrap() ^= 1;
-        assert_eq!(unpack(&broken, 100), Err(NotGzip("the checksum does not fit")));
+        assert_eq!(unpack(&broken, 100), Err(GzipError("the checksum does not fit")));
         assert!(unpack(b"<html>", 100).is_err());
         assert!(unpack(&[packed, b"tail".to_vec()].concat(), 100).is_err());
         let endless = [&[0x1f, 0x8b, 8, HAS_NAME, 0, 0, 0, 0, 0, 0][..], &[b'x'; 70_000]].concat();
-        assert_eq!(unpack(&endless, 1000), Err(NotGzip("an endless header")));
+        assert_eq!(unpack(&endless, 1000), Err(GzipError("an endless header")));
     }
 
     proptest! {

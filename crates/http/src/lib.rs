@@ -85,7 +85,7 @@ mod url;
 #[cfg(feature = "client")]
 pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Refusal, Retry};
 #[cfg(feature = "client")]
-pub use body::{Beginning, Body, ERROR_BODY_LIMIT};
+pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
 #[cfg(feature = "client")]
 pub use challenge::Challenge;
 #[cfg(feature = "client")]

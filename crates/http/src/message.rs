@@ -110,7 +110,7 @@ impl fmt::Debug for Request {
         f.debug_struct("Request")
             .field("method", &self.method)
             .field("address", &self.address)
-            .field("headers", &Names(&self.headers))
+            .field("headers", &HeaderNames(&self.headers))
             .field("body", &format_args!("{} bytes", self.body.len()))
             .field("timeouts", &self.timeouts)
             .finish()
@@ -122,16 +122,16 @@ impl fmt::Debug for Response {
         f.debug_struct("Response")
             .field("status", &self.status)
             .field("version", &self.version)
-            .field("headers", &Names(&self.headers))
+            .field("headers", &HeaderNames(&self.headers))
             .field("address", &self.address)
             .field("body", &self.body)
             .finish()
     }
 }
 
-struct Names<'a>(&'a HeaderMap);
+struct HeaderNames<'a>(&'a HeaderMap);
 
-impl fmt::Debug for Names<'_> {
+impl fmt::Debug for HeaderNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.keys().map(HeaderName::as_str)).finish()
     }

@@ -1,4 +1,4 @@
-//! What can be set on a client.
+//! Options of the HTTP client.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use http::header::HeaderValue;
 
 use crate::proxy::Proxies;
 
-/// What can be set on a client. The defaults are safe to use.
+/// Options of the HTTP client. The defaults are safe to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
@@ -38,21 +38,21 @@ impl HttpOptions {
         Self::default().with_proxies(Proxies::from_environment())
     }
 
-    /// How long resolving a name, connecting and asking a proxy may take together.
+    /// Sets the timeout for name resolution, TCP connection and proxy tunnel together.
     #[must_use]
     pub fn with_connect_timeout(mut self, connect_timeout: Duration) -> Self {
         self.connect_timeout = connect_timeout;
         self
     }
 
-    /// How long the TLS handshake may take.
+    /// Sets the timeout of the TLS handshake.
     #[must_use]
     pub fn with_tls_timeout(mut self, tls_timeout: Duration) -> Self {
         self.tls_timeout = tls_timeout;
         self
     }
 
-    /// How long a connection without a request is kept.
+    /// Sets how long an idle connection stays in the pool.
     #[must_use]
     pub fn with_idle_connection(mut self, idle_connection: Duration) -> Self {
         self.idle_connection = idle_connection;
@@ -66,14 +66,14 @@ impl HttpOptions {
         self
     }
 
-    /// Goes through these proxies.
+    /// Sets the proxies.
     #[must_use]
     pub fn with_proxies(mut self, proxies: Proxies) -> Self {
         self.proxies = proxies;
         self
     }
 
-    /// What requests that do not say it themselves send as `User-Agent`.
+    /// Sets the default `User-Agent`.
     #[must_use]
     pub fn with_user_agent(mut self, user_agent: Option<HeaderValue>) -> Self {
         self.user_agent = user_agent;

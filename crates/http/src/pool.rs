@@ -1,9 +1,8 @@
-//! Connections that are kept between requests.
+//! Connection pool.
 //!
-//! Invariants: over HTTP/1.1 a connection carries one request at a time and is kept only when its last response was read
-//! to the end; over HTTP/2 one connection is shared; nothing is used after the time it may be idle, and then let go. A
-//! request goes out on another connection only when no byte of it was written to the first. Knows no redirects and no
-//! credentials: that is the client's.
+//! Invariants: over HTTP/1.1 a connection carries one request at a time and is pooled only after its last response was read
+//! to the end; over HTTP/2 one connection is shared; a connection is closed after its idle time. A request is resent on
+//! another connection only if no byte of it was written. Redirects and credentials are left to the client.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -20,21 +19,21 @@ use crate::error::HttpError;
 use crate::source::find;
 use crate::url::Address;
 
-/// How many headers a response may have. Over HTTP/1.1 it is also what the library allows by itself.
+/// The maximum number of headers of a response. It is also hyper's default for HTTP/1.1.
 pub const MAX_HEADERS: usize = 100;
-/// How large the head of a response may be.
+/// The maximum size of the head of a response.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// How long a connection whose response was read may take to be ready again: its own task is a little behind when it runs
-/// on another thread, and for longer when the server has not read all of the request it answered.
-const A_MOMENT: Duration = Duration::from_millis(20);
+/// How long to wait until a pooled connection is ready again: its task may lag behind on another thread, or still be
+/// sending a request that the server has already answered.
+const READY_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// How often an HTTP/2 connection is probed while a request is under way, and how long the answer may take.
+/// Interval and timeout of HTTP/2 pings while a request is in progress.
 const H2_PING: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 
-type Outgoing = http::Request<Full<Bytes>>;
+type OutgoingRequest = http::Request<Full<Bytes>>;
 
-/// Keeps connections, and makes those it has not.
+/// Reuses connections, and dials new ones.
 #[derive(Clone)]
 pub(crate) struct Pool {
     inner: Arc<Inner>,
@@ -43,48 +42,48 @@ pub(crate) struct Pool {
 struct Inner {
     dialer: Dialer,
     idle: Duration,
-    // Held to find, put or take a connection, never across an await.
-    state: Mutex<State>,
+    // Never held across an await.
+    state: Mutex<PoolState>,
 }
 
 #[derive(Default)]
-struct State {
-    /// One for each origin: a client talks to one or two.
-    sites: Vec<Site>,
-    /// Whether somebody looks after what is kept.
-    swept: bool,
+struct PoolState {
+    /// One entry per origin: a client talks to one or two.
+    origins: Vec<OriginConnections>,
+    /// Whether the sweeper task runs.
+    is_sweeping: bool,
 }
 
-struct Site {
+struct OriginConnections {
     origin: String,
-    /// HTTP/1.1, the last used last.
-    idle: Vec<Idle>,
-    /// HTTP/2, and when it was last asked for.
-    shared: Option<(Line, Instant)>,
+    /// HTTP/1.1, the most recently used last.
+    idle: Vec<IdleConnection>,
+    /// HTTP/2, and when it was last used.
+    shared: Option<(RequestSender, Instant)>,
 }
 
-struct Idle {
-    line: Line,
+struct IdleConnection {
+    connection: RequestSender,
     since: Instant,
 }
 
 /// The sending end of a connection.
-struct Line {
-    sender: Sender,
-    /// Whether requests go to a proxy, with the whole address in their first line.
+struct RequestSender {
+    sender: VersionedSender,
+    /// Whether requests go to a proxy, with the whole address in the request line.
     proxied: bool,
 }
 
-enum Sender {
-    One(http1::SendRequest<Full<Bytes>>),
-    Two(http2::SendRequest<Full<Bytes>>),
+enum VersionedSender {
+    Http1(http1::SendRequest<Full<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
 }
 
 /// A connection whose response is being read.
 pub(crate) struct Lease {
     pool: Arc<Inner>,
     address: Address,
-    line: Line,
+    connection: RequestSender,
 }
 
 impl Pool {
@@ -92,37 +91,39 @@ impl Pool {
         Self { inner: Arc::new(Inner { dialer, idle, state: Mutex::default() }) }
     }
 
-    /// Sends a request and waits for the head of its response. The lease is to be given back when the body was read.
+    /// Sends a request and waits for the head of its response. Give the lease back after the body was read.
     pub(crate) async fn send(
         &self,
         address: &Address,
-        mut outgoing: Outgoing,
+        mut outgoing: OutgoingRequest,
     ) -> Result<(http::Response<Incoming>, Option<Lease>), HttpError> {
         loop {
-            let kept = match self.inner.take(address.site()) {
-                Some(line) if !line.is_ready() => line.readied().await,
-                kept => kept,
+            let pooled = match self.inner.checkout(address.origin_str()) {
+                Some(connection) if !connection.is_ready() => connection.wait_until_ready().await,
+                pooled => pooled,
             };
-            let is_kept = kept.is_some();
-            let mut line = match kept {
-                Some(line) => line,
+            let is_pooled = pooled.is_some();
+            let mut connection = match pooled {
+                Some(connection) => connection,
                 None => self.inner.open(address).await?,
             };
-            line.form(&mut outgoing, address);
-            match line.try_send(outgoing).await {
+            connection.set_target(&mut outgoing, address);
+            match connection.try_send(outgoing).await {
                 Ok(response) => {
-                    let lease = match line.sender {
-                        Sender::One(_) => {
-                            Some(Lease { pool: Arc::clone(&self.inner), address: address.clone(), line })
-                        }
-                        Sender::Two(_) => None,
+                    let lease = match connection.sender {
+                        VersionedSender::Http1(_) => Some(Lease {
+                            pool: Arc::clone(&self.inner),
+                            address: address.clone(),
+                            connection,
+                        }),
+                        VersionedSender::Http2(_) => None,
                     };
                     return Ok((response, lease));
                 }
-                // Closed while it was kept, which is found only now; nothing was written.
+                // The server closed the pooled connection; nothing was written.
                 Err(mut error) => match error.take_message() {
-                    Some(unsent) if is_kept => outgoing = unsent,
-                    unsent => return Err(failure(error.into_error(), unsent.is_none())),
+                    Some(unsent) if is_pooled => outgoing = unsent,
+                    unsent => return Err(http_error(error.into_error(), unsent.is_none())),
                 },
             }
         }
@@ -130,57 +131,57 @@ impl Pool {
 }
 
 impl Inner {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A connection that is kept and can be used.
-    fn take(&self, origin: &str) -> Option<Line> {
+    /// Takes a usable connection out of the pool.
+    fn checkout(&self, origin: &str) -> Option<RequestSender> {
         let mut state = self.state();
-        let site = state.sites.iter_mut().find(|site| site.origin == origin)?;
-        if let Some((line, used)) = &mut site.shared {
-            if let Some(shared) = line.shared() {
+        let entry = state.origins.iter_mut().find(|entry| entry.origin == origin)?;
+        if let Some((connection, used)) = &mut entry.shared {
+            if let Some(shared) = connection.shared() {
                 *used = Instant::now();
                 return Some(shared);
             }
-            site.shared = None;
+            entry.shared = None;
         }
-        while site.idle.last().is_some_and(|idle| idle.line.is_closed()) {
-            site.idle.pop();
+        while entry.idle.last().is_some_and(|idle| idle.connection.is_closed()) {
+            entry.idle.pop();
         }
-        // The last used is mostly the one. One that is not ready yet serves when there is no other.
-        let at = site.idle.iter().rposition(|idle| idle.line.is_ready());
-        let at = at.or_else(|| site.idle.iter().rposition(|idle| !idle.line.is_closed()))?;
-        let Idle { line, since } = site.idle.remove(at);
+        // Prefers the most recently used; one that is not ready yet is used if there is no other.
+        let at = entry.idle.iter().rposition(|idle| idle.connection.is_ready());
+        let at = at.or_else(|| entry.idle.iter().rposition(|idle| !idle.connection.is_closed()))?;
+        let IdleConnection { connection, since } = entry.idle.remove(at);
         if since.elapsed() >= self.idle {
-            // The others were used even longer ago, or cannot be used at all.
-            site.idle.clear();
+            // All others have been idle even longer or are closed.
+            entry.idle.clear();
             return None;
         }
-        Some(line)
+        Some(connection)
     }
 
-    fn put(self: &Arc<Self>, origin: &str, line: Line) {
-        let idle = Idle { line, since: Instant::now() };
+    fn put(self: &Arc<Self>, origin: &str, connection: RequestSender) {
+        let idle = IdleConnection { connection, since: Instant::now() };
         let mut state = self.state();
-        state.site(origin).idle.push(idle);
-        self.look_after(&mut state);
+        state.entry(origin).idle.push(idle);
+        self.spawn_sweeper(&mut state);
     }
 
-    /// A fresh connection, or the shared one that another has opened meanwhile.
-    async fn open(self: &Arc<Self>, address: &Address) -> Result<Line, HttpError> {
-        let wire = self.dialer.dial(address).await?;
-        let proxied = wire.proxied;
-        if !wire.h2 {
+    /// Dials a connection, or returns the shared one that another task has dialed meanwhile.
+    async fn open(self: &Arc<Self>, address: &Address) -> Result<RequestSender, HttpError> {
+        let dialed = self.dialer.dial(address).await?;
+        let proxied = dialed.proxied;
+        if !dialed.h2 {
             let mut builder = http1::Builder::new();
-            // Not `max_headers`: what it would be set to is what it is, and a number that is set makes the library
-            // fill a table of that size for each response. A test holds it to that.
+            // Not `max_headers`: it has the same default, and setting it makes hyper allocate a table per response. A test
+            // checks the default.
             builder.max_buf_size(MAX_HEAD_BYTES);
             let (mut sender, connection) =
-                builder.handshake(wire).await.map_err(|error| failure(error, false))?;
+                builder.handshake(dialed).await.map_err(|error| http_error(error, false))?;
             tokio::spawn(connection);
-            sender.ready().await.map_err(|error| failure(error, false))?;
-            return Ok(Line { sender: Sender::One(sender), proxied });
+            sender.ready().await.map_err(|error| http_error(error, false))?;
+            return Ok(RequestSender { sender: VersionedSender::Http1(sender), proxied });
         }
         let mut builder = http2::Builder::new(TokioExecutor::new());
         builder
@@ -189,30 +190,30 @@ impl Inner {
             .keep_alive_interval(H2_PING.0)
             .keep_alive_timeout(H2_PING.1);
         let (mut sender, connection) =
-            builder.handshake(wire).await.map_err(|error| failure(error, false))?;
+            builder.handshake(dialed).await.map_err(|error| http_error(error, false))?;
         tokio::spawn(connection);
-        sender.ready().await.map_err(|error| failure(error, false))?;
+        sender.ready().await.map_err(|error| http_error(error, false))?;
         let mut state = self.state();
-        let site = state.site(address.site());
-        if let Some(shared) = site.shared.as_ref().and_then(|(line, _)| line.shared()) {
+        let entry = state.entry(address.origin_str());
+        if let Some(shared) = entry.shared.as_ref().and_then(|(connection, _)| connection.shared()) {
             return Ok(shared);
         }
-        let line = Line { sender: Sender::Two(sender.clone()), proxied };
-        site.shared = Some((line, Instant::now()));
-        self.look_after(&mut state);
-        Ok(Line { sender: Sender::Two(sender), proxied })
+        let connection = RequestSender { sender: VersionedSender::Http2(sender.clone()), proxied };
+        entry.shared = Some((connection, Instant::now()));
+        self.spawn_sweeper(&mut state);
+        Ok(RequestSender { sender: VersionedSender::Http2(sender), proxied })
     }
 
-    /// Lets go of what was kept for too long, for as long as anything is kept.
-    fn look_after(self: &Arc<Self>, state: &mut State) {
-        if state.swept {
+    /// Spawns the sweeper task unless it runs. It ends when the pool is empty.
+    fn spawn_sweeper(self: &Arc<Self>, state: &mut PoolState) {
+        if state.is_sweeping {
             return;
         }
-        // A body may be dropped anywhere; then the next one that is not sees to it.
+        // A body may be dropped outside a runtime; then a later call spawns the sweeper.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        state.swept = true;
+        state.is_sweeping = true;
         let (pool, every) = (Arc::downgrade(self), (self.idle / 2).max(Duration::from_millis(1)));
-        // Ends when nothing is kept any more, or with the pool.
+        // Ends when the pool is empty or dropped.
         runtime.spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
@@ -224,39 +225,43 @@ impl Inner {
     }
 }
 
-/// Lets go of what was kept for too long; whether to come again.
+/// Closes expired connections. Returns whether any are left.
 fn sweep(pool: &Weak<Inner>) -> bool {
     let Some(pool) = pool.upgrade() else { return false };
     let mut state = pool.state();
-    for site in &mut state.sites {
-        site.idle.retain(|idle| idle.since.elapsed() < pool.idle && !idle.line.is_closed());
-        // Requests under way on it go on.
-        site.shared.take_if(|(line, used)| used.elapsed() >= pool.idle || line.is_closed());
+    for entry in &mut state.origins {
+        entry.idle.retain(|idle| idle.since.elapsed() < pool.idle && !idle.connection.is_closed());
+        // Requests in progress on it are not affected.
+        entry.shared.take_if(|(connection, used)| used.elapsed() >= pool.idle || connection.is_closed());
     }
-    state.sites.retain(|site| !site.idle.is_empty() || site.shared.is_some());
-    state.swept = !state.sites.is_empty();
-    state.swept
+    state.origins.retain(|entry| !entry.idle.is_empty() || entry.shared.is_some());
+    state.is_sweeping = !state.origins.is_empty();
+    state.is_sweeping
 }
 
-impl State {
-    fn site(&mut self, origin: &str) -> &mut Site {
-        let at = self.sites.iter().position(|site| site.origin == origin).unwrap_or_else(|| {
-            self.sites.push(Site { origin: origin.to_owned(), idle: Vec::new(), shared: None });
-            self.sites.len() - 1
+impl PoolState {
+    fn entry(&mut self, origin: &str) -> &mut OriginConnections {
+        let at = self.origins.iter().position(|entry| entry.origin == origin).unwrap_or_else(|| {
+            self.origins.push(OriginConnections {
+                origin: origin.to_owned(),
+                idle: Vec::new(),
+                shared: None,
+            });
+            self.origins.len() - 1
         });
-        &mut self.sites[at]
+        &mut self.origins[at]
     }
 }
 
-impl Line {
-    /// Gives the request the address in the form that the far end expects.
-    fn form(&self, outgoing: &mut Outgoing, address: &Address) {
+impl RequestSender {
+    /// Sets the request target in the form that the peer expects.
+    fn set_target(&self, outgoing: &mut OutgoingRequest, address: &Address) {
         match self.sender {
-            Sender::One(_) if self.proxied => *outgoing.uri_mut() = address.uri().clone(),
-            Sender::One(_) => *outgoing.uri_mut() = address.target().clone(),
-            Sender::Two(_) => {
+            VersionedSender::Http1(_) if self.proxied => *outgoing.uri_mut() = address.uri().clone(),
+            VersionedSender::Http1(_) => *outgoing.uri_mut() = address.target().clone(),
+            VersionedSender::Http2(_) => {
                 *outgoing.uri_mut() = address.uri().clone();
-                // The address says it there.
+                // The `:authority` pseudo-header replaces it.
                 outgoing.headers_mut().remove(HOST);
             }
         }
@@ -264,40 +269,40 @@ impl Line {
 
     async fn try_send(
         &mut self,
-        outgoing: Outgoing,
-    ) -> Result<http::Response<Incoming>, TrySendError<Outgoing>> {
+        outgoing: OutgoingRequest,
+    ) -> Result<http::Response<Incoming>, TrySendError<OutgoingRequest>> {
         match &mut self.sender {
-            Sender::One(sender) => sender.try_send_request(outgoing).await,
-            Sender::Two(sender) => sender.try_send_request(outgoing).await,
+            VersionedSender::Http1(sender) => sender.try_send_request(outgoing).await,
+            VersionedSender::Http2(sender) => sender.try_send_request(outgoing).await,
         }
     }
 
-    /// The same line, once it can be used.
-    async fn readied(mut self) -> Option<Self> {
-        let Sender::One(sender) = &mut self.sender else { return Some(self) };
-        let ready = tokio::time::timeout(A_MOMENT, sender.ready()).await;
+    /// Waits until the connection is ready.
+    async fn wait_until_ready(mut self) -> Option<Self> {
+        let VersionedSender::Http1(sender) = &mut self.sender else { return Some(self) };
+        let ready = tokio::time::timeout(READY_TIMEOUT, sender.ready()).await;
         matches!(ready, Ok(Ok(()))).then_some(self)
     }
 
     fn is_ready(&self) -> bool {
         match &self.sender {
-            Sender::One(sender) => sender.is_ready(),
-            Sender::Two(sender) => sender.is_ready(),
+            VersionedSender::Http1(sender) => sender.is_ready(),
+            VersionedSender::Http2(sender) => sender.is_ready(),
         }
     }
 
     fn is_closed(&self) -> bool {
         match &self.sender {
-            Sender::One(sender) => sender.is_closed(),
-            Sender::Two(sender) => sender.is_closed(),
+            VersionedSender::Http1(sender) => sender.is_closed(),
+            VersionedSender::Http2(sender) => sender.is_closed(),
         }
     }
 
-    /// Another end of the same connection, where it can have two and is open.
+    /// Clones the sender of an open HTTP/2 connection.
     fn shared(&self) -> Option<Self> {
         match &self.sender {
-            Sender::Two(sender) if !sender.is_closed() => {
-                Some(Self { sender: Sender::Two(sender.clone()), proxied: self.proxied })
+            VersionedSender::Http2(sender) if !sender.is_closed() => {
+                Some(Self { sender: VersionedSender::Http2(sender.clone()), proxied: self.proxied })
             }
             _ => None,
         }
@@ -305,40 +310,40 @@ impl Line {
 }
 
 impl Lease {
-    /// The response was read: the connection can be used again.
+    /// Returns the connection to the pool after its response was read.
     pub(crate) fn give_back(self) {
-        if !self.line.is_closed() {
-            self.pool.put(self.address.site(), self.line);
+        if !self.connection.is_closed() {
+            self.pool.put(self.address.origin_str(), self.connection);
         }
     }
 
-    /// The response is not wanted any more: the connection is kept when all of it is there, and else closes.
+    /// Abandons the response: the connection returns to the pool if the response is complete, and closes otherwise.
     pub(crate) fn abandon(self) {
-        if self.line.is_ready() {
-            self.pool.put(self.address.site(), self.line);
+        if self.connection.is_ready() {
+            self.pool.put(self.address.origin_str(), self.connection);
         }
     }
 }
 
-/// What an error of a connection means, given whether the request can have left.
-fn failure(error: hyper::Error, sent: bool) -> HttpError {
+/// Maps an error of a connection; `sent` is whether the request may have been sent.
+fn http_error(error: hyper::Error, sent: bool) -> HttpError {
     if let Some(ours) = find::<HttpError>(&error) {
         return ours.clone();
     }
     if error.is_parse() {
-        // Which of the two it is, the library tells servers only.
+        // hyper does not tell clients which of the two it is.
         let reason = format!(
             "the response is not HTTP, or its head has more than {MAX_HEADERS} headers or {MAX_HEAD_BYTES} bytes"
         );
         return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
     }
     let h2 = find::<h2::Error>(&error);
-    // Found here, not sent by the server: a head beyond the limit is such an error.
+    // Detected locally, not sent by the server: for example a head beyond the limit.
     if h2.is_some_and(|h2| h2.is_library() && h2.reason() == Some(h2::Reason::PROTOCOL_ERROR)) {
         let reason = "the response is not HTTP/2, or its head is too large".to_owned();
         return HttpError::Protocol { reason, source: Some(Arc::new(error)) };
     }
-    let refused = h2.and_then(h2::Error::reason) == Some(h2::Reason::REFUSED_STREAM);
-    let kept = error.is_canceled() || error.is_closed();
-    HttpError::Broken { sent: sent && !refused && !kept, source: Some(Arc::new(error)) }
+    let is_refused_stream = h2.and_then(h2::Error::reason) == Some(h2::Reason::REFUSED_STREAM);
+    let pooled = error.is_canceled() || error.is_closed();
+    HttpError::Broken { sent: sent && !is_refused_stream && !pooled, source: Some(Arc::new(error)) }
 }

@@ -1,4 +1,4 @@
-//! Which proxy a request goes through, as the environment says.
+//! Proxy selection from environment variables.
 //!
 //! Invariants: the variables are read once, through a function that is handed in; this machine is never reached
 //! through a proxy; a proxy that cannot be used is an error when it would be used, never a reason to go around it;
@@ -13,14 +13,14 @@ use http::Uri;
 use http::header::HeaderValue;
 use zeroize::Zeroizing;
 
-use crate::url::{Address, read_authority};
+use crate::url::{Address, parse_authority};
 
-/// The proxies of this machine.
+/// The proxies to use, and the exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     http: Option<Proxy>,
     https: Option<Proxy>,
-    except: Vec<Exception>,
+    no_proxy: Vec<NoProxyRule>,
 }
 
 /// One proxy.
@@ -37,26 +37,26 @@ pub(crate) enum Proxy {
     },
 }
 
-/// What one entry of `NO_PROXY` leaves out.
+/// One entry of `NO_PROXY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Exception {
+enum NoProxyRule {
     Everything,
     Name { suffix: String, port: Option<u16> },
     Network { ip: IpAddr, prefix: u32 },
 }
 
 impl Proxies {
-    /// None: everything is connected to directly.
+    /// Returns no proxies: all connections are direct.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// As the variables of this process say.
+    /// Reads the variables of this process.
     pub fn from_environment() -> Self {
         Self::from_lookup(|name| std::env::var(name).ok())
     }
 
-    /// As these variables say: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in either case; the lower
+    /// Reads the variables with `lookup`: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in either case; the lower
     /// case counts first.
     ///
     /// `HTTP_PROXY` is not read where `REQUEST_METHOD` is set: under CGI a client of that server could set it.
@@ -69,21 +69,22 @@ impl Proxies {
         Self {
             http: proxy(http),
             https: proxy(either("https_proxy")),
-            except: either("no_proxy").map(|list| exceptions(&list)).unwrap_or_default(),
+            no_proxy: either("no_proxy").map(|list| no_proxy_rules(&list)).unwrap_or_default(),
         }
     }
 
-    pub(crate) fn of(&self, address: &Address) -> Option<&Proxy> {
-        // Mostly there is none, which is known without looking at the address.
+    pub(crate) fn for_address(&self, address: &Address) -> Option<&Proxy> {
+        // Fast path: mostly there is no proxy.
         self.http.as_ref().or(self.https.as_ref())?;
         self.find(address.is_secure(), address.host(), address.port())
     }
 
-    /// The proxy for a request there.
+    /// Returns the proxy for a host.
     pub(crate) fn find(&self, secure: bool, host: &str, port: u16) -> Option<&Proxy> {
         let proxy = if secure { self.https.as_ref() } else { self.http.as_ref() }?;
-        let excepted = crate::url::is_loopback(host) || self.except.iter().any(|one| one.holds(host, port));
-        (!excepted).then_some(proxy)
+        let is_direct =
+            crate::url::is_loopback(host) || self.no_proxy.iter().any(|one| one.matches(host, port));
+        (!is_direct).then_some(proxy)
     }
 }
 
@@ -96,15 +97,15 @@ impl Proxy {
             Some((user, authority)) => (Some(user), authority),
             None => (None, authority),
         };
-        let Ok((host, port)) = read_authority(authority) else {
+        let Ok((host, port)) = parse_authority(authority) else {
             return Self::Unusable { host: "the proxy named in the environment".into() };
         };
-        let place = format!("{host}:{}", port.unwrap_or(80));
-        match Uri::builder().scheme("http").authority(place.as_str()).path_and_query("/").build() {
+        let authority_text = format!("{host}:{}", port.unwrap_or(80));
+        match Uri::builder().scheme("http").authority(authority_text.as_str()).path_and_query("/").build() {
             Ok(uri) if scheme.eq_ignore_ascii_case("http") => {
-                Self::Usable { uri, host: place, credentials: user.map(basic) }
+                Self::Usable { uri, host: authority_text, credentials: user.map(basic_credentials) }
             }
-            _ => Self::Unusable { host: place },
+            _ => Self::Unusable { host: authority_text },
         }
     }
 }
@@ -119,7 +120,7 @@ impl fmt::Debug for Proxy {
 }
 
 /// `user:password`, percent-encoded as in an address, as a header value.
-fn basic(user: &str) -> HeaderValue {
+fn basic_credentials(user: &str) -> HeaderValue {
     let mut decoded = percent_decoded(user);
     if !decoded.contains(&b':') {
         decoded.push(b':');
@@ -149,30 +150,34 @@ fn percent_decoded(text: &str) -> Zeroizing<Vec<u8>> {
     decoded
 }
 
-fn exceptions(list: &str) -> Vec<Exception> {
-    list.split([',', ' ']).map(str::trim).filter(|entry| !entry.is_empty()).filter_map(exception).collect()
+fn no_proxy_rules(list: &str) -> Vec<NoProxyRule> {
+    list.split([',', ' '])
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty())
+        .filter_map(no_proxy_rule)
+        .collect()
 }
 
-fn exception(entry: &str) -> Option<Exception> {
+fn no_proxy_rule(entry: &str) -> Option<NoProxyRule> {
     if entry == "*" {
-        return Some(Exception::Everything);
+        return Some(NoProxyRule::Everything);
     }
     let bare = entry.trim_start_matches('[').trim_end_matches(']');
     if let Ok(ip) = bare.parse::<IpAddr>() {
-        return Some(Exception::Network { ip, prefix: bits(ip) });
+        return Some(NoProxyRule::Network { ip, prefix: bits(ip) });
     }
     if let Some((ip, prefix)) = bare.split_once('/') {
         let ip: IpAddr = ip.parse().ok()?;
         let prefix = prefix.parse().ok().filter(|prefix| *prefix <= bits(ip))?;
-        return Some(Exception::Network { ip, prefix });
+        return Some(NoProxyRule::Network { ip, prefix });
     }
     let entry = entry.trim_start_matches("*.").trim_start_matches('.');
-    let (suffix, port) = read_authority(entry).ok()?;
-    Some(Exception::Name { suffix, port })
+    let (suffix, port) = parse_authority(entry).ok()?;
+    Some(NoProxyRule::Name { suffix, port })
 }
 
-impl Exception {
-    fn holds(&self, host: &str, port: u16) -> bool {
+impl NoProxyRule {
+    fn matches(&self, host: &str, port: u16) -> bool {
         match self {
             Self::Everything => true,
             Self::Name { suffix, port: only } => {
@@ -213,7 +218,7 @@ mod tests {
 
     fn used(proxies: &Proxies, address: &str) -> Option<String> {
         let address = Address::parse(address, PlainHttp::Allowed).unwrap();
-        proxies.of(&address).map(|proxy| format!("{proxy:?}"))
+        proxies.for_address(&address).map(|proxy| format!("{proxy:?}"))
     }
 
     #[test]
@@ -292,7 +297,7 @@ mod tests {
         assert!(value.is_sensitive());
         assert_eq!(
             format!("{all:?}"),
-            "Proxies { http: Some(Usable(p:1)), https: Some(Usable(p:1)), except: [] }"
+            "Proxies { http: Some(Usable(p:1)), https: Some(Usable(p:1)), no_proxy: [] }"
         );
     }
 }

@@ -1,19 +1,19 @@
-//! Which redirects are followed: 307 and 308 at the same origin, a few in a row.
+//! Redirect policy: follows 307 and 308 at the same origin, a few in a row.
 //!
-//! Invariant: no header and no byte of a body reaches an origin the caller did not name, and a request is never
-//! turned into another. Only decides; the client sends.
+//! Invariant: no header and no byte of a body reaches an origin the caller did not name, and the method of a
+//! request never changes. Only decides; the client sends.
 
 use http::StatusCode;
 use http::header::{HeaderMap, LOCATION};
 
 use crate::error::{HttpError, RedirectReason};
-use crate::sanitize::shown;
+use crate::sanitize::printable;
 use crate::url::{Address, AddressError};
 
-/// How many redirects are followed in a row.
+/// The maximum number of redirects in a row.
 pub const MAX_REDIRECTS: usize = 3;
 
-/// Where to go on, or none when the response is no redirect.
+/// Returns the address to follow, or `None` if the response is not a redirect.
 pub(crate) fn next(
     from: &Address,
     status: StatusCode,
@@ -28,7 +28,7 @@ pub(crate) fn next(
     let location = headers.get(LOCATION).and_then(|value| value.to_str().ok());
     let refused = |reason| {
         let to = match location {
-            Some(location) => shown(without_secrets(location)),
+            Some(location) => printable(without_secrets(location)),
             None => "nowhere".to_owned(),
         };
         HttpError::Redirect { status, to, reason }
@@ -49,7 +49,7 @@ pub(crate) fn next(
     Ok(Some(address))
 }
 
-/// A location without query, fragment and user info.
+/// Returns a location without query, fragment and user info.
 fn without_secrets(location: &str) -> &str {
     let end = location.find(['?', '#']).unwrap_or(location.len());
     let location = &location[..end];

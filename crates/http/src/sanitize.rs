@@ -1,17 +1,17 @@
 //! Makes text from outside safe to print in an error: one line, limited length, no control or invisible characters.
 
-/// A foreign text as it may be shown: one short line without control characters.
-pub(crate) fn shown(text: &str) -> String {
+/// A foreign text as it may be printable: one short line without control characters.
+pub(crate) fn printable(text: &str) -> String {
     const LONGEST: usize = 200;
-    let mut shown: String = text
+    let mut printable: String = text
         .chars()
         .take(LONGEST)
         .map(|c| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
+        printable.push('…');
     }
-    shown
+    printable
 }
 
 /// Characters that change how their neighbours look.
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn foreign_text_is_shown_on_one_short_line() {
-        assert_eq!(shown("a\r\nb\x1b[31m\u{202e}"), "a\u{fffd}\u{fffd}b\u{fffd}[31m\u{fffd}");
-        assert_eq!(shown(&"x".repeat(300)).chars().count(), 201);
+        assert_eq!(printable("a\r\nb\x1b[31m\u{202e}"), "a\u{fffd}\u{fffd}b\u{fffd}[31m\u{fffd}");
+        assert_eq!(printable(&"x".repeat(300)).chars().count(), 201);
     }
 }

@@ -1,4 +1,4 @@
-//! Foreign errors, kept as the source of ours and searched by type.
+//! Sources of errors, and lookup of an error type in a source chain.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 /// The error underneath.
 pub type Source = Arc<dyn Error + Send + Sync>;
 
-/// The first error of this type in a chain of sources.
+/// Returns the first error of a type in a chain of sources.
 pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<E>() {
             return Some(found);
         }
-        // An io::Error hides the error it was made from when it is asked for its source.
+        // `io::Error::source` skips the error it wraps.
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         next = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| error.source());
     }

@@ -1,7 +1,7 @@
 //! Secure connections: rustls with *ring*, the system's roots and the caller's.
 //!
-//! Invariants: the provider is passed by hand, so that another one in the same program does no harm; TLS 1.2 is the
-//! oldest; no certificate is ever taken unchecked; the system's roots are read once, at the first secure connection,
+//! Invariants: the crypto provider is explicit, so that another one in the same program does not interfere; TLS 1.2 is the
+//! oldest; no certificate is ever accepted unchecked; the system's roots are read once, at the first secure connection,
 //! off the runtime's threads.
 
 use std::error::Error;
@@ -23,16 +23,16 @@ use tokio_rustls::client::TlsStream;
 use crate::error::{HttpError, Phase, TlsReason};
 use crate::source::find;
 
-/// Makes connections secure.
+/// Performs TLS handshakes.
 pub(crate) struct Tls {
     extra: Vec<CertificateDer<'static>>,
     config: OnceCell<Arc<ClientConfig>>,
-    within: Duration,
+    timeout_after: Duration,
 }
 
 impl Tls {
     /// Trusts these certificates, in PEM, besides the system's.
-    pub(crate) fn new(pems: &[Vec<u8>], within: Duration) -> Result<Self, HttpError> {
+    pub(crate) fn new(pems: &[Vec<u8>], timeout_after: Duration) -> Result<Self, HttpError> {
         let mut extra = Vec::new();
         for pem in pems {
             let before = extra.len();
@@ -47,10 +47,10 @@ impl Tls {
         for certificate in &extra {
             store.add(certificate.clone()).map_err(|error| HttpError::Roots { reason: error.to_string() })?;
         }
-        Ok(Self { extra, config: OnceCell::new(), within })
+        Ok(Self { extra, config: OnceCell::new(), timeout_after })
     }
 
-    /// Shakes hands with this host.
+    /// Performs the handshake with a host.
     pub(crate) async fn connect(
         &self,
         host: &str,
@@ -60,21 +60,21 @@ impl Tls {
         let name = ServerName::try_from(bare.to_owned())
             .map_err(|_| HttpError::Address(crate::AddressError::Host { host: host.to_owned() }))?;
         let connector = TlsConnector::from(self.config().await?);
-        match timeout(self.within, connector.connect(name, stream)).await {
+        match timeout(self.timeout_after, connector.connect(name, stream)).await {
             Ok(Ok(stream)) => Ok(stream),
             Ok(Err(error)) => {
                 let reason = reason(&error);
                 Err(HttpError::Tls { host: host.to_owned(), reason, source: Some(Arc::new(error)) })
             }
-            Err(_) => Err(HttpError::Timeout { phase: Phase::Tls, after: self.within }),
+            Err(_) => Err(HttpError::Timeout { phase: Phase::Tls, after: self.timeout_after }),
         }
     }
 
     async fn config(&self) -> Result<Arc<ClientConfig>, HttpError> {
         let config = self.config.get_or_try_init(|| async {
             let extra = self.extra.clone();
-            let made = tokio::task::spawn_blocking(move || configure(extra)).await;
-            made.unwrap_or_else(|_| Err(HttpError::Roots { reason: "the runtime is stopping".into() }))
+            let config = tokio::task::spawn_blocking(move || configure(extra)).await;
+            config.unwrap_or_else(|_| Err(HttpError::Roots { reason: "the runtime is stopping".into() }))
         });
         config.await.cloned()
     }
@@ -103,7 +103,7 @@ fn configure(extra: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, H
 fn reason(error: &io::Error) -> TlsReason {
     use rustls::Error as E;
     let Some(error) = error.get_ref().and_then(|inner| find::<E>(inner as &(dyn Error + 'static))) else {
-        // The handshake ended without a word: a reset, or the end of the stream.
+        // The handshake ended without a TLS error: a reset, or the end of the stream.
         return TlsReason::Ended;
     };
     match error {

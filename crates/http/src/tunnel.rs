@@ -1,6 +1,6 @@
-//! A way through a proxy: `CONNECT`, and the few lines that answer it.
+//! Tunnels through a proxy with `CONNECT`.
 //!
-//! Invariants: at most [`MAX_HEAD`] bytes are read, none beyond the blank line; what the proxy says is not shown.
+//! Invariants: at most [`MAX_HEAD`] bytes are read, none beyond the blank line; the text of the proxy is not shown.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::error::{ConnectKind, HttpError};
 
 const MAX_HEAD: usize = 16 * 1024;
 
-/// Asks the proxy for a connection to this place, like `example.com:443`.
+/// Opens a tunnel to an authority such as `example.com:443`.
 pub(crate) async fn open(
     stream: &mut TcpStream,
     proxy: &str,
-    place: &str,
+    authority: &str,
     credentials: Option<&HeaderValue>,
 ) -> Result<(), HttpError> {
     let broken = |error: std::io::Error| HttpError::Connect {
@@ -24,7 +24,7 @@ pub(crate) async fn open(
         kind: ConnectKind::Proxy,
         source: Some(Arc::new(error)),
     };
-    let mut head = format!("CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n").into_bytes();
+    let mut head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n").into_bytes();
     if let Some(value) = credentials {
         head.extend_from_slice(b"Proxy-Authorization: ");
         head.extend_from_slice(value.as_bytes());
@@ -38,17 +38,16 @@ pub(crate) async fn open(
         Some(200..=299) => Ok(()),
         Some(407) => Err(HttpError::connect(proxy, ConnectKind::ProxyCredentials)),
         status => {
-            let said = match status {
+            let message = match status {
                 Some(status) => format!("the proxy answered {status}"),
                 None => "the proxy's answer cannot be read".to_owned(),
             };
-            Err(broken(std::io::Error::other(said)))
+            Err(broken(std::io::Error::other(message)))
         }
     }
 }
 
-/// Reads up to the blank line. What follows belongs to the tunnel; as the client speaks first in TLS, nothing may
-/// follow yet, and reading a byte at a time at the end makes sure that nothing is taken.
+/// Reads up to the blank line, byte by byte, so that no byte of the tunnel is consumed.
 async fn read_head(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(256);
     while !head.ends_with(b"\r\n\r\n") && !head.ends_with(b"\n\n") {

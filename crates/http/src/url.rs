@@ -1,9 +1,9 @@
-//! Addresses, checked before anything is connected.
+//! Addresses (URLs), validated before connecting.
 //!
 //! Invariant: an [`Address`] is http or https, has a host, no user info, no fragment and only visible ASCII, and is
 //! plain http beyond this machine only where that was allowed. Scheme and host are in lower case and a default port
-//! is left out, so that two addresses of one origin look alike. What is checked here is what is connected to: the
-//! text is parsed once.
+//! is left out, so that addresses of one origin have the same prefix. The validated form is the one that is
+//! connected to: the text is parsed once.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
-use crate::sanitize::shown;
+use crate::sanitize::printable;
 
 /// The longest address that is taken.
 const MAX_ADDRESS: usize = 64 * 1024;
@@ -42,18 +42,18 @@ pub enum PlainHttp {
 /// ```
 #[derive(Clone)]
 pub struct Address {
-    // Goes along with every request, so a clone is a count.
-    parts: Arc<Parts>,
+    // Cloned with every request, so a clone only counts a reference.
+    parts: Arc<AddressParts>,
 }
 
-struct Parts {
+struct AddressParts {
     text: String,
     uri: Uri,
-    /// How much of the text is scheme, host and port.
-    site: usize,
-    /// Path and query alone, as a server wants them.
+    /// Length of scheme, host and port within the text.
+    origin_len: usize,
+    /// Path and query, the origin-form request target.
     target: Uri,
-    /// Host and port as the header says them.
+    /// The value of the `Host` header.
     host: HeaderValue,
 }
 
@@ -71,7 +71,7 @@ impl Hash for Address {
     }
 }
 
-/// Scheme, host and port: who is spoken to.
+/// Scheme, host and port of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     secure: bool,
@@ -149,20 +149,20 @@ impl Address {
     /// # Errors
     /// Names what is wrong and what to write instead.
     pub fn parse(text: &str, plain: PlainHttp) -> Result<Self, AddressError> {
-        let address = Self::read(text)?;
+        let address = Self::parse_any(text)?;
         if plain == PlainHttp::LoopbackOnly && !address.is_secure() && !address.is_loopback() {
             return Err(AddressError::Plain { host: address.host().to_owned() });
         }
         Ok(address)
     }
 
-    fn read(text: &str) -> Result<Self, AddressError> {
+    fn parse_any(text: &str) -> Result<Self, AddressError> {
         check_characters(text)?;
         let (scheme, rest) =
-            text.split_once("://").ok_or_else(|| AddressError::NoScheme { text: shown(text) })?;
+            text.split_once("://").ok_or_else(|| AddressError::NoScheme { text: printable(text) })?;
         let scheme = match scheme.to_ascii_lowercase() {
             known if known == "http" || known == "https" => known,
-            _ => return Err(AddressError::Scheme { scheme: shown(scheme) }),
+            _ => return Err(AddressError::Scheme { scheme: printable(scheme) }),
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, tail) = rest.split_at(end);
@@ -172,44 +172,46 @@ impl Address {
         if tail.contains('#') {
             return Err(AddressError::Fragment);
         }
-        let (host, port) = read_authority(authority)?;
+        let (host, port) = parse_authority(authority)?;
         let port = port.filter(|port| *port != default_port(scheme == "https"));
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
         let slash = if tail.starts_with('/') { "" } else { "/" };
-        Self::known(format!("{scheme}://{host}{port}{slash}{tail}"))
+        Self::from_normalized(format!("{scheme}://{host}{port}{slash}{tail}"))
     }
 
-    /// From a text in its final form.
-    fn known(text: String) -> Result<Self, AddressError> {
-        // The characters that remain are a little more than a Uri takes.
+    /// Returns the address of a normalized text.
+    fn from_normalized(text: String) -> Result<Self, AddressError> {
+        // A few of the remaining characters are not valid in a Uri.
         let uri = Uri::from_str(&text).map_err(|_| {
             let (at, character) =
                 text.char_indices().find(|(_, c)| "<>^`\\|".contains(*c)).unwrap_or((0, '?'));
             AddressError::Character { character, at }
         })?;
-        let place = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-        let site = text.len().saturating_sub(place.len());
-        let target = Uri::from_str(place);
+        let path_and_query = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        let origin_len = text.len().saturating_sub(path_and_query.len());
+        let target = Uri::from_str(path_and_query);
         let host = HeaderValue::from_str(uri.authority().map_or("", Authority::as_str));
         match (target, host) {
-            (Ok(target), Ok(host)) => Ok(Self { parts: Arc::new(Parts { text, uri, site, target, host }) }),
+            (Ok(target), Ok(host)) => {
+                Ok(Self { parts: Arc::new(AddressParts { text, uri, origin_len, target, host }) })
+            }
             _ => Err(AddressError::Character { character: '?', at: 0 }),
         }
     }
 
-    /// The address as text.
+    /// Returns the address as text.
     pub fn as_str(&self) -> &str {
         &self.parts.text
     }
 
-    /// The address as the `http` crate has it.
+    /// Returns the address as a `Uri` of the `http` crate.
     pub fn uri(&self) -> &Uri {
         &self.parts.uri
     }
 
-    /// Scheme, host and port, written the same way in all addresses of one origin.
-    pub(crate) fn site(&self) -> &str {
-        self.parts.text.get(..self.parts.site).unwrap_or_default()
+    /// Returns scheme, host and port; the same text for all addresses of one origin.
+    pub(crate) fn origin_str(&self) -> &str {
+        self.parts.text.get(..self.parts.origin_len).unwrap_or_default()
     }
 
     /// Path and query.
@@ -217,7 +219,7 @@ impl Address {
         &self.parts.target
     }
 
-    /// What the `Host` header says.
+    /// Returns the value of the `Host` header.
     pub(crate) fn host_header(&self) -> &HeaderValue {
         &self.parts.host
     }
@@ -237,7 +239,7 @@ impl Address {
         self.parts.uri.port_u16().unwrap_or(default_port(self.is_secure()))
     }
 
-    /// Whether the host is this machine, as far as its name tells.
+    /// Returns whether the host is a loopback name or address.
     pub fn is_loopback(&self) -> bool {
         is_loopback(self.host())
     }
@@ -250,14 +252,14 @@ impl Address {
     /// Resolves a reference that must stay at this origin, as RFC 3986 section 5.2 says. Its fragment is dropped.
     ///
     /// # Errors
-    /// When it leads elsewhere, or is no reference.
+    /// When it has another origin, or is not a valid reference.
     pub fn join(&self, reference: &str) -> Result<Self, AddressError> {
         let reference = reference.split('#').next().unwrap_or_default();
         check_characters(reference)?;
         let joined = if has_scheme(reference) {
-            Self::read(reference)?
+            Self::parse_any(reference)?
         } else if reference.starts_with("//") {
-            Self::read(&format!("{}:{reference}", self.parts.uri.scheme_str().unwrap_or("https")))?
+            Self::parse_any(&format!("{}:{reference}", self.parts.uri.scheme_str().unwrap_or("https")))?
         } else {
             let base = self.parts.uri.path();
             let (path, query) = match reference.split_once('?') {
@@ -266,13 +268,15 @@ impl Address {
             };
             let path = match path {
                 "" => base.to_owned(),
-                rooted if rooted.starts_with('/') => without_dots(rooted),
-                relative => without_dots(&format!("{}{relative}", &base[..=base.rfind('/').unwrap_or(0)])),
+                rooted if rooted.starts_with('/') => remove_dot_segments(rooted),
+                relative => {
+                    remove_dot_segments(&format!("{}{relative}", &base[..=base.rfind('/').unwrap_or(0)]))
+                }
             };
             let authority = self.parts.uri.authority().map(Authority::as_str).unwrap_or_default();
             let scheme = self.parts.uri.scheme_str().unwrap_or("https");
             let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-            Self::known(format!("{scheme}://{authority}{path}{query}"))?
+            Self::from_normalized(format!("{scheme}://{authority}{path}{query}"))?
         };
         let (from, to) = (self.origin(), joined.origin());
         if from == to { Ok(joined) } else { Err(AddressError::OtherOrigin { from, to }) }
@@ -299,8 +303,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether this host is this machine. A name that only resolves to it, or `127.1`, does not count: what is not
-/// certain is treated as foreign.
+/// Returns whether a host is a loopback name or address. A name that resolves to one, or `127.1`, does not count.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
@@ -316,16 +319,16 @@ fn check_characters(text: &str) -> Result<(), AddressError> {
     if text.len() > MAX_ADDRESS {
         return Err(AddressError::TooLong { length: text.len() });
     }
-    // A backslash is a slash to browsers and not to others, so nobody agrees on what such an address means.
+    // Browsers treat a backslash as a slash and others do not, so such an address is ambiguous.
     match text.char_indices().find(|(_, c)| !c.is_ascii_graphic() || *c == '\\') {
         Some((at, character)) => Err(AddressError::Character { character, at }),
         None => Ok(()),
     }
 }
 
-/// Host in lower case, and port.
-pub(crate) fn read_authority(authority: &str) -> Result<(String, Option<u16>), AddressError> {
-    let bad = || AddressError::Host { host: shown(authority) };
+/// Parses an authority into its lower-case host and its port.
+pub(crate) fn parse_authority(authority: &str) -> Result<(String, Option<u16>), AddressError> {
+    let bad = || AddressError::Host { host: printable(authority) };
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (ip, port) = rest.split_once(']').ok_or_else(bad)?;
         let ip: Ipv6Addr = ip.parse().map_err(|_| bad())?;
@@ -344,7 +347,7 @@ pub(crate) fn read_authority(authority: &str) -> Result<(String, Option<u16>), A
     let port = port.filter(|port| !port.is_empty()).map(|port| {
         let number = Some(port).filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
         let number = number.and_then(|port| port.parse::<u16>().ok()).filter(|number| *number > 0);
-        number.ok_or_else(|| AddressError::Port { port: shown(port) })
+        number.ok_or_else(|| AddressError::Port { port: printable(port) })
     });
     Ok((host, port.transpose()?))
 }
@@ -358,8 +361,8 @@ fn has_scheme(reference: &str) -> bool {
     })
 }
 
-/// Takes `.` and `..` out of a path that begins with a slash (RFC 3986, 5.2.4).
-fn without_dots(path: &str) -> String {
+/// Removes dot segments from an absolute path (RFC 3986, 5.2.4).
+fn remove_dot_segments(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
     while let Some(segment) = segments.next() {

@@ -36,7 +36,7 @@ pub use switchboard_session::{
     CallError, ConnectionLimits, EraHint, RevisionPolicy, SessionInfo, TimeoutKind,
 };
 #[cfg(feature = "http-client")]
-pub use switchboard_transport::http::client::{Http, HttpLimits, Way as HttpWay};
+pub use switchboard_transport::http::client::{Http, HttpBinding as HttpWay, HttpLimits};
 #[cfg(feature = "http-server")]
 pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
 #[cfg(feature = "server")]

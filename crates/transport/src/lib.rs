@@ -1,21 +1,21 @@
-//! How MCP messages travel. A binding turns something that carries bytes into a
-//! [`Pipe`](switchboard_session::link::Pipe) or a [`Link`](switchboard_session::link::Link); it knows no tool, no
-//! host and no session. For now there is one: [`stdio`], on Linux.
+//! Transport bindings. A binding turns a byte stream or an HTTP server into a
+//! [`Pipe`](switchboard_session::link::Pipe) or a [`Link`](switchboard_session::link::Link); it knows no tools,
+//! no hosts and no sessions. The bindings are [`stdio`], on Linux, and HTTP.
 //!
 //! ```text
 //!   client:  Stdio ── spawn ──▶ Pipe ──▶ MuxLink ──▶ session
 //!                              │
-//!                              └─ shim ─▶ server ─▶ its children      (all end together)
+//!                              └─ supervisor ─▶ server ─▶ its children      (all end together)
 //!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ session::server
 //! ```
 //!
 //! # Invariants
-//! - A server's process ends when its pipe is left or dropped, with everything in its process group; through the
-//!   shim with every descendant, and also when we are killed.
-//! - No pipe is waited for while another waits for us: stdout, stdin and stderr each have a task.
-//! - Nothing a server sends grows our memory beyond a limit, and a message too large costs its own call only.
+//! - A server's process ends when its pipe is closed or dropped, with everything in its process group; with the
+//!   supervisor every descendant ends, also when this process is killed.
+//! - The pipes cannot deadlock: stdout, stdin and stderr each have a task.
+//! - Memory is bounded whatever a server sends, and a message beyond the limit fails its own call only.
 //! - Nothing but messages reaches our own stdout once it is taken.
-//! - No number of a process is signalled after the process was reaped.
+//! - No pid is signalled after its process was reaped.
 //!
 //! # Example
 //! ```

@@ -11,7 +11,7 @@ const SEAM: [&str; 2] = ["crates/protocol/src/", "crates/session/src/era/"];
 
 /// The HTTP binding differs by revision before there is a session to ask: which header a request must carry, and
 /// which of the two doors it comes through.
-const HTTP: [&str; 2] = ["crates/transport/src/http/client", "crates/transport/src/http/server/door.rs"];
+const HTTP: [&str; 2] = ["crates/transport/src/http/client", "crates/transport/src/http/server/service.rs"];
 
 /// Only the product has a seam: peers, benches and these tasks may name what they like.
 pub(super) fn check(source: &Source<'_>) -> Vec<Finding> {
@@ -69,7 +69,7 @@ mod tests { const B: &str = \"2025-11-25\"; }
             "crates/session/src/era/tests.rs",
             "crates/transport/src/http/client.rs",
             "crates/transport/src/http/client/post.rs",
-            "crates/transport/src/http/server/door.rs",
+            "crates/transport/src/http/server/service.rs",
             "xtask/src/tidy/seam.rs",
         ] {
             assert_eq!(lines(path, TEXT), [0; 0], "{path}");

@@ -40,7 +40,7 @@ async fn of_a_huge_error_page_the_beginning_is_read() {
     .await;
     let response = send(&client(), get(server.address("/"))).await.unwrap();
     assert_eq!(response.status, 502);
-    let beginning = response.body.beginning(ERROR_BODY_LIMIT).await;
+    let beginning = response.body.prefix(ERROR_BODY_LIMIT).await;
     assert_eq!((beginning.bytes.len(), beginning.cut), (ERROR_BODY_LIMIT, true));
     tokio::time::timeout(LONG, stops.recv()).await.unwrap().unwrap();
     let written = written.load(Ordering::SeqCst);

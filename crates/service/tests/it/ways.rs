@@ -86,7 +86,7 @@ async fn d4_where_and_how_it_is_served_can_be_set() {
 #[tokio::test]
 async fn s10_a_public_address_needs_authentication_or_hosts() {
     use switchboard_service::{ServeError, ServeHttp};
-    use switchboard_transport::http::server::Refused;
+    use switchboard_transport::http::server::AuthRejection;
     let public: std::net::SocketAddr = "0.0.0.0:0".parse().unwrap();
     let refused = Shop::builder().serve_http(public).await.unwrap_err();
     assert!(matches!(refused, ServeError::Unprotected(address) if address == public));
@@ -94,7 +94,7 @@ async fn s10_a_public_address_needs_authentication_or_hosts() {
     assert!(said.contains("with_authenticate") && said.contains("with_allowed_hosts"), "{said}");
     let hosts = HttpOptions::default().with_allowed_hosts(["mcp.example.org"]);
     let authenticated =
-        HttpOptions::default().with_authenticate(|_: &http::request::Parts| Err(Refused::no_token()));
+        HttpOptions::default().with_authenticate(|_: &http::request::Parts| Err(AuthRejection::no_token()));
     for options in [hosts, authenticated] {
         let mut serving = std::pin::pin!(Shop::builder().serve_http(ServeHttp::new(public).options(options)));
         let polled = tokio::time::timeout(std::time::Duration::from_millis(50), &mut serving).await;

@@ -198,7 +198,7 @@ fn http_client() -> Vec<Row> {
             "going back to a broken stream",
             fixed(
                 "5 times without anything new",
-                &[("crates/transport/src/http/client/hearing.rs", "RESUMES: u32 = 5;")],
+                &[("crates/transport/src/http/client/resume.rs", "RESUMES: u32 = 5;")],
             ),
         ),
         row("a stream that only listens, without a byte", seconds(limits.stream_idle)),

@@ -1,8 +1,8 @@
-//! Headers that repeat what a request's body says, so that what stands between can route without reading bodies.
+//! Headers that mirror parts of a request body, so that intermediaries can route without parsing bodies.
 //!
-//! Invariants: a value reads back as it was, whatever characters it holds, and cannot end its header; the server
-//! compares every header it knows with the body and never acts on the header; no message holds a value, which may be
-//! private. See spec 2026-07-28, basic/transports/streamable-http.
+//! Invariants: every text survives encoding and decoding, and cannot break out of its header; the server compares the
+//! headers with the body and acts on the body only; error messages contain no values, which may be private.
+//! See spec 2026-07-28, basic/transports/streamable-http.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,28 +12,30 @@ use ::http::header::{HeaderName, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-mod marked;
+mod parameters;
 mod scalar;
 
-pub use marked::{ANNOTATION, Invalid, Marked, check_parameters, marked, mirror};
+pub use parameters::{
+    ANNOTATION, InvalidAnnotation, MirroredParameter, check_parameters, mirror, mirrored_parameters,
+};
 
 /// The revision of the request.
 pub const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The method of the request.
 pub const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// The name or address the request is about: of a tool, a prompt, a resource or a task.
+/// The name or URI of the tool, prompt, resource or task of the request.
 pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// The session, before 2026.
+/// The session id, in revisions before 2026.
 pub const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The last event seen, when a stream is resumed.
+/// The id of the last event received, to resume a stream.
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// How the headers of marked parameters begin.
+/// The prefix of the headers of mirrored parameters.
 pub const PARAMETER_PREFIX: &str = "mcp-param-";
 
-const OPEN: &str = "=?base64?";
-const CLOSE: &str = "?=";
+const BASE64_PREFIX: &str = "=?base64?";
+const BASE64_SUFFIX: &str = "?=";
 
-/// A text as the value of a header: as it is where that is safe, else in Base64 between markers.
+/// Encodes a text as a header value: literally if that is safe, else in Base64 between markers.
 ///
 /// ```
 /// use switchboard::transport::http::header::{decode, encode};
@@ -45,37 +47,40 @@ const CLOSE: &str = "?=";
 pub fn encode(text: &str) -> HeaderValue {
     let visible = text.bytes().all(|byte| (0x20..=0x7e).contains(&byte));
     let trimmed = !text.starts_with(' ') && !text.ends_with(' ');
-    let marked = text.starts_with(OPEN) && text.ends_with(CLOSE);
+    let marked = text.starts_with(BASE64_PREFIX) && text.ends_with(BASE64_SUFFIX);
     let value = if visible && trimmed && !marked {
         HeaderValue::from_str(text)
     } else {
-        HeaderValue::from_str(&format!("{OPEN}{}{CLOSE}", STANDARD.encode(text)))
+        HeaderValue::from_str(&format!("{BASE64_PREFIX}{}{BASE64_SUFFIX}", STANDARD.encode(text)))
     };
     value.expect("visible ASCII is a header value")
 }
 
-/// The text of a header, out of Base64 if it stands between the markers.
+/// Decodes a header value, from Base64 if it has the markers.
 ///
 /// # Errors
-/// When it holds bytes no header should, or something that is not strict Base64 of UTF-8 between the markers.
-pub fn decode(value: &HeaderValue) -> Result<String, Unreadable> {
-    decoded(value).map(Cow::into_owned)
+/// When it has bytes outside visible ASCII, or anything but strict Base64 of UTF-8 between the markers.
+pub fn decode(value: &HeaderValue) -> Result<String, HeaderDecodeError> {
+    decode_borrowed(value).map(Cow::into_owned)
 }
 
-/// The same, without a copy where it stands as it is.
-fn decoded(value: &HeaderValue) -> Result<Cow<'_, str>, Unreadable> {
+/// Decodes a header value without copying a literal one.
+fn decode_borrowed(value: &HeaderValue) -> Result<Cow<'_, str>, HeaderDecodeError> {
     let bytes = value.as_bytes().trim_ascii();
     let fits = |byte: &u8| (0x20..=0x7e).contains(byte) || *byte == b'\t';
-    let text =
-        std::str::from_utf8(bytes).ok().filter(|_| bytes.iter().all(fits)).ok_or(Unreadable::Character)?;
-    let Some(packed) = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE)) else {
+    let text = std::str::from_utf8(bytes)
+        .ok()
+        .filter(|_| bytes.iter().all(fits))
+        .ok_or(HeaderDecodeError::Character)?;
+    let Some(encoded) = text.strip_prefix(BASE64_PREFIX).and_then(|rest| rest.strip_suffix(BASE64_SUFFIX))
+    else {
         return Ok(Cow::Borrowed(text));
     };
-    let unpacked = STANDARD.decode(packed).map_err(|_| Unreadable::Base64)?;
-    String::from_utf8(unpacked).map(Cow::Owned).map_err(|_| Unreadable::Utf8)
+    let bytes = STANDARD.decode(encoded).map_err(|_| HeaderDecodeError::Base64)?;
+    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| HeaderDecodeError::Utf8)
 }
 
-/// The member of the parameters that says what a request is about, where a header repeats it.
+/// Returns the parameter that [`NAME`] mirrors for this method.
 pub fn subject(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -85,53 +90,53 @@ pub fn subject(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Why the value of a header cannot be read.
+/// Why a header value cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum HeaderDecodeError {
     /// It holds a byte outside visible ASCII.
     Character,
-    /// What stands between the markers is not Base64 with its padding.
+    /// The text between the markers is not Base64 with padding.
     Base64,
-    /// What was packed is not UTF-8.
+    /// The decoded bytes are not UTF-8.
     Utf8,
 }
 
-/// A header that does not say what the body says.
+/// A header that does not match the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mismatch {
+pub struct HeaderMismatch {
     /// The header.
     pub header: HeaderName,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: HeaderFault,
 }
 
 /// What is wrong with a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
-    /// The body has a value and the header is not there.
+pub enum HeaderFault {
+    /// The body has a value and the header is missing.
     Missing,
     /// The header has a value and the body does not.
     Unexpected,
-    /// It is there more than once.
+    /// The header is repeated.
     Repeated,
-    /// It cannot be read.
-    Unreadable(Unreadable),
-    /// It has another value than the body.
+    /// The value cannot be decoded.
+    Unreadable(HeaderDecodeError),
+    /// The value differs from the body.
     Different,
 }
 
-/// Compares a header with the text the body has in its place.
+/// Compares a header with the text from the body.
 ///
 /// # Errors
-/// When they do not agree; the text of the error can be sent to the client.
-pub fn check(headers: &HeaderMap, header: &HeaderName, expected: &str) -> Result<(), Mismatch> {
+/// When they differ; the text of the error can be sent to the client.
+pub fn check(headers: &HeaderMap, header: &HeaderName, expected: &str) -> Result<(), HeaderMismatch> {
     let mut values = headers.get_all(header).iter();
     let only = values.next().filter(|_| values.next().is_none());
-    // Nearly always the same letters on both sides, which needs no reading where they stand for themselves.
+    // Fast path: mostly both are the same literal bytes.
     if only.is_some_and(|only| only == expected)
-        && !expected.starts_with(OPEN)
+        && !expected.starts_with(BASE64_PREFIX)
         && expected.trim_ascii().len() == expected.len()
         && expected.bytes().all(|byte| (0x20..=0x7e).contains(&byte))
     {
@@ -140,29 +145,29 @@ pub fn check(headers: &HeaderMap, header: &HeaderName, expected: &str) -> Result
     check_value(headers, header, true, |text| text == expected)
 }
 
-/// Compares a header with what the body has in its place, if it has anything.
+/// Compares a header with the value from the body; `expected` is whether the body has one.
 fn check_value(
     headers: &HeaderMap,
     header: &HeaderName,
     expected: bool,
     same: impl FnOnce(&str) -> bool,
-) -> Result<(), Mismatch> {
+) -> Result<(), HeaderMismatch> {
     let mut values = headers.get_all(header).iter();
     let fault = match (values.next(), expected) {
         (None, false) => return Ok(()),
-        (None, true) => Fault::Missing,
-        (Some(_), false) => Fault::Unexpected,
-        (Some(_), true) if values.next().is_some() => Fault::Repeated,
-        (Some(value), true) => match decoded(value) {
+        (None, true) => HeaderFault::Missing,
+        (Some(_), false) => HeaderFault::Unexpected,
+        (Some(_), true) if values.next().is_some() => HeaderFault::Repeated,
+        (Some(value), true) => match decode_borrowed(value) {
             Ok(text) if same(&text) => return Ok(()),
-            Ok(_) => Fault::Different,
-            Err(unreadable) => Fault::Unreadable(unreadable),
+            Ok(_) => HeaderFault::Different,
+            Err(unreadable) => HeaderFault::Unreadable(unreadable),
         },
     };
-    Err(Mismatch { header: header.clone(), fault })
+    Err(HeaderMismatch { header: header.clone(), fault })
 }
 
-impl fmt::Display for Unreadable {
+impl fmt::Display for HeaderDecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Character => "it holds a character outside visible ASCII",
@@ -172,22 +177,26 @@ impl fmt::Display for Unreadable {
     }
 }
 
-impl std::error::Error for Unreadable {}
+impl std::error::Error for HeaderDecodeError {}
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for HeaderMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = &self.header;
         match self.fault {
-            Fault::Missing => write!(f, "the header {header} is missing, and the body has a value for it"),
-            Fault::Unexpected => write!(f, "the header {header} is there, and the body has no value for it"),
-            Fault::Repeated => write!(f, "the header {header} is there more than once"),
-            Fault::Unreadable(why) => write!(f, "the header {header} cannot be read: {why}"),
-            Fault::Different => write!(f, "the header {header} does not match the body"),
+            HeaderFault::Missing => {
+                write!(f, "the header {header} is missing, and the body has a value for it")
+            }
+            HeaderFault::Unexpected => {
+                write!(f, "the header {header} is there, and the body has no value for it")
+            }
+            HeaderFault::Repeated => write!(f, "the header {header} is there more than once"),
+            HeaderFault::Unreadable(error) => write!(f, "the header {header} cannot be read: {error}"),
+            HeaderFault::Different => write!(f, "the header {header} does not match the body"),
         }
     }
 }
 
-impl std::error::Error for Mismatch {}
+impl std::error::Error for HeaderMismatch {}
 
 #[cfg(test)]
 mod tests {
@@ -225,7 +234,7 @@ mod tests {
 
     #[test]
     fn reading_is_strict() {
-        let cases: [(&[u8], Result<&str, Unreadable>); 14] = [
+        let cases: [(&[u8], Result<&str, HeaderDecodeError>); 14] = [
             (b"=?base64?SGVsbG8=?=", Ok("Hello")),
             (b" \t=?base64?SGVsbG8=?= ", Ok("Hello")),
             (b"=?base64??=", Ok("")),
@@ -233,13 +242,13 @@ mod tests {
             (b"=?base64?SGVsbG8=", Ok("=?base64?SGVsbG8=")),
             (b"SGVsbG8=?=", Ok("SGVsbG8=?=")),
             (b"a\tb", Ok("a\tb")),
-            (b"=?base64?SGVsbG8?=", Err(Unreadable::Base64)),
-            (b"=?base64?SGVs!!!bG8=?=", Err(Unreadable::Base64)),
-            (b"=?base64?SGVs bG8=?=", Err(Unreadable::Base64)),
-            (b"=?base64?SGVsbG9=?=", Err(Unreadable::Base64)),
-            (b"=?base64?_-8=?=", Err(Unreadable::Base64)),
-            (b"=?base64?/w==?=", Err(Unreadable::Utf8)),
-            ("Zürich".as_bytes(), Err(Unreadable::Character)),
+            (b"=?base64?SGVsbG8?=", Err(HeaderDecodeError::Base64)),
+            (b"=?base64?SGVs!!!bG8=?=", Err(HeaderDecodeError::Base64)),
+            (b"=?base64?SGVs bG8=?=", Err(HeaderDecodeError::Base64)),
+            (b"=?base64?SGVsbG9=?=", Err(HeaderDecodeError::Base64)),
+            (b"=?base64?_-8=?=", Err(HeaderDecodeError::Base64)),
+            (b"=?base64?/w==?=", Err(HeaderDecodeError::Utf8)),
+            ("Zürich".as_bytes(), Err(HeaderDecodeError::Character)),
         ];
         for (bytes, expected) in cases {
             let value = HeaderValue::from_bytes(bytes).unwrap();
@@ -256,10 +265,10 @@ mod tests {
         headers.append(PROTOCOL_VERSION, HeaderValue::from_static("a"));
         let faults = [
             (METHOD, "tools/call", None),
-            (METHOD, "Tools/call", Some(Fault::Different)),
+            (METHOD, "Tools/call", Some(HeaderFault::Different)),
             (NAME, "ü", None),
-            (PROTOCOL_VERSION, "a", Some(Fault::Repeated)),
-            (SESSION_ID, "a", Some(Fault::Missing)),
+            (PROTOCOL_VERSION, "a", Some(HeaderFault::Repeated)),
+            (SESSION_ID, "a", Some(HeaderFault::Missing)),
         ];
         for (header, expected, fault) in faults {
             assert_eq!(check(&headers, &header, expected).err().map(|error| error.fault), fault, "{header}");
@@ -284,7 +293,7 @@ mod tests {
 
         #[test]
         fn no_value_makes_it_panic(bytes in proptest::collection::vec(0u8.., 0..40)) {
-            let framed = [OPEN.as_bytes(), &bytes, CLOSE.as_bytes()].concat();
+            let framed = [BASE64_PREFIX.as_bytes(), &bytes, BASE64_SUFFIX.as_bytes()].concat();
             for bytes in [bytes, framed] {
                 if let Ok(value) = HeaderValue::from_bytes(&bytes) {
                     let _ = decode(&value);

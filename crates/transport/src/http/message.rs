@@ -1,13 +1,13 @@
-//! Messages as text, for both sides: parameters and results are text already, and stay as they are.
+//! Encodes JSON-RPC messages for both sides. Parameters and results are JSON already and are copied verbatim.
 //!
-//! Each is written into one buffer that is large enough from the start.
+//! Each message is written into one buffer of sufficient capacity.
 
 use switchboard_protocol::{Raw, RequestId, RpcError};
 
-/// Room for everything but the parameters, the result and a method's name.
+/// Capacity for everything but the parameters, the result and the method.
 const AROUND: usize = 64;
 
-/// The text of a request.
+/// Encodes a request.
 pub(crate) fn request_text(id: &RequestId, method: &str, params: &str) -> Vec<u8> {
     let mut text = Vec::with_capacity(AROUND + method.len() + params.len());
     text.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -20,7 +20,7 @@ pub(crate) fn request_text(id: &RequestId, method: &str, params: &str) -> Vec<u8
     text
 }
 
-/// The text of a notification.
+/// Encodes a notification.
 pub(crate) fn note_text(method: &str, params: Option<&str>) -> Vec<u8> {
     let mut text = Vec::with_capacity(AROUND + method.len() + params.map_or(0, str::len));
     text.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
@@ -33,7 +33,7 @@ pub(crate) fn note_text(method: &str, params: Option<&str>) -> Vec<u8> {
     text
 }
 
-/// The text of a response; without an id where that of the request could not be read.
+/// Encodes a response; without an id if that of the request could not be read.
 pub(crate) fn response_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcError>) -> Vec<u8> {
     let error;
     let (member, value) = match outcome {
@@ -51,7 +51,7 @@ pub(crate) fn response_text(id: Option<&RequestId>, outcome: Result<&Raw, &RpcEr
     text
 }
 
-/// What stands before a result in the text of a response. A brace follows it.
+/// Encodes the part of a response before its result. A closing brace follows the result.
 #[cfg(feature = "http-server")]
 pub(crate) fn before_result(id: &RequestId) -> Vec<u8> {
     let mut text = Vec::with_capacity(AROUND);

@@ -1,7 +1,7 @@
 //! Event streams: many messages in one HTTP body.
 
-mod codec;
-mod print;
+mod decode;
+mod encode;
 
-pub use codec::{DEFAULT_EVENT_LIMIT, Decoder, Event, Item, Lost};
-pub use print::{Outgoing, Unprintable, print, print_comment};
+pub use decode::{DEFAULT_EVENT_LIMIT, Decoder, Event, Item, Lost};
+pub use encode::{EventEncodeError, EventFields, encode_comment, encode_event};

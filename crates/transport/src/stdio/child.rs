@@ -1,7 +1,7 @@
-//! A server as a child process: started, listened to, stopped.
+//! A server as a child process: spawns it, reads its output, stops it.
 //!
-//! Invariants: the end of the process, not of its output, is the end of the pipe; what it wrote before it ended is
-//! still read; when the guard is dropped nothing of it is left running.
+//! Invariants: the pipe ends when the process exits, not when its output does; what it wrote before is still read; when
+//! the guard is dropped, no process of it is left running.
 
 use std::fmt;
 use std::io;
@@ -23,101 +23,107 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::Sleep;
 
 use crate::stdio::command::{Stdio, Supervision};
-use crate::stdio::ladder::{Push, Status, StopLadder, Stoppable, stop};
-use crate::stdio::line::{LineInlet, LineOutlet, Read};
-use crate::stdio::process::{Guard, Process};
+use crate::stdio::line::{LineInlet, LineOutlet, ReadOutcome};
+use crate::stdio::process::{Containment, Process};
 use crate::stdio::stderr::Stderr;
-use crate::stdio::{resolve, shim};
+use crate::stdio::stop::{ProcessExit, StopLadder, StopSignal, Stoppable, stop};
+use crate::stdio::{resolve, supervisor};
 
-/// What the pipes hold, where the system allows it: fewer waits when either side is busy.
+/// Capacity of the pipes, if the system allows it: fewer waits when either side is busy.
 pub(super) const PIPE_BYTES: usize = 256 * 1024;
-/// How long a process may live on after it closed its output.
-const SILENT: Duration = Duration::from_secs(2);
-/// How long what is left in the pipe is read after the process has ended.
-const DRAIN: Duration = Duration::from_millis(100);
-/// How long the last words on stderr are waited for.
-const LAST_WORDS: Duration = Duration::from_millis(50);
-/// Reads after which the process is looked at even if there is always more to read.
-const LOOK_EVERY: u32 = 32;
+/// How long a process may take to exit after it closed its stdout.
+const EXIT_AFTER_EOF: Duration = Duration::from_secs(2);
+/// How long the rest of the output is read after the process has exited.
+const DRAIN_TIME: Duration = Duration::from_millis(100);
+/// How long to wait for the rest of stderr after the process has exited.
+const STDERR_WAIT: Duration = Duration::from_millis(50);
+/// Number of reads after which the exit of the process is checked even if more output is available.
+const READS_PER_EXIT_CHECK: u32 = 32;
 
 /// Starts a server.
 ///
-/// With the shim (see [`enter_if_asked`](crate::stdio::enter_if_asked)) everything the server starts ends with it,
-/// and with us, however we end. Without it the server gets a process group of its own, which ends with it.
+/// With the supervisor (see [`enter_if_asked`](crate::stdio::enter_if_asked)) all descendants of the server end with
+/// it and with this process, even if that is killed. Without it only the process group of the server ends with it.
 ///
-/// Must be called inside a tokio runtime with I/O and time enabled; without one the answer is an error. A runtime
-/// that has no I/O driver can only be told by a panic inside tokio, which is caught: where panics abort
-/// (`panic = "abort"`), that aborts.
+/// Must be called inside a tokio runtime with I/O and time enabled; otherwise it returns an error. A
+/// runtime without an I/O driver can only be detected by a panic inside tokio, which is caught; with `panic = "abort"` the
+/// program aborts.
 ///
 /// # Errors
-/// [`LinkError::NotStarted`], saying why and where the program was looked for. A file that exists but turns out
-/// not to be executable only in the shim is the first error the pipe gives.
+/// [`LinkError::NotStarted`], with the reason and where the program was searched. If the file turns out not to be
+/// executable only in the supervisor, that is the first error of the pipe.
 pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
-    let (outlet, inlet, guard) = start(command).map_err(|error| LinkError::NotStarted(Arc::new(error)))?;
-    let handle = ChildHandle { server: Arc::clone(&guard.server) };
-    Ok((Pipe::new(outlet, inlet).with_guard(guard), handle))
+    let (outlet, inlet, containment) =
+        start(command).map_err(|error| LinkError::NotStarted(Arc::new(error)))?;
+    let handle = ChildHandle { server: Arc::clone(&containment.server) };
+    Ok((Pipe::new(outlet, inlet).with_guard(containment), handle))
 }
 
-type Started = (LineOutlet<ChildStdin>, ChildInlet, ChildKeeper);
+type StartedChild = (LineOutlet<ChildStdin>, ChildInlet, ChildGuard);
 
-fn start(command: &Stdio) -> Result<Started, NotStarted> {
+fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
     let environment = command.environment();
     let file = command.file()?;
-    let refused = |error| resolve::refused(&file, error);
+    let refused = |error| resolve::start_error(&file, error);
 
-    let (ours, theirs) = pipes(&file)?;
-    let guard = match command.supervision {
-        Supervision::Best if shim::is_available() => Guard::Shim,
-        Supervision::Best | Supervision::GroupOnly => Guard::Group,
+    let (parent_ends, child_ends) = pipes(&file)?;
+    let containment = match command.supervision {
+        Supervision::Best if supervisor::is_available() => Containment::Supervisor,
+        Supervision::Best | Supervision::GroupOnly => Containment::ProcessGroup,
     };
-    let ticket = shim::Ticket::new();
-    let mut process = match guard {
-        Guard::Shim => shim::command(command, &file, &ticket),
-        Guard::Group => {
+    let token = supervisor::StartToken::new();
+    let mut process = match containment {
+        Containment::Supervisor => supervisor::command(command, &file, &token),
+        Containment::ProcessGroup => {
             let mut direct = Command::new(&file);
             direct.arg0(command.program()).args(&command.args).process_group(0);
             direct
         }
     };
-    process.env_clear().envs(environment).stdin(theirs.stdin).stdout(theirs.stdout).stderr(theirs.stderr);
+    process
+        .env_clear()
+        .envs(environment)
+        .stdin(child_ends.stdin)
+        .stdout(child_ends.stdout)
+        .stderr(child_ends.stderr);
     if let Some(directory) = command.directory() {
         process.current_dir(directory);
     }
     let child = process.spawn().map_err(refused)?;
-    // Our copies of its ends must go, or its output would never end.
+    // Closes our copies of the child's ends; otherwise its output would never end.
     drop(process);
-    let process = Process::new(child, guard).map_err(refused)?;
-    if guard == Guard::Group {
-        limit(&process, command);
+    let process = Process::new(child, containment).map_err(refused)?;
+    if containment == Containment::ProcessGroup {
+        set_limits(&process, command);
     }
 
-    let server = Arc::new(Server {
-        stderr: Stderr::drain(ours.stderr, process.id()),
+    let server = Arc::new(ServerProcess {
+        stderr: Stderr::drain(parent_ends.stderr, process.id()),
         process,
         program: file.display().to_string(),
-        ticket,
+        token,
     });
-    let outlet = LineOutlet::new(ours.stdin).with_broken("the server closed its stdin");
-    let lines = LineInlet::new(ours.stdout).with_limit(command.line_limit);
+    let outlet = LineOutlet::new(parent_ends.stdin).with_broken("the server closed its stdin");
+    let lines = LineInlet::new(parent_ends.stdout).with_limit(command.line_limit);
     let inlet = ChildInlet::new(lines, Arc::clone(&server));
-    Ok((outlet, inlet, ChildKeeper { server, ladder: command.ladder }))
+    Ok((outlet, inlet, ChildGuard { server, ladder: command.ladder }))
 }
 
-/// Our ends of the three pipes.
-struct Ours {
+/// The parent's ends of the three pipes.
+struct ParentEnds {
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: ChildStderr,
 }
 
-/// Its ends.
-struct Theirs {
+/// The child's ends of the three pipes.
+struct ChildEnds {
     stdin: process::Stdio,
     stdout: process::Stdio,
     stderr: process::Stdio,
 }
 
-fn pipes(file: &Path) -> Result<(Ours, Theirs), NotStarted> {
+fn pipes(file: &Path) -> Result<(ParentEnds, ChildEnds), NotStarted> {
     let no_runtime = || {
         let why = io::Error::other("starting a server needs a tokio runtime with I/O and time enabled");
         NotStarted::new(file.display().to_string(), StartFault::Other).with_source(why)
@@ -125,81 +131,81 @@ fn pipes(file: &Path) -> Result<(Ours, Theirs), NotStarted> {
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(no_runtime());
     }
-    let open = || -> io::Result<(Ours, Theirs)> {
+    let open = || -> io::Result<(ParentEnds, ChildEnds)> {
         let (their_stdin, stdin) = large_pipe()?;
         let (stdout, their_stdout) = large_pipe()?;
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
         drop(tokio::time::sleep(Duration::ZERO));
-        let ours = Ours {
+        let parent_ends = ParentEnds {
             stdin: ChildStdin::from_std(process::ChildStdin::from(stdin))?,
             stdout: ChildStdout::from_std(process::ChildStdout::from(stdout))?,
             stderr: ChildStderr::from_std(process::ChildStderr::from(stderr))?,
         };
-        let theirs =
-            Theirs { stdin: their_stdin.into(), stdout: their_stdout.into(), stderr: their_stderr.into() };
-        Ok((ours, theirs))
+        let child_ends =
+            ChildEnds { stdin: their_stdin.into(), stdout: their_stdout.into(), stderr: their_stderr.into() };
+        Ok((parent_ends, child_ends))
     };
-    // There is no way to ask tokio for its drivers; it panics when one is missing.
+    // tokio has no way to query its drivers; it panics when one is missing.
     match catch_unwind(AssertUnwindSafe(open)) {
-        Ok(opened) => opened.map_err(|error| resolve::refused(file, error)),
+        Ok(opened) => opened.map_err(|error| resolve::start_error(file, error)),
         Err(_) => Err(no_runtime()),
     }
 }
 
 fn large_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (reading, writing) = pipe_with(PipeFlags::CLOEXEC)?;
-    // Refused when the user's pipes hold too much already; the usual size works too.
+    // Fails beyond the pipe quota of the user; the default size works too.
     let _ = fcntl_setpipe_size(&writing, PIPE_BYTES);
     Ok((reading, writing))
 }
 
-/// Without the shim the limits are set from outside, a moment after the start.
-fn limit(process: &Process, command: &Stdio) {
+/// Sets the resource limits from outside, shortly after the start, if there is no supervisor to do it.
+fn set_limits(process: &Process, command: &Stdio) {
     let pid = Pid::from_raw(process.id().cast_signed());
-    for (resource, most) in shim::resources(&command.limits) {
+    for (resource, most) in supervisor::resources(&command.limits) {
         if let Err(error) = prlimit(pid, resource, Rlimit { current: Some(most), maximum: Some(most) }) {
-            tracing::warn!(%error, ?resource, "a limit of the server could not be set");
+            tracing::warn!(%error, ?resource, "cannot set a resource limit of the server");
         }
     }
 }
 
-/// A server process and what it says on the side.
+/// A server process and its stderr.
 #[derive(Debug)]
-struct Server {
+struct ServerProcess {
     process: Process,
     stderr: Stderr,
     program: String,
-    ticket: shim::Ticket,
+    token: supervisor::StartToken,
 }
 
-impl Server {
-    /// How it ended, once its last words are in.
-    async fn exit(&self, status: Status) -> Exit {
-        self.stderr.drained(LAST_WORDS).await;
-        Exit::new(status.code, status.signal, self.stderr.last_words())
+impl ServerProcess {
+    /// Returns the exit status with the end of stderr.
+    async fn exit(&self, status: ProcessExit) -> Exit {
+        self.stderr.drained(STDERR_WAIT).await;
+        Exit::new(status.code, status.signal, self.stderr.tail_for_errors())
     }
 
-    /// What the end of the process means for the pipe.
-    async fn end(&self, status: Status) -> LinkError {
+    /// Returns the error with which the pipe ends.
+    async fn exit_error(&self, status: ProcessExit) -> LinkError {
         let exit = self.exit(status).await;
-        if self.process.guard() == Guard::Shim
-            && let Some(error) = self.ticket.refusal(&exit)
+        if self.process.containment() == Containment::Supervisor
+            && let Some(error) = self.token.start_error(&exit)
         {
-            return LinkError::NotStarted(Arc::new(resolve::refused(Path::new(&self.program), error)));
+            return LinkError::NotStarted(Arc::new(resolve::start_error(Path::new(&self.program), error)));
         }
         LinkError::Exited(Arc::new(exit))
     }
 }
 
-/// A look at a server process from beside its pipe. Cheap to clone; does not keep the process alive.
+/// A handle to inspect a server process. Cheap to clone; does not keep the process alive.
 #[derive(Clone)]
 pub struct ChildHandle {
-    server: Arc<Server>,
+    server: Arc<ServerProcess>,
 }
 
 impl ChildHandle {
-    /// The process id of the server itself. `None` while its supervisor has not started it yet, and when it ended before
-    /// it was seen. The id may belong to another process once the server has ended.
+    /// The process id of the server itself. `None` while its supervisor has not started it yet, and if it ended before
+    /// it was located. The id may belong to another process once the server has ended.
     pub fn pid(&self) -> Option<u32> {
         self.server.process.server_id()
     }
@@ -211,18 +217,18 @@ impl ChildHandle {
 
     /// The process id of the supervisor that guards the server; `None` where only the process group does.
     pub fn supervisor_pid(&self) -> Option<u32> {
-        (self.server.process.guard() == Guard::Shim).then(|| self.server.process.id())
+        (self.server.process.containment() == Containment::Supervisor).then(|| self.server.process.id())
     }
 
-    /// What is kept of its stderr: the last 64 KiB, long lines cut, control characters replaced.
+    /// Returns the end of its stderr: the last 64 KiB, long lines cut, control characters replaced.
     pub fn stderr_tail(&self) -> String {
         self.server.stderr.tail()
     }
 
-    /// Waits for its end.
+    /// Waits until the process has exited.
     ///
     /// # Cancellation
-    /// Dropping the future loses nothing. When the pipe was dropped rather than left, code and signal are unknown.
+    /// Dropping the future loses nothing. If the pipe was dropped instead of closed, code and signal are unknown.
     pub async fn exited(&self) -> Exit {
         let status = self.server.process.exited().await;
         self.server.exit(status).await
@@ -235,28 +241,28 @@ impl fmt::Debug for ChildHandle {
     }
 }
 
-/// Ends the server when it is left or dropped.
+/// Stops the server when the pipe is closed or dropped.
 ///
 /// Dropping it kills at once and needs no runtime; the dead process is reaped the next time any tokio runtime of
 /// this program waits, so a program without one keeps a zombie until it ends.
-struct ChildKeeper {
-    server: Arc<Server>,
+struct ChildGuard {
+    server: Arc<ServerProcess>,
     ladder: StopLadder,
 }
 
-impl PipeGuard for ChildKeeper {
+impl PipeGuard for ChildGuard {
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         Box::pin(async move {
             let server = &*self.server;
             match stop(&server.process, self.ladder.within(within)).await {
                 Some(status) => CloseOutcome::Exited(server.exit(status).await),
                 None => {
-                    server.process.force();
+                    server.process.force_kill();
                     let what = format!("process {}", server.process.id());
                     tracing::warn!(
                         program = server.program,
                         what,
-                        "a server could not be stopped and was given up"
+                        "server process abandoned: it cannot be stopped"
                     );
                     CloseOutcome::Abandoned { what }
                 }
@@ -269,77 +275,77 @@ impl PipeGuard for ChildKeeper {
     }
 }
 
-impl Drop for ChildKeeper {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
-        self.server.process.let_go();
+        self.server.process.kill_and_release();
         self.server.stderr.stop();
     }
 }
 
-/// What the server writes, until it ends.
+/// Reads the messages of the server until it exits.
 struct ChildInlet {
     lines: LineInlet<ChildStdout>,
-    server: Arc<Server>,
-    exited: BoxFuture<'static, Status>,
-    stage: Stage,
+    server: Arc<ServerProcess>,
+    exited: BoxFuture<'static, ProcessExit>,
+    stage: InletStage,
     reads: u32,
-    is_found: bool,
+    is_server_located: bool,
 }
 
-enum Stage {
-    /// It runs and writes.
+enum InletStage {
+    /// The process runs.
     Open,
-    /// Its output has ended; it may be about to end.
+    /// Its stdout is closed; it should exit soon.
     Silent(Pin<Box<Sleep>>),
-    /// It has ended; what it left in the pipe is read, until then.
-    Draining(Status, Instant),
-    /// Its last words are waited for.
+    /// It has exited; the rest of its output is read until the deadline.
+    Draining(ProcessExit, Instant),
+    /// The rest of stderr is awaited.
     Ending(BoxFuture<'static, LinkError>),
 }
 
 impl ChildInlet {
-    fn new(lines: LineInlet<ChildStdout>, server: Arc<Server>) -> Self {
+    fn new(lines: LineInlet<ChildStdout>, server: Arc<ServerProcess>) -> Self {
         let watched = Arc::clone(&server);
         let exited = Box::pin(async move { watched.process.exited().await });
-        Self { lines, server, exited, stage: Stage::Open, reads: 0, is_found: false }
+        Self { lines, server, exited, stage: InletStage::Open, reads: 0, is_server_located: false }
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
         self.reads = self.reads.wrapping_add(1);
-        if self.reads.is_multiple_of(LOOK_EVERY) && self.poll_exited(cx).is_ready() {
+        if self.reads.is_multiple_of(READS_PER_EXIT_CHECK) && self.poll_exited(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
         match self.lines.poll_read(cx, into) {
-            Poll::Ready(Ok(Read::Frames)) => {
-                if !self.is_found {
-                    // It has spoken, so it runs: seen now, it is known even if it kills its supervisor later.
-                    self.is_found = true;
-                    self.server.process.find_server();
+            Poll::Ready(Ok(ReadOutcome::Frames)) => {
+                if !self.is_server_located {
+                    // Located at its first output, so that it can be killed even if its supervisor is killed.
+                    self.is_server_located = true;
+                    self.server.process.locate_server();
                 }
                 Poll::Ready(Ok(()))
             }
-            Poll::Ready(Ok(Read::End)) => {
-                self.stage = Stage::Silent(Box::pin(tokio::time::sleep(SILENT)));
+            Poll::Ready(Ok(ReadOutcome::End)) => {
+                self.stage = InletStage::Silent(Box::pin(tokio::time::sleep(EXIT_AFTER_EOF)));
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Err(error)) => {
-                self.server.process.push(Push::Kill);
+                self.server.process.signal(StopSignal::Kill);
                 Poll::Ready(Err(error))
             }
             Poll::Pending => self.poll_exited(cx).map(Ok),
         }
     }
 
-    /// Ready when the process has ended and the stage has changed.
+    /// Ready when the process has exited and the stage was changed.
     fn poll_exited(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let status = ready!(self.exited.as_mut().poll(cx));
-        self.stage = Stage::Draining(status, Instant::now() + DRAIN);
+        self.stage = InletStage::Draining(status, Instant::now() + DRAIN_TIME);
         Poll::Ready(())
     }
 
-    /// Reads what is there now, past the reactor: it may not have heard of the last bytes yet. A process that lives
-    /// on may hold the pipe open, so its end is not waited for.
-    fn drain(&mut self, until: Instant, into: &mut Vec<Frame>) -> Drained {
+    /// Reads the available output directly, because the reactor may not have reported it yet. Does not wait for the end of
+    /// the pipe, which a surviving descendant may hold open.
+    fn drain(&mut self, until: Instant, into: &mut Vec<Frame>) -> DrainOutcome {
         let before = into.len();
         let mut chunk = [0; 16 * 1024];
         while Instant::now() < until {
@@ -350,7 +356,7 @@ impl ChildInlet {
                         break;
                     }
                     if into.len() > before {
-                        return Drained::Some;
+                        return DrainOutcome::Some;
                     }
                 }
                 Err(rustix::io::Errno::INTR) => {}
@@ -358,11 +364,11 @@ impl ChildInlet {
             }
         }
         self.lines.lines().finish(into);
-        Drained::All
+        DrainOutcome::All
     }
 }
 
-enum Drained {
+enum DrainOutcome {
     Some,
     All,
 }
@@ -372,21 +378,22 @@ impl Inlet for ChildInlet {
         let before = into.len();
         while into.len() == before {
             match &mut self.stage {
-                Stage::Open => ready!(self.poll_open(cx, into))?,
-                Stage::Silent(patience) => {
-                    if patience.as_mut().poll(cx).is_ready() {
-                        self.server.process.push(Push::Kill);
+                InletStage::Open => ready!(self.poll_open(cx, into))?,
+                InletStage::Silent(timeout) => {
+                    if timeout.as_mut().poll(cx).is_ready() {
+                        self.server.process.signal(StopSignal::Kill);
                         return Poll::Ready(Err(LinkError::lost("the server closed its stdout")));
                     }
                     ready!(self.poll_exited(cx));
                 }
-                &mut Stage::Draining(status, until) => {
-                    if let Drained::All = self.drain(until, into) {
+                &mut InletStage::Draining(status, until) => {
+                    if let DrainOutcome::All = self.drain(until, into) {
                         let server = Arc::clone(&self.server);
-                        self.stage = Stage::Ending(Box::pin(async move { server.end(status).await }));
+                        self.stage =
+                            InletStage::Ending(Box::pin(async move { server.exit_error(status).await }));
                     }
                 }
-                Stage::Ending(end) => return end.as_mut().poll(cx).map(Err),
+                InletStage::Ending(end) => return end.as_mut().poll(cx).map(Err),
             }
         }
         Poll::Ready(Ok(()))

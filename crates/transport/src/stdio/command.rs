@@ -1,6 +1,6 @@
-//! What to start: the program, its arguments, what it may see of our environment, and its limits.
+//! `Stdio`: the command line of a server, its environment and its limits.
 //!
-//! Invariant: a variable reaches the server only if it is on the list below, asked for by name, or given a value.
+//! Invariant: a variable reaches the server only if it is on the list below, asked for by name, or variables a value.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 use switchboard_session::ConnectionLimits;
 use switchboard_session::link::{NotStarted, Tap};
 
-use crate::stdio::ladder::StopLadder;
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
 use crate::stdio::resolve;
+use crate::stdio::stop::StopLadder;
 
-/// What a server sees of our environment without being asked: who and where it is, the locale, the display, and how the
-/// network is reached.
+/// Variables that a server inherits by default: user, locale, display, and network settings.
 const INHERITED: [&str; 32] = [
     "HOME",
     "LOGNAME",
@@ -86,21 +85,21 @@ pub struct Stdio {
     pub(crate) connection: ConnectionLimits,
     pub(crate) tap: Option<Tap>,
     /// By name, each once.
-    given: Vec<(OsString, OsString)>,
-    wanted: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+    inherited: Vec<OsString>,
 }
 
-/// Who looks after what the server starts.
+/// How the descendants of the server are contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Supervision {
-    /// The shim where [`enter_if_asked`](crate::stdio::enter_if_asked) made it available, else the process group.
+    /// The supervisor where [`enter_if_asked`](crate::stdio::enter_if_asked) made it available, else the process group.
     #[default]
     Best,
     /// The process group only: a descendant that leaves it survives, and so does everything if we are killed.
     GroupOnly,
 }
 
-/// What the system lets the server use. `None` leaves what we have ourselves.
+/// Resource limits of the server. `None` inherits the limit of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChildLimits {
     /// Open files.
@@ -124,8 +123,8 @@ impl Stdio {
             supervision: Supervision::default(),
             connection: ConnectionLimits::default(),
             tap: None,
-            given: Vec::new(),
-            wanted: Vec::new(),
+            variables: Vec::new(),
+            inherited: Vec::new(),
         }
     }
 
@@ -146,14 +145,14 @@ impl Stdio {
     /// Gives the server a variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        set(&mut self.given, name.into(), value.into());
+        set(&mut self.variables, name.into(), value.into());
         self
     }
 
     /// Lets the server see one more variable of ours, by its exact name.
     #[must_use]
     pub fn inherit_env(mut self, name: impl Into<OsString>) -> Self {
-        self.wanted.push(name.into());
+        self.inherited.push(name.into());
         self
     }
 
@@ -164,28 +163,28 @@ impl Stdio {
         self
     }
 
-    /// Limits what it may use.
+    /// Sets the resource limits.
     #[must_use]
     pub fn limits(mut self, limits: ChildLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How long each step of stopping it may take.
+    /// Sets the timeouts of the steps in which the server is stopped.
     #[must_use]
     pub fn stop_ladder(mut self, ladder: StopLadder) -> Self {
         self.ladder = ladder;
         self
     }
 
-    /// Takes lines of up to this many bytes from it.
+    /// Sets the limit on the length of a message.
     #[must_use]
     pub fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self
     }
 
-    /// Who looks after what it starts.
+    /// Sets how the descendants of the server are contained.
     #[must_use]
     pub fn supervision(mut self, supervision: Supervision) -> Self {
         self.supervision = supervision;
@@ -206,7 +205,7 @@ impl Stdio {
         self
     }
 
-    /// The program, as it was asked for.
+    /// Returns the program as given.
     pub fn program(&self) -> &OsStr {
         &self.program
     }
@@ -216,14 +215,14 @@ impl Stdio {
         &self.args
     }
 
-    /// The variables that were given a value, sorted by name.
+    /// The variables that were variables a value, sorted by name.
     pub fn variables(&self) -> &[(OsString, OsString)] {
-        &self.given
+        &self.variables
     }
 
     /// The names of the variables that are inherited beside the default ones.
     pub fn inherited_variables(&self) -> &[OsString] {
-        &self.wanted
+        &self.inherited
     }
 
     /// The working directory, if one was set.
@@ -231,29 +230,29 @@ impl Stdio {
         self.directory.as_deref()
     }
 
-    /// Exactly the variables the server will get.
+    /// Returns exactly the variables that the server will get.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut all = Vec::new();
         let families =
             std::env::vars_os().map(|(name, _)| name).filter(|name| is_inherited(name)).collect::<Vec<_>>();
         let names = INHERITED.iter().map(OsStr::new);
-        let names = names.chain(families.iter().chain(&self.wanted).map(OsString::as_os_str));
+        let names = names.chain(families.iter().chain(&self.inherited).map(OsString::as_os_str));
         for name in names {
             // Exported shell functions: some shells run what they hold.
             if let Some(value) = std::env::var_os(name).filter(|value| !value.as_bytes().starts_with(b"()")) {
                 set(&mut all, name.to_owned(), value);
             }
         }
-        for (name, value) in &self.given {
+        for (name, value) in &self.variables {
             set(&mut all, name.clone(), value.clone());
         }
         all
     }
 
-    /// The file that would be executed, looked for now as it is when the server starts.
+    /// Returns the file that would be executed, searched now like at the start of the server.
     ///
     /// # Errors
-    /// Says where it was looked for in vain, or what is wrong with it.
+    /// When the file is not found, with the directories searched, or cannot be executed.
     pub fn file(&self) -> Result<PathBuf, NotStarted> {
         let environment = self.environment();
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
@@ -265,7 +264,7 @@ impl Stdio {
     }
 }
 
-/// Sets a variable among those that stand by name.
+/// Sets a variable in a list sorted by name.
 fn set(variables: &mut Vec<(OsString, OsString)>, name: OsString, value: OsString) {
     match variables.binary_search_by(|(known, _)| known.cmp(&name)) {
         Ok(at) => variables[at].1 = value,
@@ -279,7 +278,7 @@ impl std::fmt::Debug for Stdio {
         f.debug_struct("Stdio")
             .field("program", &self.program)
             .field("args", &self.args.len())
-            .field("env", &self.given.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("env", &self.variables.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("directory", &self.directory)
             .finish_non_exhaustive()
     }

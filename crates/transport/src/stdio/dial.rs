@@ -22,8 +22,8 @@ impl Stdio {
     }
 }
 
-/// A process that answers the modern probe with an error is asked again with the legacy handshake; one that exited is
-/// started afresh.
+/// A process that answers the modern probe with an error is reused for the legacy handshake; one that exited is started
+/// again.
 impl Dial for Stdio {
     fn dial(
         &self,

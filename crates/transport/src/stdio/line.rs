@@ -1,7 +1,7 @@
 //! Newline framing: one message is one line, in both directions.
 //!
-//! Invariants: a line is handed on whole or not at all; a line beyond the limit costs one call, not the connection;
-//! nothing is lost when a poll is given up half-way, because all state is in the value. Knows nothing of processes.
+//! Invariants: a line is delivered whole or not at all; a line beyond the limit fails one call, not the connection;
+//! polling is cancellation safe, because all state is in the value. Knows nothing of processes.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -13,16 +13,16 @@ use switchboard_protocol::jsonrpc::Salvager;
 use switchboard_session::link::{Frame, Inlet, LinkError, Outlet, Queue};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
-/// The largest line that is taken, unless another limit is set.
+/// The default limit on the length of a line.
 pub const DEFAULT_LINE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// What one read may bring. Lines share the buffer of their read, so this is also the most a small line pins.
+/// Bytes per read. Lines share the buffer of their read, so this is also the most that a small line pins.
 const CHUNK: usize = 64 * 1024;
-/// What a new connection can read at once: enough for a handshake and a short list, and most of many stay that quiet.
+/// Bytes of the first read: enough for a handshake and a short list; most connections stay that quiet.
 const FIRST_CHUNK: usize = 1024;
 
-/// How many limits' worth of bytes may come without a newline before the stream counts as broken. With the default
-/// limit a line of 100 MiB still costs its own call only, and one of a gibibyte ends the connection.
+/// Multiples of the limit without a newline after which the stream is broken. With the default
+/// limit a line of 100 MiB still fails its own call only, and one of a gibibyte ends the connection.
 const ENDLESS: usize = 8;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -30,8 +30,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Reads lines as frames.
 ///
 /// Byte order marks, carriage returns before the newline and blank lines are dropped. A line beyond the limit is
-/// thrown away while it streams in and becomes [`Frame::Lost`] with the id it carried; eight times the limit without
-/// a newline ends the stream. A last line without a newline counts if it looks whole.
+/// discarded while it streams in and becomes [`Frame::Lost`] with the id it carried; eight times the limit without
+/// a newline ends the stream. A last line without a newline counts if it looks complete.
 ///
 /// ```
 /// use std::future::poll_fn;
@@ -47,12 +47,12 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// ```
 pub struct LineInlet<R> {
     source: R,
-    lines: Lines,
+    lines: LineBuffer,
     end: LinkError,
 }
 
-/// What one read came to.
-pub(crate) enum Read {
+/// The outcome of one read.
+pub(crate) enum ReadOutcome {
     /// Frames were added.
     Frames,
     /// The stream is at its end; what the last line held was added.
@@ -60,20 +60,20 @@ pub(crate) enum Read {
 }
 
 impl<R> LineInlet<R> {
-    /// Lines of this source.
+    /// Returns an inlet that reads lines from a source.
     pub fn new(source: R) -> Self {
         let end = LinkError::lost("the far side closed its end");
-        Self { source, lines: Lines::new(DEFAULT_LINE_LIMIT), end }
+        Self { source, lines: LineBuffer::new(DEFAULT_LINE_LIMIT), end }
     }
 
-    /// Takes lines of up to this many bytes.
+    /// Sets the limit on the length of a line.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.lines.limit = limit;
         self
     }
 
-    /// What the end of the stream is called.
+    /// Sets the error with which the stream ends.
     #[cfg(feature = "own-stdio")]
     #[must_use]
     pub(crate) fn with_end(mut self, end: LinkError) -> Self {
@@ -85,8 +85,8 @@ impl<R> LineInlet<R> {
         &self.source
     }
 
-    /// The lines, for bytes that were read past the source.
-    pub(crate) fn lines(&mut self) -> &mut Lines {
+    /// Returns the line buffer, for bytes that were read directly.
+    pub(crate) fn lines(&mut self) -> &mut LineBuffer {
         &mut self.lines
     }
 }
@@ -97,22 +97,22 @@ impl<R: AsyncRead + Unpin> LineInlet<R> {
         &mut self,
         cx: &mut Context<'_>,
         into: &mut Vec<Frame>,
-    ) -> Poll<Result<Read, LinkError>> {
+    ) -> Poll<Result<ReadOutcome, LinkError>> {
         let before = into.len();
         loop {
-            // A future made for one poll: it holds no state of its own, so giving it up loses nothing.
+            // A future for a single poll: it holds no state, so dropping it loses nothing.
             let read = ready!(pin!(self.source.read_buf(&mut self.lines.room())).poll(cx));
             match read {
                 Ok(0) => {
                     self.lines.finish(into);
-                    return Poll::Ready(Ok(Read::End));
+                    return Poll::Ready(Ok(ReadOutcome::End));
                 }
                 Ok(_) => self.lines.take(into)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Poll::Ready(Err(LinkError::lost(format!("reading failed: {error}")))),
             }
             if into.len() > before {
-                return Poll::Ready(Ok(Read::Frames));
+                return Poll::Ready(Ok(ReadOutcome::Frames));
             }
         }
     }
@@ -121,8 +121,8 @@ impl<R: AsyncRead + Unpin> LineInlet<R> {
 impl<R: AsyncRead + Unpin + Send + 'static> Inlet for LineInlet<R> {
     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
         match ready!(self.poll_read(cx, into))? {
-            Read::Frames => Poll::Ready(Ok(())),
-            Read::End => Poll::Ready(Err(self.end.clone())),
+            ReadOutcome::Frames => Poll::Ready(Ok(())),
+            ReadOutcome::End => Poll::Ready(Err(self.end.clone())),
         }
     }
 }
@@ -133,38 +133,38 @@ impl<R> fmt::Debug for LineInlet<R> {
     }
 }
 
-/// Bytes in, frames out.
-pub(crate) struct Lines {
+/// Splits bytes into frames.
+pub(crate) struct LineBuffer {
     limit: usize,
-    /// The line under way, and behind it room for the next read.
+    /// The current line, and room for the next read.
     buffer: BytesMut,
-    /// How far the buffer is known to hold no newline.
+    /// Length of the prefix without a newline.
     scanned: usize,
-    /// How much the last piece of the buffer holds.
+    /// The size of the current read buffer.
     room: usize,
-    /// Set while a line beyond the limit is thrown away.
-    discarding: Option<Box<Discarding>>,
+    /// Set while a line beyond the limit is discarded.
+    discarding: Option<Box<DiscardedLine>>,
 }
 
 #[derive(Default)]
-struct Discarding {
+struct DiscardedLine {
     salvager: Salvager,
     bytes: usize,
 }
 
-impl Lines {
+impl LineBuffer {
     fn new(limit: usize) -> Self {
         Self { limit, buffer: BytesMut::new(), room: FIRST_CHUNK / 2, scanned: 0, discarding: None }
     }
 
-    /// Room for one read. It grows as the connection is used.
+    /// Returns room for one read. It grows as the connection is used.
     fn room(&mut self) -> impl BufMut + '_ {
         if self.buffer.capacity() - self.buffer.len() < self.room / 4 {
             if self.room < CHUNK {
-                // In the middle of a line nobody knows how long it gets: fewer reads, and less to copy.
+                // Grows faster within a line of unknown length: fewer reads, less copying.
                 let times = if self.buffer.is_empty() { 2 } else { 4 };
                 self.room = CHUNK.min(self.room * times);
-                // Anew, so that the sizes stay powers of two: they are when a line grows to the limit.
+                // Allocated anew, so that the sizes stay powers of two.
                 let rest = std::mem::replace(&mut self.buffer, BytesMut::with_capacity(self.room));
                 self.buffer.extend_from_slice(&rest);
             } else {
@@ -174,13 +174,13 @@ impl Lines {
         (&mut self.buffer).limit(CHUNK)
     }
 
-    /// Adds bytes that were read elsewhere.
+    /// Adds bytes that were read directly from the source.
     pub(crate) fn feed(&mut self, bytes: &[u8], into: &mut Vec<Frame>) -> Result<(), LinkError> {
         self.buffer.extend_from_slice(bytes);
         self.take(into)
     }
 
-    /// Takes all whole lines out of the buffer.
+    /// Takes all complete lines out of the buffer.
     fn take(&mut self, into: &mut Vec<Frame>) -> Result<(), LinkError> {
         while let Some(at) = memchr::memchr(b'\n', &self.buffer[self.scanned..]) {
             let end = self.scanned + at;
@@ -218,7 +218,7 @@ impl Lines {
         trim(line)
     }
 
-    /// Throws away the first bytes of the buffer, looking for an id as they go.
+    /// Discards the first bytes of the buffer, searching them for a JSON-RPC id.
     fn discard(&mut self, bytes: usize) {
         let discarding = self.discarding.get_or_insert_default();
         discarding.salvager.feed(&self.buffer[..bytes]);
@@ -234,7 +234,7 @@ impl Lines {
         Some(Frame::Lost { salvaged, error: LinkError::TooLarge { limit: self.limit } })
     }
 
-    /// Takes what stands behind the last newline, if it looks whole.
+    /// Takes the text after the last newline, if it looks complete.
     pub(crate) fn finish(&mut self, into: &mut Vec<Frame>) {
         self.scanned = 0;
         let rest = std::mem::take(&mut self.buffer);
@@ -248,7 +248,7 @@ impl Lines {
     }
 }
 
-/// The line without byte order mark and trailing space; nothing if nothing is left.
+/// Returns the line without byte order mark and trailing space; `None` if nothing is left.
 fn trim(mut line: BytesMut) -> Option<Frame> {
     if line.starts_with(BOM) {
         line.advance(BOM.len());
@@ -258,19 +258,19 @@ fn trim(mut line: BytesMut) -> Option<Frame> {
     (kept > 0).then(|| Frame::Message(line.freeze()))
 }
 
-/// Writes frames as lines, as many at once as the sink takes.
+/// Writes frames as lines, with vectored writes.
 pub struct LineOutlet<W> {
     sink: Option<W>,
     broken: &'static str,
 }
 
 impl<W> LineOutlet<W> {
-    /// Lines into this sink.
+    /// Returns an outlet that writes lines to a sink.
     pub fn new(sink: W) -> Self {
         Self { sink: Some(sink), broken: "the far side stopped reading" }
     }
 
-    /// What it is called when the far side no longer reads.
+    /// Sets the error message for a peer that no longer reads.
     #[must_use]
     pub(crate) fn with_broken(mut self, broken: &'static str) -> Self {
         self.broken = broken;
@@ -292,7 +292,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Outlet for LineOutlet<W> {
         let Some(sink) = &mut self.sink else { return Poll::Ready(Err(LinkError::Closed)) };
         let failed = loop {
             if queue.is_empty() {
-                // Nothing to do for a pipe; a sink behind a thread is done when the thread has written.
+                // A no-op for a pipe; a threaded sink waits until its thread has written.
                 match ready!(Pin::new(&mut *sink).poll_flush(cx)) {
                     Ok(()) => return Poll::Ready(Ok(())),
                     Err(error) => break error,
@@ -313,7 +313,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Outlet for LineOutlet<W> {
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), LinkError>> {
         let Some(sink) = &mut self.sink else { return Poll::Ready(Ok(())) };
         let shut = ready!(Pin::new(sink).poll_shutdown(cx));
-        // Only closing the descriptor tells the far side of a pipe.
+        // The peer of a pipe only notices when the descriptor is closed.
         self.sink = None;
         Poll::Ready(shut.map_err(|error| self.error(&error)))
     }

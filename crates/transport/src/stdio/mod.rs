@@ -1,38 +1,38 @@
-//! Messages as lines: on the pipes of a child process, and on our own stdin and stdout.
+//! The stdio binding: newline-delimited messages on the pipes of a child process, or on stdin and stdout of this process.
 //!
 //! ```text
-//!   Stdio ─▶ resolve ─▶ (shim) ─▶ process ─▶ child ══ line ══▶ Pipe     (a client's server)
-//!                                            └─ stderr, ladder
-//!   stdin, stdout ─▶ own ─▶ pipe | socket | bridge ══ line ══▶ Pipe            (a server's client)
+//!   client:  Stdio ─▶ resolve ─▶ (supervisor) ─▶ process ─▶ child ══ line ══▶ Pipe
+//!                                                           └─ stderr, stop
+//!   server:  stdin, stdout ─▶ inherited_stdio ─▶ pipe | socket | threaded_io ══ line ══▶ Pipe
 //! ```
 
 mod line;
 
-mod bell;
 mod child;
 mod command;
 mod dial;
-mod ladder;
+mod pidfd;
 mod process;
 mod resolve;
 mod stderr;
+mod stop;
 
-mod shim;
-mod tree;
+mod process_tree;
+mod supervisor;
 
 #[cfg(feature = "own-stdio")]
-mod bridge;
+mod async_fd;
 #[cfg(feature = "own-stdio")]
-mod own;
-#[cfg(feature = "own-stdio")]
-mod ready;
+mod inherited_stdio;
 #[cfg(feature = "own-stdio")]
 mod socket;
+#[cfg(feature = "own-stdio")]
+mod threaded_io;
 
 pub use child::{ChildHandle, spawn};
 pub use command::{ChildLimits, Stdio, Supervision};
-pub use ladder::StopLadder;
-pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
 #[cfg(feature = "own-stdio")]
-pub use own::own_stdio;
-pub use shim::enter_if_asked;
+pub use inherited_stdio::own_stdio;
+pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
+pub use stop::StopLadder;
+pub use supervisor::enter_if_asked;

@@ -1,8 +1,8 @@
-//! One child process: waited for, signalled, reaped.
+//! One child process: waits for it, signals it, reaps it.
 //!
-//! Invariants: a number is only signalled while the process behind it is not reaped, under the lock that reaping
-//! takes too. A group is killed before its leader is reaped, so its number is still ours; likewise the session of a
-//! supervisor that was killed, which is how its server ends even then.
+//! Invariants: a pid is only signalled while its process is not reaped, under the lock that reaping takes too. A group is
+//! killed before its leader is reaped, so that its id cannot have been reused; likewise the session of a killed
+//! supervisor, so that its server ends too.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -19,59 +19,59 @@ use switchboard_session::link::BoxFuture;
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::stdio::bell::{Bell, Rung};
-use crate::stdio::ladder::{Push, Status, Stoppable};
-use crate::stdio::{shim, tree};
+use crate::stdio::pidfd::{Pidfd, PidfdWait};
+use crate::stdio::stop::{ProcessExit, StopSignal, Stoppable};
+use crate::stdio::{process_tree, supervisor};
 
-/// How often a process is looked at where not even a signal tells that it ended, or that it can be reaped.
-const LOOK: Duration = Duration::from_millis(20);
+/// Polling interval where neither a pidfd nor SIGCHLD reports the exit.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Who looks after what the server starts.
+/// How the descendants of a server are contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Guard {
-    /// The shim: the child is the shim, the server is its child, and all descendants end with it.
-    Shim,
-    /// Only the process group: the child is the server, and a descendant that leaves the group escapes.
-    Group,
+pub(crate) enum Containment {
+    /// By a supervisor: the child is the supervisor, the server is its child, and all descendants end with it.
+    Supervisor,
+    /// By its process group only: the child is the server, and a descendant that leaves the group escapes.
+    ProcessGroup,
 }
 
 /// One child process.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Pid,
-    guard: Guard,
-    /// Tells when it ends. `None` where there are no pidfds (an old kernel, a sandbox): then a signal does, for all.
-    bell: Option<Bell>,
-    state: Mutex<State>,
-    /// The server below a supervisor, once it was seen.
-    server: OnceLock<tree::Identity>,
+    containment: Containment,
+    /// Reports the exit. `None` without pidfds (an old kernel, a sandbox): then SIGCHLD is used.
+    pidfd_watcher: Option<Pidfd>,
+    state: Mutex<ProcessState>,
+    /// The server below a supervisor, once located.
+    server: OnceLock<process_tree::ProcessIdentity>,
 }
 
 #[derive(Debug)]
-enum State {
-    /// Not reaped: its number and its group are ours.
+enum ProcessState {
+    /// Not reaped: its pid and its group id are valid.
     Held(Child),
     /// Reaped.
-    Over(Status),
-    /// Killed, or left to the shim, and handed to the runtime to reap.
-    LetGo,
+    Reaped(ProcessExit),
+    /// Killed, or left to the supervisor; the runtime reaps it.
+    Released,
 }
 
 impl Process {
     /// Takes over a child that was just started. Must be called inside a runtime.
-    pub(crate) fn new(child: Child, guard: Guard) -> io::Result<Self> {
+    pub(crate) fn new(child: Child, containment: Containment) -> io::Result<Self> {
         let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let pid = pid.ok_or_else(|| io::Error::other("the child was reaped by somebody else"))?;
-        let state = Mutex::new(State::Held(child));
+        let pid = pid.ok_or_else(|| io::Error::other("the child was reaped elsewhere"))?;
+        let state = Mutex::new(ProcessState::Held(child));
         let opened = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
-            Ok(pidfd) => Bell::new(pidfd).map(Some),
+            Ok(pidfd) => Pidfd::new(pidfd).map(Some),
             Err(Errno::NOSYS | Errno::PERM) => Ok(None),
             Err(error) => Err(error.into()),
         };
         match opened {
-            Ok(bell) => Ok(Self { pid, guard, bell, state, server: OnceLock::new() }),
+            Ok(pidfd_watcher) => Ok(Self { pid, containment, pidfd_watcher, state, server: OnceLock::new() }),
             Err(error) => {
-                send(guard, pid, Push::Kill);
+                send_signal(containment, pid, StopSignal::Kill);
                 Err(error)
             }
         }
@@ -81,134 +81,135 @@ impl Process {
         self.pid.as_raw_nonzero().get().cast_unsigned()
     }
 
-    /// The number of the server itself; none while its supervisor has not started it, or when nobody looked in time.
+    /// Returns the pid of the server itself; `None` before its supervisor has started it, or if it was never located.
     pub(crate) fn server_id(&self) -> Option<u32> {
-        match self.guard {
-            Guard::Group => Some(self.id()),
-            Guard::Shim => {
-                self.find_server();
+        match self.containment {
+            Containment::ProcessGroup => Some(self.id()),
+            Containment::Supervisor => {
+                self.locate_server();
                 self.server.get().map(|server| server.pid.as_raw_nonzero().get().cast_unsigned())
             }
         }
     }
 
-    /// Looks for the server below its supervisor. Cheap once it was found.
-    pub(crate) fn find_server(&self) {
-        if self.guard == Guard::Shim && self.server.get().is_none() {
+    /// Locates the server below its supervisor. Cheap once it is found.
+    pub(crate) fn locate_server(&self) {
+        if self.containment == Containment::Supervisor && self.server.get().is_none() {
             let state = self.state.lock();
-            if let (State::Held(_), Some(found)) = (&*state, tree::oldest_child(self.pid)) {
+            if let (ProcessState::Held(_), Some(found)) = (&*state, process_tree::oldest_child(self.pid)) {
                 self.server.get_or_init(|| found);
             }
         }
     }
 
-    /// Kills a supervisor that does not end, and everything below it.
-    pub(crate) fn force(&self) {
+    /// Kills a supervisor that does not exit, and everything below it.
+    pub(crate) fn force_kill(&self) {
         let state = self.state.lock();
-        if matches!(*state, State::Held(_)) && self.guard == Guard::Shim {
+        if matches!(*state, ProcessState::Held(_)) && self.containment == Containment::Supervisor {
             let _ = kill_process(self.pid, Signal::KILL);
-            tree::kill_orphans(self.pid, self.server.get().copied());
+            process_tree::kill_orphans(self.pid, self.server.get().copied());
         }
     }
 
-    pub(crate) fn guard(&self) -> Guard {
-        self.guard
+    pub(crate) fn containment(&self) -> Containment {
+        self.containment
     }
 
-    /// Reaps the process if it has ended.
-    pub(crate) fn reap(&self) -> Option<Status> {
+    /// Reaps the process if it has exited.
+    pub(crate) fn reap(&self) -> Option<ProcessExit> {
         let mut state = self.state.lock();
         match &mut *state {
-            State::Over(status) => Some(*status),
-            State::LetGo => self.has_ended().then(Status::default),
-            State::Held(child) => {
+            ProcessState::Reaped(status) => Some(*status),
+            ProcessState::Released => self.has_exited_after_release().then(ProcessExit::default),
+            ProcessState::Held(child) => {
                 if !self.has_exited() {
                     return None;
                 }
-                match self.guard {
-                    // What it leaves behind in its group ends with it.
-                    Guard::Group => _ = kill_process_group(self.pid, Signal::KILL),
-                    // One that ended by itself has left nothing. One that was killed could not see to that.
-                    Guard::Shim if self.was_killed() => {
-                        tree::kill_orphans(self.pid, self.server.get().copied());
+                match self.containment {
+                    // The rest of its group ends with it.
+                    Containment::ProcessGroup => _ = kill_process_group(self.pid, Signal::KILL),
+                    // A supervisor that exited by itself has left nothing; a killed one may have left descendants.
+                    Containment::Supervisor if self.was_killed() => {
+                        process_tree::kill_orphans(self.pid, self.server.get().copied());
                     }
-                    Guard::Shim => {}
+                    Containment::Supervisor => {}
                 }
                 let status = match child.try_wait() {
-                    Ok(Some(status)) => told(status),
+                    Ok(Some(status)) => process_exit(status),
                     Ok(None) => return None,
-                    // Somebody else has reaped it; that it ended is certain.
-                    Err(_) => Status::default(),
+                    // Reaped elsewhere; it has certainly exited.
+                    Err(_) => ProcessExit::default(),
                 };
-                *state = State::Over(status);
+                *state = ProcessState::Reaped(status);
                 Some(status)
             }
         }
     }
 
-    /// Kills it and leaves the reaping to the runtime. Needs no runtime itself.
-    pub(crate) fn let_go(&self) {
-        self.push(Push::Kill);
+    /// Kills the process and leaves reaping to tokio. Needs no runtime itself.
+    pub(crate) fn kill_and_release(&self) {
+        self.signal(StopSignal::Kill);
         if self.reap().is_none() {
             // Dropping the child hands it to tokio's list of orphans.
-            let child = std::mem::replace(&mut *self.state.lock(), State::LetGo);
+            let child = std::mem::replace(&mut *self.state.lock(), ProcessState::Released);
             drop(child);
         }
     }
 
-    /// Leaves stopping it to the shim, and the reaping to the runtime or whoever comes after us. False without a shim.
+    /// Leaves stopping to the supervisor, and reaping to tokio or to init. Returns false without a supervisor.
     pub(crate) fn detach(&self) -> bool {
-        if self.guard == Guard::Group {
+        if self.containment == Containment::ProcessGroup {
             return false;
         }
         let mut state = self.state.lock();
-        if matches!(*state, State::Held(_)) {
-            for signal in [shim::STOP_ALONE, Signal::CONT] {
-                // It may have ended meanwhile; that is what was wanted.
+        if matches!(*state, ProcessState::Held(_)) {
+            for signal in [supervisor::STOP_ALONE, Signal::CONT] {
+                // It may have exited meanwhile.
                 let _ = kill_process(self.pid, signal);
             }
-            *state = State::LetGo;
+            *state = ProcessState::Released;
         }
         true
     }
 
-    /// Whether it waits to be reaped, without reaping it.
+    /// Returns whether it has exited and can be reaped, without reaping it.
     fn has_exited(&self) -> bool {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        !matches!(waitid(WaitId::Pid(self.pid), look), Ok(None))
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.pid), options), Ok(None))
     }
 
-    /// Whether a signal ended it, for one that waits to be reaped. A supervisor also ends so when its server did.
+    /// Returns whether an unreaped process was killed by a signal. A supervisor also ends that way when its server did.
     fn was_killed(&self) -> bool {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        waitid(WaitId::Pid(self.pid), look).is_ok_and(|status| status.is_some_and(|status| !status.exited()))
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(self.pid), options)
+            .is_ok_and(|status| status.is_some_and(|status| !status.exited()))
     }
 
-    /// Whether it has ended, for one that the runtime reaps.
-    fn has_ended(&self) -> bool {
-        self.bell.as_ref().map_or_else(|| self.has_exited(), Bell::has_rung)
+    /// Returns whether a released process has exited.
+    fn has_exited_after_release(&self) -> bool {
+        self.pidfd_watcher.as_ref().map_or_else(|| self.has_exited(), Pidfd::has_exited)
     }
 
-    /// Waits until it may have ended. False when the runtime is shutting down.
-    async fn stirred(&self) -> bool {
-        match &self.bell {
-            Some(bell) => match bell.rung().await {
-                Rung::Ended => {
-                    // A debugger may still hold what has ended. The bell rings on until we may have it.
+    /// Waits until it may have exited. Returns false when the runtime is shutting down.
+    async fn wait_for_exit_event(&self) -> bool {
+        match &self.pidfd_watcher {
+            Some(pidfd_watcher) => match pidfd_watcher.wait().await {
+                PidfdWait::Exited => {
+                    // A debugger may delay reaping. The pidfd stays ready until then.
                     if self.reap().is_none() {
-                        tokio::time::sleep(LOOK).await;
+                        tokio::time::sleep(POLL_INTERVAL).await;
                     }
                     true
                 }
-                Rung::Never => false,
+                PidfdWait::RuntimeStopped => false,
             },
             None => match signal(SignalKind::child()) {
                 Ok(mut ended) => {
-                    // It may have ended before anybody listened.
+                    // It may have exited before the signal handler was registered.
                     self.reap().is_some() || ended.recv().await.is_some()
                 }
                 Err(_) => {
-                    tokio::time::sleep(LOOK).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                     true
                 }
             },
@@ -217,45 +218,45 @@ impl Process {
 }
 
 impl Stoppable for Process {
-    fn push(&self, push: Push) {
+    fn signal(&self, stop_signal: StopSignal) {
         let state = self.state.lock();
-        if matches!(*state, State::Held(_)) {
-            send(self.guard, self.pid, push);
+        if matches!(*state, ProcessState::Held(_)) {
+            send_signal(self.containment, self.pid, stop_signal);
         }
     }
 
-    fn exited(&self) -> BoxFuture<'_, Status> {
+    fn exited(&self) -> BoxFuture<'_, ProcessExit> {
         Box::pin(async move {
             loop {
                 if let Some(status) = self.reap() {
                     return status;
                 }
-                // Nobody will be told more.
-                if !self.stirred().await {
-                    return Status::default();
+                // The runtime will report nothing more.
+                if !self.wait_for_exit_event().await {
+                    return ProcessExit::default();
                 }
             }
         })
     }
 }
 
-/// Signals a process that is not reaped: its number is its own.
-fn send(guard: Guard, pid: Pid, push: Push) {
-    // A stopped process takes TERM only once it continues.
-    let signals: &[Signal] = match (guard, push) {
-        (_, Push::Term) => &[Signal::TERM, Signal::CONT],
-        (Guard::Shim, Push::Kill) => &[shim::KILL_NOW, Signal::CONT],
-        (Guard::Group, Push::Kill) => &[Signal::KILL],
+/// Signals a process that is not reaped, so that its pid is valid.
+fn send_signal(containment: Containment, pid: Pid, stop_signal: StopSignal) {
+    // A stopped process handles TERM only after it continues.
+    let signals: &[Signal] = match (containment, stop_signal) {
+        (_, StopSignal::Term) => &[Signal::TERM, Signal::CONT],
+        (Containment::Supervisor, StopSignal::Kill) => &[supervisor::KILL_NOW, Signal::CONT],
+        (Containment::ProcessGroup, StopSignal::Kill) => &[Signal::KILL],
     };
     for &signal in signals {
-        // It may have ended meanwhile; that is what was wanted.
-        let _ = match guard {
-            Guard::Group => kill_process_group(pid, signal),
-            Guard::Shim => kill_process(pid, signal),
+        // It may have exited meanwhile.
+        let _ = match containment {
+            Containment::ProcessGroup => kill_process_group(pid, signal),
+            Containment::Supervisor => kill_process(pid, signal),
         };
     }
 }
 
-fn told(status: ExitStatus) -> Status {
-    Status { code: status.code(), signal: status.signal() }
+fn process_exit(status: ExitStatus) -> ProcessExit {
+    ProcessExit { code: status.code(), signal: status.signal() }
 }

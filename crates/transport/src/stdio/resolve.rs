@@ -1,4 +1,4 @@
-//! Which file a program name means, and what to call it when there is none.
+//! Resolves a program name to a file, and explains why a program cannot be started.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,26 +11,26 @@ use switchboard_session::link::{NotStarted, StartFault};
 
 use crate::stdio::command::Stdio;
 
-/// Where the system looks without a `PATH`.
+/// The search path without `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The file to execute, looked for the way a shell in the server's own environment and directory would.
+/// Returns the file to execute, searched like a shell in the server's environment and directory would.
 pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, NotStarted> {
-    let base = base(command)?;
+    let working_directory = working_directory(command)?;
     let program = command.program();
-    let places: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
-        vec![base.clone()]
+    let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
+        vec![working_directory.clone()]
     } else {
         // An empty entry means the working directory, which joining gives.
         std::env::split_paths(path.unwrap_or(OsStr::new(DEFAULT_PATH)))
-            .map(|entry| base.join(entry))
+            .map(|entry| working_directory.join(entry))
             .collect()
     };
     let mut refused = None;
     if !program.is_empty() {
-        for place in &places {
-            let file = place.join(program);
-            match executable(&file) {
+        for candidate in &candidates {
+            let file = candidate.join(program);
+            match check_executable(&file) {
                 Ok(()) => return Ok(file),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(errno) => refused = refused.or(Some((file, errno))),
@@ -38,8 +38,8 @@ pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, 
         }
     }
     let name = program.to_string_lossy();
-    let searched: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-    tracing::debug!(program = &*name, ?searched, "the program was not found, or cannot be executed");
+    let searched: Vec<_> = candidates.iter().map(|candidate| candidate.display().to_string()).collect();
+    tracing::debug!(program = &*name, ?searched, "program not found or not executable");
     Err(match refused {
         Some((file, Errno::ISDIR)) => NotStarted::new(file.display().to_string(), StartFault::Directory),
         Some((file, errno)) => NotStarted::new(file.display().to_string(), StartFault::NotExecutable)
@@ -49,8 +49,8 @@ pub(crate) fn resolve(command: &Stdio, path: Option<&OsStr>) -> Result<PathBuf, 
     })
 }
 
-/// The directory the server starts in, as an absolute path.
-fn base(command: &Stdio) -> Result<PathBuf, NotStarted> {
+/// Returns the absolute working directory of the server.
+fn working_directory(command: &Stdio) -> Result<PathBuf, NotStarted> {
     let bad = |shown: &Path, error: io::Error| {
         NotStarted::new(command.program().to_string_lossy(), StartFault::BadDirectory)
             .with_searched(vec![shown.display().to_string()])
@@ -68,7 +68,7 @@ fn base(command: &Stdio) -> Result<PathBuf, NotStarted> {
     entered.map(|()| directory.clone()).map_err(|error| bad(&directory, error))
 }
 
-fn executable(file: &Path) -> Result<(), Errno> {
+fn check_executable(file: &Path) -> Result<(), Errno> {
     let stat = rustix::fs::stat(file)?;
     match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
         kind if kind.is_file() => {}
@@ -78,8 +78,8 @@ fn executable(file: &Path) -> Result<(), Errno> {
     access(file, Access::EXEC_OK)
 }
 
-/// What the system's refusal to execute a resolved file means.
-pub(crate) fn refused(file: &Path, error: io::Error) -> NotStarted {
+/// Maps the OS error of executing a resolved file.
+pub(crate) fn start_error(file: &Path, error: io::Error) -> NotStarted {
     let errno = Errno::from_io_error(&error);
     let fault = match errno {
         Some(Errno::MFILE | Errno::NFILE | Errno::AGAIN | Errno::NOMEM) => StartFault::OutOfResources,
@@ -89,7 +89,7 @@ pub(crate) fn refused(file: &Path, error: io::Error) -> NotStarted {
         _ => StartFault::Other,
     };
     let source = match errno {
-        // The file is there, so what is missing is what its first line names.
+        // The file exists, so its interpreter or loader is missing.
         Some(Errno::NOENT) => io::Error::new(
             io::ErrorKind::NotFound,
             "the interpreter its first line names, or its loader, was not found",

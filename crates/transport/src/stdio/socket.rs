@@ -1,5 +1,5 @@
-//! A socket used without blocking, and without telling anybody else who holds it: Node hands its children sockets as
-//! stdin and stdout, and O_NONBLOCK would change them for the host too.
+//! Non-blocking use of an inherited socket without setting O_NONBLOCK, which would affect the host too. Node passes
+//! sockets as stdin and stdout to its children.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -10,9 +10,9 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, recv, sen
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 
-use crate::stdio::ready::watch;
+use crate::stdio::async_fd::register;
 
-/// What one read takes; the buffer is cleared for it each time.
+/// Bytes per read; that much of the buffer is zeroed each time.
 const READ: usize = 16 * 1024;
 
 /// One direction of an inherited socket.
@@ -22,7 +22,7 @@ pub(crate) struct Socket(AsyncFd<OwnedFd>);
 impl Socket {
     /// Must be called inside a runtime.
     pub(crate) fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self(watch(fd, Interest::READABLE | Interest::WRITABLE)?))
+        Ok(Self(register(fd, Interest::READABLE | Interest::WRITABLE)?))
     }
 }
 
@@ -73,7 +73,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The far side may be gone already.
+        // The peer may be gone already.
         let _ = shutdown(self.0.get_ref(), Shutdown::Write);
         Poll::Ready(Ok(()))
     }

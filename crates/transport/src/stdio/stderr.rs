@@ -1,6 +1,6 @@
-//! The last a server wrote to stderr, for diagnosis.
+//! The end of a server's stderr, for diagnosis.
 //!
-//! Invariants: the pipe is always drained, so the server never blocks on it; memory is bounded whatever comes.
+//! Invariants: the pipe is always drained, so the server never blocks on it; memory is bounded.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -15,62 +15,62 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
-/// What is kept of all lines together.
+/// Bytes kept in total.
 const RING: usize = 64 * 1024;
-/// What is kept of one line.
+/// Bytes kept per line.
 const LINE: usize = 8 * 1024;
-/// What an error carries of it.
-const LAST_WORDS: usize = 4 * 1024;
-/// Lines logged in a second.
-const LOGGED: u32 = 50;
-/// Read at once.
+/// Bytes attached to an error.
+const ERROR_TAIL: usize = 4 * 1024;
+/// Lines logged per second.
+const LOGGED_PER_SECOND: u32 = 50;
+/// Bytes per read.
 const READ: usize = 8 * 1024;
 
 /// The last lines of a server's stderr; the task that drains it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Stderr {
-    drained: Arc<Drained>,
+    drained: Arc<DrainState>,
     task: JoinHandle<()>,
 }
 
 #[derive(Debug)]
-struct Drained {
+struct DrainState {
     ring: Mutex<Ring>,
-    /// Closed when all was read.
-    more: Semaphore,
+    /// Closed when everything was read.
+    finished: Semaphore,
 }
 
-/// Says that nothing more comes, also when the task is stopped.
-struct Done(Arc<Drained>);
+/// Closes the semaphore when the task ends or is aborted.
+struct CloseOnDrop(Arc<DrainState>);
 
-impl Drop for Done {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
-        self.0.more.close();
+        self.0.finished.close();
     }
 }
 
 impl Stderr {
-    /// Starts to drain on the current runtime.
+    /// Spawns the draining task.
     pub(crate) fn drain(pipe: impl AsyncRead + Unpin + Send + 'static, pid: u32) -> Self {
-        let drained = Arc::new(Drained { ring: Mutex::default(), more: Semaphore::new(0) });
-        let task = tokio::spawn(drain(pipe, Done(Arc::clone(&drained)), pid));
+        let drained = Arc::new(DrainState { ring: Mutex::default(), finished: Semaphore::new(0) });
+        let task = tokio::spawn(drain(pipe, CloseOnDrop(Arc::clone(&drained)), pid));
         Self { drained, task }
     }
 
-    /// Everything that is kept, made safe to show.
+    /// Returns everything that is kept, sanitized.
     pub(crate) fn tail(&self) -> String {
         self.drained.ring.lock().text(RING)
     }
 
-    /// The last few lines, made safe to show.
-    pub(crate) fn last_words(&self) -> String {
-        self.drained.ring.lock().text(LAST_WORDS)
+    /// Returns the last few lines, sanitized, for an error.
+    pub(crate) fn tail_for_errors(&self) -> String {
+        self.drained.ring.lock().text(ERROR_TAIL)
     }
 
-    /// Waits until all was read, but no longer than this.
+    /// Waits until everything was read, at most for `within`.
     pub(crate) async fn drained(&self, within: Duration) {
         // There is never a permit: the wait ends when the semaphore is closed.
-        let _ = tokio::time::timeout(within, self.drained.more.acquire()).await;
+        let _ = tokio::time::timeout(within, self.drained.finished.acquire()).await;
     }
 
     pub(crate) fn stop(&self) {
@@ -84,16 +84,16 @@ impl Drop for Stderr {
     }
 }
 
-async fn drain(mut pipe: impl AsyncRead + Unpin, done: Done, pid: u32) {
-    let mut log = Log { pid, since: Instant::now(), lines: 0 };
+async fn drain(mut pipe: impl AsyncRead + Unpin, done: CloseOnDrop, pid: u32) {
+    let mut logger = LineLogger { pid, since: Instant::now(), lines: 0 };
     let mut take = |chunk: &[u8]| {
-        log.show(chunk);
+        logger.show(chunk);
         done.0.ring.lock().push(chunk);
     };
     while let Ok(1..) = poll_fn(|cx| poll_read(&mut pipe, cx, &mut take)).await {}
 }
 
-/// Reads once, and says how much it was. On the stack: most servers write little, and none of it waits there.
+/// Reads once and returns the number of bytes. The buffer is on the stack, so that an idle server costs none.
 fn poll_read(
     pipe: &mut (impl AsyncRead + Unpin),
     cx: &mut Context<'_>,
@@ -112,7 +112,7 @@ fn poll_read(
 #[derive(Debug, Default)]
 struct Ring {
     bytes: VecDeque<u8>,
-    /// How much of the line under way is kept.
+    /// Bytes kept of the current line.
     line: usize,
 }
 
@@ -135,23 +135,23 @@ impl Ring {
         }
     }
 
-    /// At most the last `most` bytes, from the start of a line where one is left.
+    /// Returns at most the last `most` bytes, beginning at a line start if possible.
     fn text(&self, most: usize) -> String {
         let cut = self.bytes.len().saturating_sub(most);
         let mut bytes: Vec<u8> = self.bytes.iter().skip(cut).copied().collect();
-        // A full ring begins somewhere in a line, too.
+        // A full ring also begins within a line.
         if (cut > 0 || self.bytes.len() == RING)
             && let Some(at) = bytes.iter().position(|&byte| byte == b'\n')
             && at + 1 < bytes.len()
         {
             bytes.drain(..=at);
         }
-        String::from_utf8_lossy(&bytes).chars().filter_map(shown).collect()
+        String::from_utf8_lossy(&bytes).chars().filter_map(sanitized).collect()
     }
 }
 
-/// A terminal obeys control characters: none but newline and tab may come from a server.
-fn shown(char: char) -> Option<char> {
+/// Replaces control characters other than newline and tab, which could control the terminal.
+fn sanitized(char: char) -> Option<char> {
     match char {
         '\n' | '\t' => Some(char),
         '\r' => None,
@@ -160,31 +160,31 @@ fn shown(char: char) -> Option<char> {
     }
 }
 
-/// Shows lines as they come, so many a second.
-struct Log {
+/// Logs lines as they come, up to a rate limit.
+struct LineLogger {
     pid: u32,
     since: Instant,
     lines: u32,
 }
 
-impl Log {
+impl LineLogger {
     fn show(&mut self, chunk: &[u8]) {
         if !tracing::enabled!(tracing::Level::DEBUG) {
             return;
         }
         if self.since.elapsed() > Duration::from_secs(1) {
-            let unseen = self.lines.saturating_sub(LOGGED);
-            if unseen > 0 {
-                tracing::debug!(pid = self.pid, unseen, "more on stderr than is logged");
+            let suppressed = self.lines.saturating_sub(LOGGED_PER_SECOND);
+            if suppressed > 0 {
+                tracing::debug!(pid = self.pid, suppressed, "stderr lines not logged: rate limit");
             }
             (self.since, self.lines) = (Instant::now(), 0);
         }
         for line in chunk.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
             self.lines = self.lines.saturating_add(1);
-            if self.lines <= LOGGED {
+            if self.lines <= LOGGED_PER_SECOND {
                 let text: String = String::from_utf8_lossy(&line[..line.len().min(LINE)])
                     .chars()
-                    .filter_map(shown)
+                    .filter_map(sanitized)
                     .collect();
                 tracing::debug!(pid = self.pid, "stderr: {text}");
             }

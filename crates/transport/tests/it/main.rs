@@ -1,4 +1,4 @@
-//! Real processes on real pipes. The program is its own shim and, by a variable, plays the host or a server.
+//! Real processes on real pipes. The program is its own supervisor and, by a variable, plays the host or a server.
 
 #![expect(
     clippy::unwrap_used,

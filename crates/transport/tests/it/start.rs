@@ -70,8 +70,8 @@ async fn a_file_the_system_refuses_is_not_started_either_way() {
         let command = Stdio::new(&file);
         let direct = refusal(&command.clone().supervision(Supervision::GroupOnly));
         let (link, _) = link(&command);
-        let through_shim = not_started(end_of(&link).await);
-        for why in [direct, through_shim] {
+        let through_supervisor = not_started(end_of(&link).await);
+        for why in [direct, through_supervisor] {
             assert_eq!(why.fault, StartFault::NotExecutable, "{why}");
             assert_eq!(why.program, file.display().to_string());
             assert!(why.source.is_some());
@@ -194,7 +194,7 @@ async fn no_descriptor_and_no_terminal_reach_the_server() {
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
     let (group, session, terminal) = (fields[2], fields[3], fields[4]);
     assert_eq!(terminal, "0", "{stat}");
-    assert_eq!(session, child.supervisor_pid().unwrap().to_string(), "the shim leads its session");
+    assert_eq!(session, child.supervisor_pid().unwrap().to_string(), "the supervisor leads its session");
     assert_ne!(group, session, "a group of its own");
 }
 

@@ -25,9 +25,9 @@ crate::trials![
     a_killed_host_leaves_nobody,
     an_aborted_host_leaves_nobody,
     a_spawning_thread_may_end,
-    without_the_shim_a_killed_host_only_closes_the_pipes,
+    without_the_supervisor_a_killed_host_only_closes_the_pipes,
     c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree,
-    c11_without_the_shim_a_detached_close_is_a_close,
+    c11_without_the_supervisor_a_detached_close_is_a_close,
 ];
 
 const QUICK: StopLadder =
@@ -242,8 +242,8 @@ async fn a_spawning_thread_may_end() {
     ask(&link, 1).await.unwrap();
 }
 
-/// What is promised without the shim: the end of input, no more.
-async fn without_the_shim_a_killed_host_only_closes_the_pipes() {
+/// What is promised without the supervisor: the end of input, no more.
+async fn without_the_supervisor_a_killed_host_only_closes_the_pipes() {
     let (polite, deaf) = (token(), token());
     let script = format!("sleep {deaf} & echo $! >&2; cat; kill $!; exec sleep {polite}.0");
     let mut host =
@@ -272,14 +272,14 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     let token = token();
     // It would take ten minutes until it is asked to stop.
     let patient = StopLadder { eof: Duration::from_secs(600), ..QUICK };
-    let (first, shim) = link(&sh(stubborn(&token)).stop_ladder(patient));
+    let (first, supervisor) = link(&sh(stubborn(&token)).stop_ladder(patient));
     ask(&first, 1).await.unwrap();
     until_alive(&token, 2).await;
     assert!(matches!(first.close_detached(LONG).await, CloseOutcome::Detached));
     drop(first);
     assert_eq!(alive(&token).len(), 2, "the supervisor goes by its ladder, not by us");
-    let shim = rustix::process::Pid::from_raw(shim.root_pid().cast_signed()).unwrap();
-    rustix::process::kill_process(shim, rustix::process::Signal::TERM).unwrap();
+    let supervisor = rustix::process::Pid::from_raw(supervisor.root_pid().cast_signed()).unwrap();
+    rustix::process::kill_process(supervisor, rustix::process::Signal::TERM).unwrap();
     until_alive(&token, 0).await;
 
     let (second, _) = link(&sh(stubborn(&token)).stop_ladder(QUICK));
@@ -289,7 +289,7 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     until_alive(&token, 0).await;
 }
 
-async fn c11_without_the_shim_a_detached_close_is_a_close() {
+async fn c11_without_the_supervisor_a_detached_close_is_a_close() {
     let (link, _) = link(&group("exec cat"));
     let ended = link.close_detached(Duration::from_secs(5)).await;
     assert!(matches!(ended, CloseOutcome::Exited(exit) if exit.code == Some(0)));

@@ -307,12 +307,12 @@ async fn a10_events_of_a_plain_endpoint_without_a_feed_end_with_an_error_at_once
 #[tokio::test]
 async fn callers_are_told_apart_as_over_mcp() {
     let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
-        use switchboard_transport::http::server::Refused;
+        use switchboard_transport::http::server::AuthRejection;
         match head.headers.get("authorization").map(|token| token.as_bytes()) {
             Some(b"Bearer ada") => Ok(Some(server::Caller::new("ada").with_scopes(["run"]))),
             Some(b"Bearer bob") => Ok(Some(server::Caller::new("bob"))),
-            Some(_) => Err(Refused::invalid_token()),
-            None => Err(Refused::no_token()),
+            Some(_) => Err(AuthRejection::invalid_token()),
+            None => Err(AuthRejection::no_token()),
         }
     });
     let base = serve(RpcService::new(&bench::scoped(), options).unwrap()).await;

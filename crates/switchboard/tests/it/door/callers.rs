@@ -3,19 +3,19 @@
 use http::request::Parts;
 use serde_json::json;
 use switchboard_session::server::Caller;
-use switchboard_transport::http::server::{HttpOptions, LegacySse, Refused};
+use switchboard_transport::http::server::{AuthRejection, HttpOptions, LegacySse};
 
 use crate::door::{Tenant, alone, call, knock, open, plain_call, service};
 
 /// Lets in whoever names themself; a guest is nobody in particular.
-fn by_name(head: &Parts) -> Result<Option<Caller>, Refused> {
+fn by_name(head: &Parts) -> Result<Option<Caller>, AuthRejection> {
     let token = head.headers.get("authorization").and_then(|token| token.to_str().ok());
     match token.map(|token| token.strip_prefix("Bearer ")) {
-        None => Err(Refused::no_token().with_scopes(["notes"])),
-        Some(None) => Err(Refused::malformed()),
+        None => Err(AuthRejection::no_token().with_scopes(["notes"])),
+        Some(None) => Err(AuthRejection::malformed()),
         Some(Some("guest")) => Ok(None),
-        Some(Some("expired")) => Err(Refused::invalid_token()),
-        Some(Some("reader")) => Err(Refused::insufficient_scope(["notes", "write"])),
+        Some(Some("expired")) => Err(AuthRejection::invalid_token()),
+        Some(Some("reader")) => Err(AuthRejection::insufficient_scope(["notes", "write"])),
         Some(Some(name)) => Ok(Some(Caller::new(name).with_issuer("https://issuer"))),
     }
 }

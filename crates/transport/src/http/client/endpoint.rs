@@ -1,4 +1,4 @@
-//! A server at an address: what is sent along, how long is waited, and which links there are.
+//! `Http`: the description of a server at an address (headers, authorizer, limits), which dials its links.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 use switchboard_session::{ConnectionLimits, MuxLink};
 
 use crate::http::client::failure::link_error;
-use crate::http::client::post::Wire;
+use crate::http::client::post::HttpSender;
 use crate::http::client::sse_2024::connect;
-use crate::http::client::stateful::Stateful;
-use crate::http::client::stateless::Stateless;
+use crate::http::client::stateful::StatefulLink;
+use crate::http::client::stateless::StatelessLink;
 
-/// How much is taken over HTTP, and how long is waited.
+/// Size limits and timeouts of the HTTP client binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// The largest document or event.
+    /// The largest JSON document or event.
     pub event_bytes: usize,
-    /// How long a document may pause between its bytes.
+    /// How long a JSON document may pause between its bytes.
     pub body_idle: Duration,
-    /// How often a read is sent again when the server is busy.
+    /// How often a read-only request is retried when the server is overloaded.
     pub retries: u32,
-    /// The first wait before that; it doubles.
+    /// The first backoff before a retry; it doubles.
     pub backoff: Duration,
-    /// How long the beginning of an event stream may take.
+    /// How long the server may take to open an event stream.
     pub stream_start: Duration,
-    /// How long a stream of what the server starts may be silent before it is opened anew.
+    /// How long a listening stream may be silent before it is reopened.
     pub stream_idle: Duration,
-    /// How long leaving a session may take.
+    /// How long ending a session may take.
     pub leave: Duration,
 }
 
@@ -52,10 +52,10 @@ impl Default for HttpLimits {
     }
 }
 
-/// Which binding is used.
+/// The HTTP binding to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Way {
-    /// Whatever the server has.
+pub enum HttpBinding {
+    /// Detected: streamable HTTP first, then HTTP+SSE.
     #[default]
     Auto,
     /// Streamable HTTP.
@@ -67,7 +67,7 @@ pub enum Way {
 /// A server at an address.
 ///
 /// The address and the headers are checked when a connection is opened; [`Http::check`] checks them before that.
-/// Plain `http` is refused for other machines unless it is [allowed](Http::allow_plain_http).
+/// Plain `http` is rejected for other machines unless it is [allowed](Http::allow_plain_http).
 ///
 /// Two equal values reach the same server in the same way; authorizers compare by identity.
 ///
@@ -84,17 +84,17 @@ pub struct Http {
     plain: PlainHttp,
     headers: Vec<(String, Secret)>,
     authorizer: Option<Arc<dyn Authorizer>>,
-    /// Without one, the options of the environment.
+    /// `None` uses the options of the environment.
     options: Option<HttpOptions>,
     limits: HttpLimits,
-    way: Way,
+    binding: HttpBinding,
 }
 
 /// Why an [`Http`] endpoint cannot be connected to as it is described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The address is not valid, or would send everything in the open.
+    /// The address is invalid, or plain http to another machine.
     Address(AddressError),
     /// A header cannot be sent. The value is not shown, since it may be secret.
     Header {
@@ -134,7 +134,7 @@ impl Http {
             authorizer: None,
             options: None,
             limits: HttpLimits::default(),
-            way: Way::Auto,
+            binding: HttpBinding::Auto,
         }
     }
 
@@ -152,10 +152,10 @@ impl Http {
         self
     }
 
-    /// Speaks HTTP+SSE only, the binding of 2024. Without this, the server decides.
+    /// Uses HTTP+SSE only, the binding of 2024.
     #[must_use]
     pub fn sse(self) -> Self {
-        self.way(Way::Sse)
+        self.way(HttpBinding::Sse)
     }
 
     /// Authorizes requests with this authorizer.
@@ -181,8 +181,8 @@ impl Http {
 
     /// Chooses the binding.
     #[must_use]
-    pub fn way(mut self, way: Way) -> Self {
-        self.way = way;
+    pub fn way(mut self, binding: HttpBinding) -> Self {
+        self.binding = binding;
         self
     }
 
@@ -196,9 +196,9 @@ impl Http {
         &self.headers
     }
 
-    /// Returns whether only the binding of 2024 is spoken.
+    /// Returns whether only HTTP+SSE, the binding of 2024, is used.
     pub fn is_sse(&self) -> bool {
-        self.way == Way::Sse
+        self.binding == HttpBinding::Sse
     }
 
     /// Returns whether plain `http` to other machines is allowed.
@@ -227,43 +227,43 @@ impl Http {
     fn header_map(&self) -> Result<HeaderMap, EndpointError> {
         let mut headers = HeaderMap::with_capacity(self.headers.len());
         for (name, value) in &self.headers {
-            let refused = || EndpointError::Header { name: name.clone() };
-            let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
-            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| refused())?;
+            let invalid = || EndpointError::Header { name: name.clone() };
+            let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
+            let mut value = HeaderValue::from_str(value.expose()).map_err(|_| invalid())?;
             value.set_sensitive(true);
             headers.append(parsed, value);
         }
         Ok(headers)
     }
 
-    fn wire(&self) -> Result<Arc<Wire>, LinkError> {
-        let refused = |error: EndpointError| LinkError::Misconfigured { reason: error.to_string() };
-        let (address, headers) = (self.address().map_err(refused)?, self.header_map().map_err(refused)?);
+    fn sender(&self) -> Result<Arc<HttpSender>, LinkError> {
+        let invalid = |error: EndpointError| LinkError::Misconfigured { reason: error.to_string() };
+        let (address, headers) = (self.address().map_err(invalid)?, self.header_map().map_err(invalid)?);
         let options = self.options.clone().unwrap_or_else(HttpOptions::from_environment);
         let client = HttpClient::new(options).map_err(|error| link_error(&error))?;
         let authorizer = self.authorizer.clone().unwrap_or_else(|| Arc::new(NoAuth));
-        Ok(Arc::new(Wire::new(client, address, headers, authorizer, self.limits.clone())))
+        Ok(Arc::new(HttpSender::new(client, address, headers, authorizer, self.limits.clone())))
     }
 
     async fn link(&self, rung: Rung, previous: Option<Arc<dyn Link>>) -> Result<Arc<dyn Link>, LinkError> {
-        match (self.way, rung, previous) {
-            (Way::Sse, Rung::Legacy, Some(previous)) if previous.ended().is_none() => Ok(previous),
-            (Way::Sse, ..) | (_, Rung::Oldest, _) => {
-                Ok(MuxLink::start(connect(self.wire()?).await?, ConnectionLimits::default()))
+        match (self.binding, rung, previous) {
+            (HttpBinding::Sse, Rung::Legacy, Some(previous)) if previous.ended().is_none() => Ok(previous),
+            (HttpBinding::Sse, ..) | (_, Rung::Oldest, _) => {
+                Ok(MuxLink::start(connect(self.sender()?).await?, ConnectionLimits::default()))
             }
-            (_, Rung::Modern, _) => Ok(Arc::new(Stateless::new(self.wire()?))),
-            (_, Rung::Legacy, _) => Ok(Arc::new(Stateful::new(self.wire()?))),
+            (_, Rung::Modern, _) => Ok(Arc::new(StatelessLink::new(self.sender()?))),
+            (_, Rung::Legacy, _) => Ok(Arc::new(StatefulLink::new(self.sender()?))),
         }
     }
 }
 
 impl Dial for Http {
     fn probe_may_kill_server(&self) -> bool {
-        self.way == Way::Sse
+        self.binding == HttpBinding::Sse
     }
 
     fn has_oldest(&self) -> bool {
-        self.way == Way::Auto
+        self.binding == HttpBinding::Auto
     }
 
     fn dial(
@@ -288,7 +288,7 @@ impl PartialEq for Http {
             && self.headers == other.headers
             && self.options == other.options
             && self.limits == other.limits
-            && self.way == other.way
+            && self.binding == other.binding
     }
 }
 
@@ -300,7 +300,7 @@ impl fmt::Debug for Http {
         f.debug_struct("Http")
             .field("url", &url)
             .field("headers", &headers)
-            .field("way", &self.way)
+            .field("binding", &self.binding)
             .finish_non_exhaustive()
     }
 }

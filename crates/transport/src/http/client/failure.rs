@@ -1,4 +1,4 @@
-//! What a failure of HTTP means for a link.
+//! Maps HTTP errors and error responses to link errors.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_session::link::{Challenge, LinkError, UnreachableKind};
 
-/// The shortest and the longest wait that a server may ask for.
+/// Bounds of the wait that a server may ask for.
 const SHORTEST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// What an error of the client means for a link.
+/// Maps an error of the HTTP client to a link error.
 pub(crate) fn link_error(error: &HttpError) -> LinkError {
     match error {
         HttpError::TooLarge { limit } => LinkError::TooLarge { limit: *limit },
@@ -24,7 +24,7 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Redirect { status, .. } => {
             LinkError::Refused { status: status.as_u16(), text: error.to_string() }
         }
-        // Whoever holds the credentials knows already what the server would say.
+        // The authorizer knows already that the server would answer 401.
         HttpError::Authorize(AuthorizeError::NeedsLogin) => {
             LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
         }
@@ -35,7 +35,7 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
     }
 }
 
-/// The error, with its cause where its own words do not name it.
+/// Returns the error text, with its cause if the text itself is too general.
 fn reason(error: &HttpError) -> String {
     match error {
         HttpError::Tls {
@@ -65,8 +65,8 @@ fn unreachable_kind(error: &HttpError) -> UnreachableKind {
     }
 }
 
-/// What a response that is no success says: an error of the protocol, or why the link refuses.
-pub(crate) async fn refusal(response: Response) -> Result<RpcError, LinkError> {
+/// Reads an error response: a JSON-RPC error from its body, or else the link error for its status.
+pub(crate) async fn read_error(response: Response) -> Result<RpcError, LinkError> {
     let Response { status, headers, body, .. } = response;
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(LinkError::Challenged(Arc::new(challenge(status, &headers))));
@@ -77,18 +77,18 @@ pub(crate) async fn refusal(response: Response) -> Result<RpcError, LinkError> {
     if status == StatusCode::TOO_MANY_REQUESTS {
         return Err(LinkError::RateLimited { retry_after: retry_after(&headers) });
     }
-    let beginning = body.beginning(switchboard_http::ERROR_BODY_LIMIT).await;
-    // An error in the protocol's own words counts, whatever the status.
+    let beginning = body.prefix(switchboard_http::ERROR_BODY_LIMIT).await;
+    // A JSON-RPC error counts, whatever the status.
     if let Ok(Message::Single(Envelope::Response(answer))) = jsonrpc::parse(beginning.bytes.clone())
         && let Err(error) = answer.outcome
     {
         return Ok(error);
     }
-    Err(LinkError::Refused { status: status.as_u16(), text: shown(&beginning.bytes) })
+    Err(LinkError::Refused { status: status.as_u16(), text: printable(&beginning.bytes) })
 }
 
-/// The beginning of what a server said, fit to be shown.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+/// Returns the beginning of a text of the server without control characters.
+pub(crate) fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }
@@ -106,13 +106,13 @@ fn challenge(status: StatusCode, headers: &HeaderMap) -> Challenge {
     challenge
 }
 
-/// How long the server says to wait, in seconds, within bounds.
+/// Returns the `Retry-After` seconds within bounds.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).clamp(SHORTEST_WAIT, LONGEST_WAIT))
 }
 
-/// A little longer than that, so that many who lost the same server do not all come back at once.
+/// Adds up to 12 % of jitter, so that many clients of one server do not all retry at once.
 pub(crate) fn jittered(wait: Duration) -> Duration {
     let mut byte = [0];
     let _ = getrandom::fill(&mut byte);

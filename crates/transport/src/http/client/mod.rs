@@ -1,18 +1,18 @@
-//! Reaching a server over HTTP: a link for each rung, over one checked address.
+//! HTTP client bindings: one kind of link per rung of the connection ladder.
 //!
 //! ```text
-//!   Http ─ dial ─▶ Modern: stateless   each request alone, hanging up cancels
-//!                  Legacy: stateful    a session id, a stream for what the server starts, resuming
+//!   Http ─ dial ─▶ Modern: stateless   no session; closing the connection cancels
+//!                  Legacy: stateful    session id, listening stream, resumption
 //!                  Oldest: sse_2024    the two endpoints of 2024
 //! ```
 
 mod endpoint;
+mod exchange;
 mod failure;
-mod flow;
-mod hearing;
 mod post;
+mod resume;
 mod sse_2024;
 mod stateful;
 mod stateless;
 
-pub use endpoint::{EndpointError, Http, HttpLimits, Way};
+pub use endpoint::{EndpointError, Http, HttpBinding, HttpLimits};

@@ -1,4 +1,4 @@
-//! Sending one message, and reading what comes back: one JSON document, or an event stream.
+//! Posts a message and reads the reply: a JSON document or an event stream.
 
 use std::time::Duration;
 
@@ -11,39 +11,40 @@ use switchboard_protocol::jsonrpc::Salvaged;
 use switchboard_session::link::LinkError;
 
 use crate::http::client::endpoint::HttpLimits;
-use crate::http::client::failure::{jittered, link_error, refusal, retry_after, shown};
+use crate::http::client::failure::{jittered, link_error, printable, read_error, retry_after};
 use crate::sse::{Decoder, Item};
 
-/// Everything that is the same for all messages to one server.
+/// Sends requests to one server: HTTP client, address, common headers, authorizer and limits.
 #[derive(Clone)]
-pub(crate) struct Wire {
+pub(crate) struct HttpSender {
     pub(crate) client: HttpClient,
     pub(crate) address: Address,
-    /// On every request.
+    /// The headers of every request.
     headers: HeaderMap,
-    /// On every message that is posted: those, and what is taken and brought.
+    /// The headers of every post: those, `Accept` and `Content-Type`.
     post_headers: HeaderMap,
     pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) limits: HttpLimits,
 }
 
-/// Both kinds of answer are fine, for every request.
-pub(crate) const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+/// The `Accept` value of posts.
+pub(crate) const JSON_AND_EVENTS: HeaderValue =
+    HeaderValue::from_static("application/json, text/event-stream");
 pub(crate) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// What came back.
-pub(crate) enum Answer {
-    /// One document.
+/// The reply to a post.
+pub(crate) enum PostReply {
+    /// A JSON document.
     Document(Bytes),
-    /// A stream of events.
-    Stream(Box<Events>),
-    /// Nothing: the message was taken.
-    Taken(StatusCode),
-    /// An error of the protocol, and the status it came with.
+    /// An event stream.
+    Stream(Box<EventStream>),
+    /// No content: the message was accepted.
+    Accepted(StatusCode),
+    /// A JSON-RPC error and its HTTP status.
     Error(StatusCode, switchboard_protocol::RpcError),
 }
 
-impl Wire {
+impl HttpSender {
     pub(crate) fn new(
         client: HttpClient,
         address: Address,
@@ -52,32 +53,32 @@ impl Wire {
         limits: HttpLimits,
     ) -> Self {
         let mut post_headers = headers.clone();
-        post_headers.insert(ACCEPT, BOTH);
+        post_headers.insert(ACCEPT, JSON_AND_EVENTS);
         post_headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { client, address, headers, post_headers, authorizer, limits }
     }
 
-    /// Sends one message. Reads are sent again when the server is busy or broken for a moment.
+    /// Posts one message. Read-only requests are retried with backoff when the server is overloaded.
     pub(crate) async fn post(
         &self,
         body: Bytes,
         headers: &[(HeaderName, HeaderValue)],
-        again: Again,
-    ) -> Result<(HeaderMap, Answer), LinkError> {
-        let mut tried = 0;
+        retry_policy: RetryPolicy,
+    ) -> Result<(HeaderMap, PostReply), LinkError> {
+        let mut attempt = 0;
         loop {
             let mut request = Request::new(Method::POST, self.address.clone()).with_body(body.clone());
-            request.headers = with_all(&self.post_headers, headers);
-            // The call has its own clock; the document has one for its bytes.
+            request.headers = merged_headers(&self.post_headers, headers);
+            // The caller has a timeout for the call; this one is for pauses within the document.
             request.timeouts = Timeouts::default().with_headers(None).with_idle(Some(self.limits.body_idle));
             let response = self.send(request).await?;
-            let busy = matches!(response.status.as_u16(), 429 | 500 | 502 | 503 | 504);
-            if !busy || again == Again::Never || tried == self.limits.retries {
+            let is_overloaded = matches!(response.status.as_u16(), 429 | 500 | 502 | 503 | 504);
+            if !is_overloaded || retry_policy == RetryPolicy::Never || attempt == self.limits.retries {
                 return self.read(response).await;
             }
             let wait =
-                retry_after(&response.headers).unwrap_or(self.limits.backoff * 2u32.saturating_pow(tried));
-            tried += 1;
+                retry_after(&response.headers).unwrap_or(self.limits.backoff * 2u32.saturating_pow(attempt));
+            attempt += 1;
             drop(response);
             tokio::time::sleep(jittered(wait)).await;
         }
@@ -89,46 +90,46 @@ impl Wire {
 
     pub(crate) fn request(&self, method: Method, headers: &[(HeaderName, HeaderValue)]) -> Request {
         let mut request = Request::new(method, self.address.clone());
-        request.headers = with_all(&self.headers, headers);
+        request.headers = merged_headers(&self.headers, headers);
         request
     }
 
-    /// Reads an answer to a message.
-    async fn read(&self, response: Response) -> Result<(HeaderMap, Answer), LinkError> {
+    /// Reads the reply to a message.
+    async fn read(&self, response: Response) -> Result<(HeaderMap, PostReply), LinkError> {
         if !response.status.is_success() {
             let (status, headers) = (response.status, response.headers.clone());
-            return refusal(response).await.map(|error| (headers, Answer::Error(status, error)));
+            return read_error(response).await.map(|error| (headers, PostReply::Error(status, error)));
         }
         let Response { status, headers, body, .. } = response;
         let named = headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
         let media = named.split(';').next().unwrap_or_default().trim();
         if media.eq_ignore_ascii_case("text/event-stream") {
-            let events = Box::new(Events::new(body, self.limits.event_bytes));
-            return Ok((headers, Answer::Stream(events)));
+            let events = Box::new(EventStream::new(body, self.limits.event_bytes));
+            return Ok((headers, PostReply::Stream(events)));
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             body.drain(switchboard_http::ERROR_BODY_LIMIT, Duration::from_secs(1)).await;
-            return Ok((headers, Answer::Taken(status)));
+            return Ok((headers, PostReply::Accepted(status)));
         }
         let bytes = body.collect(self.limits.event_bytes).await.map_err(|error| link_error(&error))?;
         let answer = if media.eq_ignore_ascii_case("application/json") && is_utf8(named) {
-            Answer::Document(bytes)
+            PostReply::Document(bytes)
         } else if media.is_empty() && bytes.trim_ascii().is_empty() {
-            Answer::Taken(status)
+            PostReply::Accepted(status)
         } else if media.is_empty() && bytes.trim_ascii().starts_with(b"{") {
-            // A server that does not say what it sends, and sends an object.
-            Answer::Document(bytes)
+            // Some servers send an object without a content type.
+            PostReply::Document(bytes)
         } else {
-            let text = format!("{}: {}", shown(named.as_bytes()), shown(&bytes));
+            let text = format!("{}: {}", printable(named.as_bytes()), printable(&bytes));
             return Err(LinkError::Refused { status: status.as_u16(), text });
         };
         Ok((headers, answer))
     }
 }
 
-/// These headers and those, in a map that does not have to grow. A name that is in both has the latter value.
-fn with_all(base: &HeaderMap, headers: &[(HeaderName, HeaderValue)]) -> HeaderMap {
-    // The client adds a few.
+/// Merges both into a map with spare capacity. `headers` override `base`.
+fn merged_headers(base: &HeaderMap, headers: &[(HeaderName, HeaderValue)]) -> HeaderMap {
+    // The HTTP client adds a few.
     let mut all = HeaderMap::with_capacity(base.len() + headers.len() + 4);
     for (name, value) in base {
         all.append(name, value.clone());
@@ -139,7 +140,7 @@ fn with_all(base: &HeaderMap, headers: &[(HeaderName, HeaderValue)]) -> HeaderMa
     all
 }
 
-/// Whether a content type names no other character set than the one JSON has.
+/// Returns whether the charset of a content type is absent or compatible with UTF-8.
 fn is_utf8(media: &str) -> bool {
     media.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
         let value = value.trim().trim_matches('"');
@@ -148,17 +149,17 @@ fn is_utf8(media: &str) -> bool {
     })
 }
 
-/// Whether a message may be sent again by itself.
+/// Whether a request may be retried automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Again {
-    /// It only reads.
-    Reads,
-    /// It may do something.
+pub(crate) enum RetryPolicy {
+    /// Yes: the request has no side effects.
+    ReadOnly,
+    /// No: the request may have side effects.
     Never,
 }
 
-impl Again {
-    /// What the method says: what only reads may be repeated, a call never.
+impl RetryPolicy {
+    /// Returns the policy of a method.
     pub(crate) fn of(method: &str) -> Self {
         let reads = method.ends_with("/list")
             || matches!(
@@ -170,60 +171,60 @@ impl Again {
                     | "prompts/get"
                     | "completion/complete"
             );
-        if reads { Self::Reads } else { Self::Never }
+        if reads { Self::ReadOnly } else { Self::Never }
     }
 }
 
-/// The events of a stream.
-pub(crate) struct Events {
+/// Decodes the events of a response body.
+pub(crate) struct EventStream {
     body: Body,
     decoder: Decoder,
-    /// Events taken so far: now and then others get their turn.
-    taken: u32,
+    /// Events read so far; every 256th yields to other tasks.
+    read_count: u32,
 }
 
-/// What a stream brings.
-pub(crate) enum Brought {
-    /// A message, and whether the server gave it an id to come back with.
+/// An item of an event stream.
+pub(crate) enum StreamEvent {
+    /// A message.
     Message(Bytes),
-    /// A named event that is no message (the endpoint of 2024).
-    Named(String, Bytes),
-    /// A message that was too large, as far as it is known.
+    /// An event of another type, such as `endpoint` of the 2024 binding.
+    Other(String, Bytes),
+    /// What could be salvaged of a message that was too large.
     Lost(Salvaged, LinkError),
 }
 
-impl Events {
+impl EventStream {
     pub(crate) fn new(mut body: Body, limit: usize) -> Self {
-        // Streams may be silent for long; whoever reads has a clock.
+        // Streams may be silent for long; the caller has a timeout.
         body.set_idle_timeout(None);
-        Self { body: body.with_limit(usize::MAX), decoder: Decoder::new().with_limit(limit), taken: 0 }
+        Self { body: body.with_limit(usize::MAX), decoder: Decoder::new().with_limit(limit), read_count: 0 }
     }
 
-    /// Given up when not even a comment comes for this long.
+    /// Sets how long the stream may be silent, comments included.
     pub(crate) fn with_idle(mut self, idle: Duration) -> Self {
         self.body.set_idle_timeout(Some(idle));
         self
     }
 
-    /// The next message; `None` at the end of the stream.
-    pub(crate) async fn next(&mut self) -> Result<Option<Brought>, LinkError> {
+    /// Returns the next item; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Result<Option<StreamEvent>, LinkError> {
         loop {
             while let Some(item) = self.decoder.next_item() {
-                self.taken = self.taken.wrapping_add(1);
-                if self.taken.is_multiple_of(256) {
+                self.read_count = self.read_count.wrapping_add(1);
+                if self.read_count.is_multiple_of(256) {
                     tokio::task::yield_now().await;
                 }
                 match item {
                     Item::Event(event) if event.data.is_empty() => {}
                     Item::Event(event) if event.name == "message" => {
-                        return Ok(Some(Brought::Message(event.data)));
+                        return Ok(Some(StreamEvent::Message(event.data)));
                     }
                     Item::Event(event) => {
-                        return Ok(Some(Brought::Named(event.name.into_owned(), event.data)));
+                        return Ok(Some(StreamEvent::Other(event.name.into_owned(), event.data)));
                     }
                     Item::Lost(lost) => {
                         let error = LinkError::TooLarge { limit: lost.limit };
-                        return Ok(Some(Brought::Lost(lost.salvaged, error)));
+                        return Ok(Some(StreamEvent::Lost(lost.salvaged, error)));
                     }
                 }
             }
@@ -235,12 +236,12 @@ impl Events {
         }
     }
 
-    /// The id of the last event, to come back with.
+    /// Returns the id of the last event, to resume from.
     pub(crate) fn last_id(&self) -> Option<String> {
         self.decoder.last_id().map(str::to_owned)
     }
 
-    /// When the server says to come back.
+    /// Returns the reconnection delay that the server asked for.
     pub(crate) fn retry(&self) -> Option<Duration> {
         self.decoder.retry()
     }

@@ -1,4 +1,4 @@
-//! The binding of 2024, from the client's side: a stream that says where to post, and everything else on it.
+//! The HTTP+SSE binding of 2024, client side: a stream that names the endpoint for posts and carries all other messages.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,42 +11,45 @@ use switchboard_http::{Address, Timeouts};
 use switchboard_session::link::{BoxFuture, Frame, Inlet, LinkError, Outlet, Pipe, Queue};
 use tokio::sync::mpsc;
 
-use crate::http::client::failure::refusal;
-use crate::http::client::post::{Brought, EVENTS, Events, Wire};
+use crate::http::client::failure::read_error;
+use crate::http::client::post::{EVENTS, EventStream, HttpSender, StreamEvent};
 
-/// Events that may come before that.
-const BEFORE: usize = 5;
-/// How long one message may take to be taken.
-const TAKEN: Duration = Duration::from_secs(30);
+/// Events that may precede the `endpoint` event.
+const MAX_EVENTS_BEFORE_ENDPOINT: usize = 5;
+/// How long one post may take.
+const POST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Opens the stream and waits until it says where to post.
-pub(crate) async fn connect(wire: Arc<Wire>) -> Result<Pipe, LinkError> {
-    let mut request = wire.request(Method::GET, &[]);
+/// Opens the stream and waits for its `endpoint` event.
+pub(crate) async fn connect(sender: Arc<HttpSender>) -> Result<Pipe, LinkError> {
+    let mut request = sender.request(Method::GET, &[]);
     request.headers.insert(ACCEPT, EVENTS);
-    request.timeouts = Timeouts::default().with_headers(Some(wire.limits.stream_start)).with_idle(None);
-    let response = wire.send(request).await?;
+    request.timeouts = Timeouts::default().with_headers(Some(sender.limits.stream_start)).with_idle(None);
+    let response = sender.send(request).await?;
     if !response.status.is_success() {
-        return Err(match refusal(response).await {
+        return Err(match read_error(response).await {
             Ok(error) => LinkError::Refused { status: 400, text: error.message },
             Err(error) => error,
         });
     }
-    let mut events = Events::new(response.body, wire.limits.event_bytes);
-    let endpoint = tokio::time::timeout(wire.limits.stream_start, endpoint(&wire, &mut events))
+    let mut events = EventStream::new(response.body, sender.limits.event_bytes);
+    let endpoint = tokio::time::timeout(sender.limits.stream_start, read_endpoint(&sender, &mut events))
         .await
-        .map_err(|_| nowhere())??;
-    let (frames, arriving) = mpsc::channel(1);
-    let reader = tokio::spawn(read(events, frames));
-    Ok(Pipe::new(Posts { wire, endpoint, sending: None, closed: false }, Arriving { arriving, reader }))
+        .map_err(|_| no_endpoint())??;
+    let (frame_sender, frames) = mpsc::channel(1);
+    let reader = tokio::spawn(read(events, frame_sender));
+    Ok(Pipe::new(
+        PostOutlet { sender, endpoint, sending: None, closed: false },
+        EventInlet { frames, reader },
+    ))
 }
 
-/// The first event that names the endpoint. It must be at the same origin: what is posted there carries credentials.
-async fn endpoint(wire: &Wire, events: &mut Events) -> Result<Address, LinkError> {
-    for _ in 0..=BEFORE {
+/// Reads the `endpoint` event. The endpoint must have the same origin, because posts carry credentials.
+async fn read_endpoint(sender: &HttpSender, events: &mut EventStream) -> Result<Address, LinkError> {
+    for _ in 0..=MAX_EVENTS_BEFORE_ENDPOINT {
         match events.next().await? {
-            Some(Brought::Named(name, data)) if name == "endpoint" => {
+            Some(StreamEvent::Other(name, data)) if name == "endpoint" => {
                 let reference = String::from_utf8_lossy(&data).trim().to_owned();
-                return wire.address.join(&reference).map_err(|error| LinkError::Refused {
+                return sender.address.join(&reference).map_err(|error| LinkError::Refused {
                     status: 200,
                     text: format!("the endpoint {reference:?} is not used: {error}"),
                 });
@@ -55,19 +58,19 @@ async fn endpoint(wire: &Wire, events: &mut Events) -> Result<Address, LinkError
             None => break,
         }
     }
-    Err(nowhere())
+    Err(no_endpoint())
 }
 
-fn nowhere() -> LinkError {
+fn no_endpoint() -> LinkError {
     LinkError::lost("the server did not say where to post to").unsent()
 }
 
-async fn read(mut events: Events, frames: mpsc::Sender<Result<Frame, LinkError>>) {
+async fn read(mut events: EventStream, frames: mpsc::Sender<Result<Frame, LinkError>>) {
     loop {
         let frame = match events.next().await {
-            Ok(Some(Brought::Message(bytes))) => Ok(Frame::Message(bytes)),
-            Ok(Some(Brought::Lost(salvaged, error))) => Ok(Frame::Lost { salvaged, error }),
-            Ok(Some(Brought::Named(name, _))) => {
+            Ok(Some(StreamEvent::Message(bytes))) => Ok(Frame::Message(bytes)),
+            Ok(Some(StreamEvent::Lost(salvaged, error))) => Ok(Frame::Lost { salvaged, error }),
+            Ok(Some(StreamEvent::Other(name, _))) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
                 continue;
             }
@@ -81,15 +84,15 @@ async fn read(mut events: Events, frames: mpsc::Sender<Result<Frame, LinkError>>
     }
 }
 
-/// What arrives on the stream.
-struct Arriving {
-    arriving: mpsc::Receiver<Result<Frame, LinkError>>,
+/// Receives the messages of the stream.
+struct EventInlet {
+    frames: mpsc::Receiver<Result<Frame, LinkError>>,
     reader: tokio::task::JoinHandle<()>,
 }
 
-impl Inlet for Arriving {
+impl Inlet for EventInlet {
     fn poll_frames(&mut self, cx: &mut Context<'_>, into: &mut Vec<Frame>) -> Poll<Result<(), LinkError>> {
-        self.arriving.poll_recv(cx).map(|arrived| match arrived {
+        self.frames.poll_recv(cx).map(|received| match received {
             Some(Ok(frame)) => {
                 into.push(frame);
                 Ok(())
@@ -100,21 +103,21 @@ impl Inlet for Arriving {
     }
 }
 
-impl Drop for Arriving {
+impl Drop for EventInlet {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
-/// What leaves: each message is posted, in order.
-struct Posts {
-    wire: Arc<Wire>,
+/// Posts each message, in order.
+struct PostOutlet {
+    sender: Arc<HttpSender>,
     endpoint: Address,
     sending: Option<BoxFuture<'static, Result<(), LinkError>>>,
     closed: bool,
 }
 
-impl Outlet for Posts {
+impl Outlet for PostOutlet {
     fn poll_send(&mut self, cx: &mut Context<'_>, queue: &mut Queue) -> Poll<Result<(), LinkError>> {
         loop {
             if let Some(sending) = &mut self.sending {
@@ -126,7 +129,7 @@ impl Outlet for Posts {
                 return Poll::Ready(Err(LinkError::Closed));
             }
             let Some(frame) = queue.pop_frame() else { return Poll::Ready(Ok(())) };
-            self.sending = Some(Box::pin(post(Arc::clone(&self.wire), self.endpoint.clone(), frame)));
+            self.sending = Some(Box::pin(post(Arc::clone(&self.sender), self.endpoint.clone(), frame)));
         }
     }
 
@@ -136,17 +139,17 @@ impl Outlet for Posts {
     }
 }
 
-async fn post(wire: Arc<Wire>, endpoint: Address, frame: Bytes) -> Result<(), LinkError> {
-    let mut request = wire.request(Method::POST, &[]).with_body(frame);
+async fn post(sender: Arc<HttpSender>, endpoint: Address, frame: Bytes) -> Result<(), LinkError> {
+    let mut request = sender.request(Method::POST, &[]).with_body(frame);
     request.address = endpoint;
     request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    request.timeouts = Timeouts::default().with_headers(Some(TAKEN));
-    let response = wire.send(request).await?;
+    request.timeouts = Timeouts::default().with_headers(Some(POST_TIMEOUT));
+    let response = sender.send(request).await?;
     if response.status.is_success() {
         response.body.drain(switchboard_http::ERROR_BODY_LIMIT, Duration::from_secs(1)).await;
         return Ok(());
     }
-    match refusal(response).await {
+    match read_error(response).await {
         Ok(error) => Err(LinkError::Refused { status: 400, text: error.message }),
         Err(error) => Err(error),
     }

@@ -1,7 +1,7 @@
-//! The legacy binding: a session that the server names, a stream for what it starts by itself, and streams that are
-//! gone back to when they break.
+//! The legacy binding: a session with an id of the server, a listening stream, and resumable streams.
 //!
-//! What nobody answers is sent by one task, in order. Hanging up is not cancelling here: a dropped exchange says so.
+//! Notifications and responses are posted by one task, in order. Closing a connection does not cancel a request here, so a
+//! dropped exchange sends a cancellation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,140 +20,140 @@ use switchboard_session::link::{
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::http::client::flow::{Emit, Outcome, exchange, failed};
-use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
-use crate::http::client::stateless::{document, is_for, skip_unless_answer};
+use crate::http::client::exchange::{NoteSender, Outcome, exchange, failed_exchange};
+use crate::http::client::post::{EventStream, HttpSender, PostReply, RetryPolicy, StreamEvent};
+use crate::http::client::stateless::{answers_request, parse_document, skip_unless_answer};
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::{note_text, request_text, response_text};
 
-/// Notes that may wait to be taken, and messages that may wait to be sent.
-const LANE: usize = 1024;
+/// Capacity of the inbound queue and of the queue of outgoing messages.
+const QUEUE_CAPACITY: usize = 1024;
 
-/// A link over a session.
-pub(crate) struct Stateful {
+/// A link with a session.
+pub(crate) struct StatefulLink {
     session: Arc<Session>,
-    posts: mpsc::Sender<Outgoing>,
+    outgoing: mpsc::Sender<OutgoingMessage>,
     inbound: Mutex<Option<Inbound>>,
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// A message that nobody answers.
-struct Outgoing {
+/// A notification or response to send.
+struct OutgoingMessage {
     body: Bytes,
-    /// Whether it tells the server that the session is open.
-    opens: bool,
+    /// Whether it is `notifications/initialized`.
+    opens_session: bool,
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     fn new(body: impl Into<Bytes>) -> Self {
-        Self { body: body.into(), opens: false }
+        Self { body: body.into(), opens_session: false }
     }
 }
 
-/// What all exchanges of a session share.
+/// The state that all exchanges of a session share.
 pub(super) struct Session {
-    pub(super) wire: Arc<Wire>,
-    pub(super) state: Mutex<State>,
-    pub(super) lane: InboundSender,
-    /// Whether the session is open for requests: the handshake is over and told.
-    pub(super) open: watch::Sender<Stage>,
-    /// Held while a lost session is replaced.
+    pub(super) sender: Arc<HttpSender>,
+    pub(super) state: Mutex<SessionState>,
+    pub(super) inbound_sender: InboundSender,
+    /// Whether requests may be sent: `notifications/initialized` was posted.
+    pub(super) open: watch::Sender<HandshakeStage>,
+    /// Held while a dropped session is renewed.
     pub(super) renewing: tokio::sync::Mutex<()>,
-    /// How often that was done: each session has a stream of its own for what the server starts.
+    /// The number of renewals; each session has its own listening stream.
     pub(super) renewals: watch::Sender<u64>,
-    /// The renewal for which that stream was opened, or refused.
-    pub(super) heard: watch::Sender<Option<u64>>,
+    /// The renewal whose listening stream was opened or refused.
+    pub(super) listened: watch::Sender<Option<u64>>,
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct SessionState {
     pub(super) id: Option<HeaderValue>,
     pub(super) revision: Option<&'static str>,
-    /// The parameters of the handshake, to open another session with.
+    /// The parameters of the handshake, for a renewal.
     pub(super) initialize: Option<String>,
     pub(super) renewed: u64,
     pub(super) closed: bool,
-    /// Why the server is given up, once it is.
+    /// Why the link is lost.
     pub(super) lost: Option<LinkError>,
 }
 
-/// How far a session is.
+/// The stage of the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
-    /// The handshake is under way.
+pub(super) enum HandshakeStage {
+    /// In progress.
     Opening,
-    /// Both sides may speak.
+    /// Complete.
     Open,
 }
 
-impl Stateful {
-    pub(crate) fn new(wire: Arc<Wire>) -> Self {
-        let (lane, inbound) = Inbound::channel(LANE);
-        let open = watch::Sender::new(Stage::Opening);
+impl StatefulLink {
+    pub(crate) fn new(sender: Arc<HttpSender>) -> Self {
+        let (inbound_sender, inbound) = Inbound::channel(QUEUE_CAPACITY);
+        let open = watch::Sender::new(HandshakeStage::Opening);
         let session = Arc::new(Session {
-            wire,
+            sender,
             state: Mutex::default(),
-            lane,
+            inbound_sender,
             open,
             renewing: tokio::sync::Mutex::new(()),
             renewals: watch::Sender::new(0),
-            heard: watch::Sender::new(None),
+            listened: watch::Sender::new(None),
         });
-        let (posts, waiting) = mpsc::channel(LANE);
-        let poster = tokio::spawn(post_all(Arc::clone(&session), waiting));
-        Self { session, posts, inbound: Mutex::new(Some(inbound)), tasks: Mutex::new(vec![poster]) }
+        let (outgoing, waiting) = mpsc::channel(QUEUE_CAPACITY);
+        let poster = tokio::spawn(post_queued(Arc::clone(&session), waiting));
+        Self { session, outgoing, inbound: Mutex::new(Some(inbound)), tasks: Mutex::new(vec![poster]) }
     }
 
-    fn put(&self, outgoing: Outgoing) -> Result<(), LinkError> {
+    fn enqueue(&self, outgoing: OutgoingMessage) -> Result<(), LinkError> {
         if self.session.state.lock().closed {
             return Err(LinkError::Closed);
         }
-        self.posts
+        self.outgoing
             .try_send(outgoing)
             .map_err(|_| LinkError::Overloaded { what: "messages that wait to be sent" })
     }
 }
 
-impl Link for Stateful {
+impl Link for StatefulLink {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         if self.session.state.lock().closed {
-            return failed(LinkError::Closed);
+            return failed_exchange(LinkError::Closed);
         }
-        let call = Call {
+        let call = PendingCall {
             id: ask.id.clone(),
             is_handshake: ask.method == "initialize",
-            again: Again::of(ask.method),
+            retry_policy: RetryPolicy::of(ask.method),
             body: Bytes::from(request_text(&ask.id, ask.method, ask.params)),
         };
         if call.is_handshake {
             self.session.state.lock().initialize = Some(ask.params.to_owned());
         }
         if ask.life == Life::Detached {
-            let posts = self.posts.clone();
-            let _ = posts.try_send(Outgoing::new(call.body));
-            return failed(LinkError::Closed);
+            let outgoing = self.outgoing.clone();
+            let _ = outgoing.try_send(OutgoingMessage::new(call.body));
+            return failed_exchange(LinkError::Closed);
         }
-        let emit = Emit::default();
-        let (session, heard) = (Arc::clone(&self.session), emit.clone());
-        let driver = Box::pin(async move { session.drive(&call, &heard).await });
+        let notes = NoteSender::default();
+        let (session, listened) = (Arc::clone(&self.session), notes.clone());
+        let driver = Box::pin(async move { session.drive(&call, &listened).await });
         let on_drop = (ask.life != Life::Handshake).then(|| {
-            let (posts, id) = (self.posts.clone(), ask.id.clone());
+            let (outgoing, id) = (self.outgoing.clone(), ask.id.clone());
             move || {
                 let params = serde_json::json!({ "requestId": id, "reason": "the caller no longer waits" });
                 let text = note_text("notifications/cancelled", Some(&params.to_string()));
-                let _ = posts.try_send(Outgoing::new(text));
+                let _ = outgoing.try_send(OutgoingMessage::new(text));
             }
         });
-        exchange(driver, emit, on_drop)
+        exchange(driver, notes, on_drop)
     }
 
     fn post(&self, post: Post<'_>) -> Result<(), LinkError> {
-        self.put(match post {
+        self.enqueue(match post {
             Post::Note { method, params } => {
-                let opens = method == Initialized::NAME;
-                Outgoing { opens, ..Outgoing::new(note_text(method, params)) }
+                let opens_session = method == Initialized::NAME;
+                OutgoingMessage { opens_session, ..OutgoingMessage::new(note_text(method, params)) }
             }
-            Post::Answer { id, outcome } => Outgoing::new(response_text(Some(id), outcome)),
+            Post::Answer { id, outcome } => OutgoingMessage::new(response_text(Some(id), outcome)),
         })
     }
 
@@ -163,11 +163,11 @@ impl Link for Stateful {
 
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         self.session.state.lock().closed = true;
-        self.session.lane.close();
+        self.session.inbound_sender.close();
         Box::pin(async move {
             self.tasks.lock().drain(..).for_each(|task| task.abort());
-            let leaving = self.session.leave();
-            let _ = tokio::time::timeout(within.min(self.session.wire.limits.leave), leaving).await;
+            let leaving = self.session.delete_session();
+            let _ = tokio::time::timeout(within.min(self.session.sender.limits.leave), leaving).await;
             CloseOutcome::Left
         })
     }
@@ -182,24 +182,24 @@ impl Link for Stateful {
     }
 }
 
-impl Drop for Stateful {
+impl Drop for StatefulLink {
     fn drop(&mut self) {
         self.session.state.lock().closed = true;
-        self.session.lane.close();
+        self.session.inbound_sender.close();
         self.tasks.lock().drain(..).for_each(|task| task.abort());
     }
 }
 
-/// One request.
-pub(super) struct Call {
+/// A request in progress.
+pub(super) struct PendingCall {
     pub(super) id: RequestId,
     pub(super) is_handshake: bool,
-    pub(super) again: Again,
+    pub(super) retry_policy: RetryPolicy,
     pub(super) body: Bytes,
 }
 
 impl Session {
-    /// The headers of every message once the handshake is over.
+    /// Returns the session and version headers, as far as they are known.
     pub(super) fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
         let state = self.state.lock();
         let mut headers = Vec::new();
@@ -208,38 +208,39 @@ impl Session {
         headers
     }
 
-    pub(super) async fn drive(self: &Arc<Self>, call: &Call, emit: &Emit) -> Outcome {
+    pub(super) async fn drive(self: &Arc<Self>, call: &PendingCall, notes: &NoteSender) -> Outcome {
         if call.is_handshake {
-            let (headers, answer) = self.wire.post(call.body.clone(), &[], call.again).await?;
+            let (headers, answer) = self.sender.post(call.body.clone(), &[], call.retry_policy).await?;
             self.state.lock().id = headers.get(SESSION_ID).cloned();
-            return self.settle(call, answer, emit).await;
+            return self.read_reply(call, answer, notes).await;
         }
-        // The server may refuse what comes before it was told that the session is open.
-        if *self.open.borrow() != Stage::Open {
-            let _ = self.open.subscribe().wait_for(|stage| *stage == Stage::Open).await;
+        // Servers may reject requests that arrive before `notifications/initialized`.
+        if *self.open.borrow() != HandshakeStage::Open {
+            let _ = self.open.subscribe().wait_for(|stage| *stage == HandshakeStage::Open).await;
         }
         let renewed = self.state.lock().renewed;
-        match self.wire.post(call.body.clone(), &self.headers(), call.again).await {
+        match self.sender.post(call.body.clone(), &self.headers(), call.retry_policy).await {
             Err(LinkError::Refused { status: 404, .. })
-            | Ok((_, Answer::Error(StatusCode::NOT_FOUND, _)))
+            | Ok((_, PostReply::Error(StatusCode::NOT_FOUND, _)))
                 if self.has_id() =>
             {
                 self.renew(renewed).await?;
                 let renewal = self.state.lock().renewed;
-                self.wait_to_hear(renewal).await;
-                if call.again == Again::Never {
+                self.wait_for_listen_stream(renewal).await;
+                if call.retry_policy == RetryPolicy::Never {
                     return Err(LinkError::SessionExpired);
                 }
-                let (_, answer) = self.wire.post(call.body.clone(), &self.headers(), call.again).await?;
-                self.settle(call, answer, emit).await
+                let (_, answer) =
+                    self.sender.post(call.body.clone(), &self.headers(), call.retry_policy).await?;
+                self.read_reply(call, answer, notes).await
             }
             Err(gone @ LinkError::Refused { status: 410, .. }) if self.has_id() => {
-                // Gone for good: this call fails for that reason, and the next finds another session.
+                // This call fails with that error; the next one finds a new session.
                 self.renew(renewed).await?;
                 Err(gone)
             }
             Err(error) => Err(error),
-            Ok((_, answer)) => self.settle(call, answer, emit).await,
+            Ok((_, answer)) => self.read_reply(call, answer, notes).await,
         }
     }
 
@@ -247,46 +248,51 @@ impl Session {
         self.state.lock().id.is_some()
     }
 
-    pub(super) async fn settle(self: &Arc<Self>, call: &Call, answer: Answer, emit: &Emit) -> Outcome {
+    pub(super) async fn read_reply(
+        self: &Arc<Self>,
+        call: &PendingCall,
+        answer: PostReply,
+        notes: &NoteSender,
+    ) -> Outcome {
         match answer {
-            Answer::Error(_, error) => Ok(Err(error)),
-            Answer::Taken(status) => {
+            PostReply::Error(_, error) => Ok(Err(error)),
+            PostReply::Accepted(status) => {
                 Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
             }
-            Answer::Document(bytes) => document(bytes, &call.id),
-            Answer::Stream(events) => self.follow(call, *events, emit).await,
+            PostReply::Document(bytes) => parse_document(bytes, &call.id),
+            PostReply::Stream(events) => self.follow(call, *events, notes).await,
         }
     }
 
-    /// Reads a stream until the answer to `call`, or its end. What concerns nobody here goes to the session.
+    /// Reads a stream up to the response to `call`, or its end. Other messages go to the session.
     pub(super) async fn read(
         self: &Arc<Self>,
-        events: &mut Events,
-        call: Option<&Call>,
-        emit: &Emit,
+        events: &mut EventStream,
+        call: Option<&PendingCall>,
+        notes: &NoteSender,
     ) -> Result<Option<Result<Raw, RpcError>>, LinkError> {
-        while let Some(brought) = events.next().await? {
-            match brought {
-                Brought::Message(bytes) => match jsonrpc::parse(bytes) {
+        while let Some(event) = events.next().await? {
+            match event {
+                StreamEvent::Message(bytes) => match jsonrpc::parse(bytes) {
                     Ok(Message::Single(envelope)) => {
-                        if let Some(outcome) = self.take(envelope, call, emit) {
+                        if let Some(outcome) = self.dispatch(envelope, call, notes) {
                             return Ok(Some(outcome));
                         }
                     }
                     Ok(Message::Batch(elements)) => {
-                        let taken =
-                            elements.into_iter().flatten().filter_map(|one| self.take(one, call, emit));
-                        if let Some(outcome) = taken.last() {
+                        let outcomes =
+                            elements.into_iter().flatten().filter_map(|one| self.dispatch(one, call, notes));
+                        if let Some(outcome) = outcomes.last() {
                             return Ok(Some(outcome));
                         }
                     }
                     Err(malformed) => {
                         let salvaged = malformed.salvaged.clone();
-                        skip(&salvaged, call, LinkError::Malformed(malformed))?;
+                        skip_damaged(&salvaged, call, LinkError::Malformed(malformed))?;
                     }
                 },
-                Brought::Lost(salvaged, error) => skip(&salvaged, call, error)?,
-                Brought::Named(name, _) => {
+                StreamEvent::Lost(salvaged, error) => skip_damaged(&salvaged, call, error)?,
+                StreamEvent::Other(name, _) => {
                     tracing::debug!(event = name, "skipped an event of an unknown type");
                 }
             }
@@ -294,46 +300,51 @@ impl Session {
         Ok(None)
     }
 
-    /// Takes one message of a stream; gives the answer to `call`.
-    fn take(&self, envelope: Envelope, call: Option<&Call>, emit: &Emit) -> Option<Result<Raw, RpcError>> {
+    /// Dispatches one message of a stream; returns the response to `call`.
+    fn dispatch(
+        &self,
+        envelope: Envelope,
+        call: Option<&PendingCall>,
+        notes: &NoteSender,
+    ) -> Option<Result<Raw, RpcError>> {
         match envelope {
             Envelope::Response(answer) => {
                 let call = call?;
-                is_for(answer.id.as_ref(), &call.id).then_some(answer.outcome)
+                answers_request(answer.id.as_ref(), &call.id).then_some(answer.outcome)
             }
             Envelope::Notification(note) => {
                 let note = Note { method: note.method, params: note.params };
-                // Progress, and what an extension says, belong to the call whose stream they come on; everything else to
+                // Progress and notifications of extensions belong to the call whose stream they come on; all others to
                 // the session.
                 let is_of_call = &*note.method == "notifications/progress"
                     || switchboard_protocol::surface::find(&note.method).next().is_none();
                 if call.is_some() && is_of_call {
-                    emit.note(note);
+                    notes.note(note);
                 } else {
-                    self.lane.send(Inward::Note(note));
+                    self.inbound_sender.send(Inward::Note(note));
                 }
                 None
             }
             Envelope::Request(request) => {
                 let upcall = Upcall { id: request.id, method: request.method, params: request.params };
-                self.lane.send(Inward::Upcall(upcall));
+                self.inbound_sender.send(Inward::Upcall(upcall));
                 None
             }
         }
     }
 
-    /// Ends the session on the server; it may not have a way to.
-    async fn leave(&self) {
+    /// Ends the session on the server, as far as that supports it.
+    async fn delete_session(&self) {
         if !self.has_id() {
             return;
         }
-        let request = self.wire.request(Method::DELETE, &self.headers());
-        let _ = self.wire.send(request).await;
+        let request = self.sender.request(Method::DELETE, &self.headers());
+        let _ = self.sender.send(request).await;
     }
 }
 
-/// Logs a damaged event, unless it was the answer to `call`.
-fn skip(salvaged: &Salvaged, call: Option<&Call>, error: LinkError) -> Result<(), LinkError> {
+/// Logs a damaged event, or fails if it was the response to `call`.
+fn skip_damaged(salvaged: &Salvaged, call: Option<&PendingCall>, error: LinkError) -> Result<(), LinkError> {
     match call {
         Some(call) => skip_unless_answer(salvaged, &call.id, error),
         None => {
@@ -343,30 +354,31 @@ fn skip(salvaged: &Salvaged, call: Option<&Call>, error: LinkError) -> Result<()
     }
 }
 
-/// Sends what nobody answers, in order; the first word that the session is open opens it here too.
-async fn post_all(session: Arc<Session>, mut waiting: mpsc::Receiver<Outgoing>) {
+/// Posts queued messages in order. After the first `notifications/initialized` it opens the listening stream and admits
+/// requests.
+async fn post_queued(session: Arc<Session>, mut waiting: mpsc::Receiver<OutgoingMessage>) {
     let mut listening: Option<AbortOnDrop> = None;
-    while let Some(Outgoing { body, opens }) = waiting.recv().await {
-        let opens = opens && listening.is_none();
-        let sent = session.wire.post(body, &session.headers(), Again::Never).await;
+    while let Some(OutgoingMessage { body, opens_session }) = waiting.recv().await {
+        let opens_session = opens_session && listening.is_none();
+        let sent = session.sender.post(body, &session.headers(), RetryPolicy::Never).await;
         match sent {
-            Ok((_, Answer::Stream(mut events))) => {
-                // An answer to an answer: some servers speak on that stream.
+            Ok((_, PostReply::Stream(mut events))) => {
+                // Some servers send messages in reply to a response.
                 let session = Arc::clone(&session);
-                tokio::spawn(async move { session.read(&mut events, None, &Emit::default()).await });
+                tokio::spawn(async move { session.read(&mut events, None, &NoteSender::default()).await });
             }
             Ok(_) => {}
             Err(error) => tracing::debug!(%error, "a message could not be sent"),
         }
-        if opens {
+        if opens_session {
             listening = Some(AbortOnDrop(tokio::spawn(Arc::clone(&session).listen())));
-            session.wait_to_hear(0).await;
-            session.open.send_replace(Stage::Open);
+            session.wait_for_listen_stream(0).await;
+            session.open.send_replace(HandshakeStage::Open);
         }
     }
 }
 
-/// Stops a task when it is dropped.
+/// Aborts a task when dropped.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

@@ -1,6 +1,6 @@
-//! The modern binding: each request is a post of its own, and hanging up cancels it. No session, no table.
+//! The modern binding: each request is a separate post, and closing its connection cancels it. There is no session.
 //!
-//! A stream that breaks loses its request; it is never sent again by itself, because the tool may have run.
+//! A request whose stream breaks is lost. It is not retried, because the tool may have run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,51 +14,54 @@ use switchboard_session::link::{
     Ask, BoxFuture, CloseOutcome, Exchange, Inbound, Life, Link, LinkError, Note, Post,
 };
 
-use crate::http::client::flow::{Emit, Outcome, exchange, failed};
-use crate::http::client::post::{Again, Answer, Brought, Events, Wire};
-use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, marked, mirror};
+use crate::http::client::exchange::{NoteSender, Outcome, exchange, failed_exchange};
+use crate::http::client::post::{EventStream, HttpSender, PostReply, RetryPolicy, StreamEvent};
+use crate::http::header::{METHOD, NAME, PROTOCOL_VERSION, encode, mirror, mirrored_parameters};
 use crate::http::message::request_text;
 
-/// How long a request may take that nobody waits for.
-const DETACHED: Duration = Duration::from_secs(30);
+/// Timeout of a detached request.
+const DETACHED_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A link on which every request stands alone.
-pub(crate) struct Stateless {
-    wire: Arc<Wire>,
+/// A link without a session.
+pub(crate) struct StatelessLink {
+    sender: Arc<HttpSender>,
     closed: Arc<AtomicBool>,
 }
 
-impl Stateless {
-    pub(crate) fn new(wire: Arc<Wire>) -> Self {
-        Self { wire, closed: Arc::default() }
+impl StatelessLink {
+    pub(crate) fn new(sender: Arc<HttpSender>) -> Self {
+        Self { sender, closed: Arc::default() }
     }
 }
 
-impl Link for Stateless {
+impl Link for StatelessLink {
     fn open(&self, ask: Ask<'_>) -> Exchange {
         if self.closed.load(Ordering::Acquire) {
-            return failed(LinkError::Closed);
+            return failed_exchange(LinkError::Closed);
         }
-        let emit = Emit::default();
-        let headers = mirrored(&ask);
+        let notes = NoteSender::default();
+        let headers = mirror_headers(&ask);
         let body = Bytes::from(request_text(&ask.id, ask.method, ask.params));
-        let (wire, heard) = (Arc::clone(&self.wire), emit.clone());
-        let asked =
-            Asked { id: ask.id.clone(), again: Again::of(ask.method), listens: ask.life == Life::Listen };
-        let driver = Box::pin(async move { drive(&wire, body, headers, asked, heard).await });
+        let (sender, listened) = (Arc::clone(&self.sender), notes.clone());
+        let expected = RequestParameters {
+            id: ask.id.clone(),
+            retry_policy: RetryPolicy::of(ask.method),
+            listens: ask.life == Life::Listen,
+        };
+        let driver = Box::pin(async move { drive(&sender, body, headers, expected, listened).await });
         if ask.life == Life::Detached {
-            // Nobody waits for it. It is one post, which the limits of the wire end.
+            // Detached: the task ends with the timeout at the latest.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(tokio::time::timeout(DETACHED, driver));
+                runtime.spawn(tokio::time::timeout(DETACHED_TIMEOUT, driver));
             }
-            return failed(LinkError::Closed);
+            return failed_exchange(LinkError::Closed);
         }
-        // Hanging up cancels: there is nothing to say.
-        exchange(driver, emit, None::<fn()>)
+        // Closing the connection cancels the request, so nothing has to be sent.
+        exchange(driver, notes, None::<fn()>)
     }
 
     fn post(&self, _post: Post<'_>) -> Result<(), LinkError> {
-        // Requests that stand alone have nothing beside them to say.
+        // This binding has no messages besides requests.
         if self.closed.load(Ordering::Acquire) { Err(LinkError::Closed) } else { Ok(()) }
     }
 
@@ -72,7 +75,7 @@ impl Link for Stateless {
     }
 
     fn check_schema(&self, schema: &Raw) -> Result<(), String> {
-        marked(schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
+        mirrored_parameters(schema.as_str()).map(drop).map_err(|invalid| invalid.to_string())
     }
 
     fn ended(&self) -> Option<LinkError> {
@@ -80,8 +83,8 @@ impl Link for Stateless {
     }
 }
 
-/// The headers that repeat what the request says.
-fn mirrored(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
+/// Returns the headers that mirror the body of a request.
+fn mirror_headers(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::new();
     if let Some(revision) = ask.mirror.revision {
         headers.push((PROTOCOL_VERSION, HeaderValue::from_static(revision)));
@@ -91,45 +94,45 @@ fn mirrored(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
         headers.push((NAME, encode(name)));
     }
     if let Some((schema, arguments)) = ask.mirror.marked {
-        let marks = marked(schema.as_str()).unwrap_or_default();
+        let marks = mirrored_parameters(schema.as_str()).unwrap_or_default();
         headers.extend(mirror(&marks, arguments.as_str()));
     }
     headers
 }
 
-/// What is remembered of a request under way.
-struct Asked {
+/// The properties of a request that its driver needs.
+struct RequestParameters {
     id: RequestId,
-    again: Again,
-    /// Its stream goes on until one side ends it, with no clock of a caller.
+    retry_policy: RetryPolicy,
+    /// Whether it is a listening stream, which has no timeout of a caller.
     listens: bool,
 }
 
 async fn drive(
-    wire: &Wire,
+    sender: &HttpSender,
     body: Bytes,
     headers: Vec<(HeaderName, HeaderValue)>,
-    asked: Asked,
-    emit: Emit,
+    expected: RequestParameters,
+    notes: NoteSender,
 ) -> Outcome {
-    let Asked { id, again, listens } = asked;
-    match wire.post(body, &headers, again).await?.1 {
-        Answer::Error(_, error) => Ok(Err(error)),
-        Answer::Taken(status) => {
+    let RequestParameters { id, retry_policy, listens } = expected;
+    match sender.post(body, &headers, retry_policy).await?.1 {
+        PostReply::Error(_, error) => Ok(Err(error)),
+        PostReply::Accepted(status) => {
             Err(LinkError::Refused { status: status.as_u16(), text: "taken, but not answered".into() })
         }
-        Answer::Document(bytes) => document(bytes, &id),
-        Answer::Stream(events) if listens => {
-            stream(events.with_idle(wire.limits.stream_idle), &id, &emit).await
+        PostReply::Document(bytes) => parse_document(bytes, &id),
+        PostReply::Stream(events) if listens => {
+            read_stream(events.with_idle(sender.limits.stream_idle), &id, &notes).await
         }
-        Answer::Stream(events) => stream(*events, &id, &emit).await,
+        PostReply::Stream(events) => read_stream(*events, &id, &notes).await,
     }
 }
 
-/// Reads one document as the answer.
-pub(crate) fn document(bytes: Bytes, id: &RequestId) -> Outcome {
+/// Parses a document as the response.
+pub(crate) fn parse_document(bytes: Bytes, id: &RequestId) -> Outcome {
     match jsonrpc::parse(bytes) {
-        Ok(Message::Single(Envelope::Response(answer))) if is_for(answer.id.as_ref(), id) => {
+        Ok(Message::Single(Envelope::Response(answer))) if answers_request(answer.id.as_ref(), id) => {
             Ok(answer.outcome)
         }
         Ok(_) => Err(LinkError::lost("the server answered something else")),
@@ -137,22 +140,23 @@ pub(crate) fn document(bytes: Bytes, id: &RequestId) -> Outcome {
     }
 }
 
-/// Whether an answer is for this request: by its id, or without one where the server could not read ours.
-pub(crate) fn is_for(answered: Option<&RequestId>, asked: &RequestId) -> bool {
-    answered
-        .is_none_or(|id| id == asked || id.canonical_number().map(RequestId::Number).as_ref() == Some(asked))
+/// Returns whether a response is for this request: same id, or none because the server could not read it.
+pub(crate) fn answers_request(id: Option<&RequestId>, expected: &RequestId) -> bool {
+    id.is_none_or(|id| {
+        id == expected || id.canonical_number().map(RequestId::Number).as_ref() == Some(expected)
+    })
 }
 
-/// Logs a damaged event, so that its stream is read on; one that was the answer to this request fails it.
+/// Logs a damaged event and goes on, or fails if it was the response to this request.
 pub(crate) fn skip_unless_answer(
     salvaged: &Salvaged,
-    asked: &RequestId,
+    expected: &RequestId,
     error: LinkError,
 ) -> Result<(), LinkError> {
     let is_answer = match &salvaged.id {
         _ if salvaged.has_method => false,
-        Some(id) => is_for(Some(id), asked),
-        // What is too large may not have been read to the member that tells.
+        Some(id) => answers_request(Some(id), expected),
+        // An oversized message may not have been read up to the telling member.
         None => salvaged.has_outcome || matches!(error, LinkError::TooLarge { .. }),
     };
     if is_answer {
@@ -162,25 +166,27 @@ pub(crate) fn skip_unless_answer(
     Ok(())
 }
 
-async fn stream(mut events: Events, id: &RequestId, emit: &Emit) -> Outcome {
+async fn read_stream(mut events: EventStream, id: &RequestId, notes: &NoteSender) -> Outcome {
     loop {
         match events.next().await? {
-            Some(Brought::Message(bytes)) => match jsonrpc::parse(bytes) {
-                Ok(Message::Single(Envelope::Response(answer))) if is_for(answer.id.as_ref(), id) => {
+            Some(StreamEvent::Message(bytes)) => match jsonrpc::parse(bytes) {
+                Ok(Message::Single(Envelope::Response(answer)))
+                    if answers_request(answer.id.as_ref(), id) =>
+                {
                     return Ok(answer.outcome);
                 }
                 Ok(Message::Single(Envelope::Notification(note))) => {
-                    emit.note(Note { method: note.method, params: note.params });
+                    notes.note(Note { method: note.method, params: note.params });
                 }
-                // Answers to others, and requests, which this revision has none of.
+                // Responses to other requests, and requests, which this revision does not have.
                 Ok(_) => {}
                 Err(malformed) => {
                     let salvaged = malformed.salvaged.clone();
                     skip_unless_answer(&salvaged, id, LinkError::Malformed(malformed))?;
                 }
             },
-            Some(Brought::Lost(salvaged, error)) => skip_unless_answer(&salvaged, id, error)?,
-            Some(Brought::Named(name, _)) => {
+            Some(StreamEvent::Lost(salvaged, error)) => skip_unless_answer(&salvaged, id, error)?,
+            Some(StreamEvent::Other(name, _)) => {
                 tracing::debug!(event = name, "skipped an event of an unknown type");
             }
             None => return Err(LinkError::lost("the stream ended without an answer")),

@@ -1,17 +1,17 @@
-//! What a client accepts, and what it is answered with.
+//! The `Accept` header: which reply formats a client accepts, and the policy that selects one.
 
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-/// What nearly every client sends.
-const BOTH: &[u8] = b"application/json, text/event-stream";
+/// The value that nearly every client sends; recognized without parsing.
+const JSON_AND_EVENTS: &[u8] = b"application/json, text/event-stream";
 
-/// How the answer follows what the client accepts.
+/// How the reply format is selected from the `Accept` header.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcceptPolicy {
-    /// As the specification has it: either type alone will do, `*/*` is both, and an answer is an event stream only when
-    /// there is something to say before it. What accepts neither is refused.
+    /// Follows the specification: either type alone is enough, `*/*` is both, and an answer is an event stream only when
+    /// notifications precede it. A request that accepts neither is rejected.
     #[default]
     Specification,
     /// An event stream where `text/event-stream` is named, and then for every tool call; otherwise JSON with the final
@@ -19,7 +19,7 @@ pub enum AcceptPolicy {
     Named,
 }
 
-/// What the `Accept` header allows. Either type alone will do: asking for both is what most clients forget.
+/// The reply formats that an `Accept` header allows. Either type alone is enough: many clients do not send both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Accept {
     /// One JSON document.
@@ -28,21 +28,22 @@ pub(crate) struct Accept {
     pub(crate) events: bool,
     /// An event stream, by name.
     pub(crate) names_events: bool,
-    /// A tool call is answered by an event stream wherever that is named.
-    pub(crate) at_once: bool,
+    /// Whether every tool call is answered with an event stream if the header names that type.
+    pub(crate) stream_tool_calls: bool,
 }
 
 impl Accept {
-    /// Reads all `Accept` headers; none at all allows anything.
+    /// Parses all `Accept` headers. A request without one accepts everything.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(ACCEPT).iter();
         let Some(first) = values.next() else {
-            return Self { json: true, events: true, names_events: false, at_once: false };
+            return Self { json: true, events: true, names_events: false, stream_tool_calls: false };
         };
-        let mut accept = Self { json: false, events: false, names_events: false, at_once: false };
+        let mut accept = Self { json: false, events: false, names_events: false, stream_tool_calls: false };
         let mut any = false;
-        if first.as_bytes() == BOTH {
-            (accept, any) = (Self { json: true, events: true, names_events: true, at_once: false }, true);
+        if first.as_bytes() == JSON_AND_EVENTS {
+            (accept, any) =
+                (Self { json: true, events: true, names_events: true, stream_tool_calls: false }, true);
         } else {
             values = headers.get_all(ACCEPT).iter();
         }
@@ -52,16 +53,20 @@ impl Accept {
                 accept.allow(range);
             }
         }
-        if any { accept } else { Self { json: true, events: true, names_events: false, at_once: false } }
+        if any {
+            accept
+        } else {
+            Self { json: true, events: true, names_events: false, stream_tool_calls: false }
+        }
     }
 
-    /// What it allows under a policy.
-    pub(crate) fn under(self, policy: AcceptPolicy) -> Self {
+    /// Returns the formats that remain under a policy.
+    pub(crate) fn with_policy(self, policy: AcceptPolicy) -> Self {
         match policy {
             AcceptPolicy::Named if !self.names_events => {
-                Self { json: true, events: false, names_events: false, at_once: false }
+                Self { json: true, events: false, names_events: false, stream_tool_calls: false }
             }
-            AcceptPolicy::Named => Self { at_once: true, ..self },
+            AcceptPolicy::Named => Self { stream_tool_calls: true, ..self },
             AcceptPolicy::Specification => self,
         }
     }
@@ -69,11 +74,11 @@ impl Accept {
     fn allow(&mut self, range: &str) {
         let mut parts = range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
-        let refused = parts.any(|parameter| {
+        let excluded = parts.any(|parameter| {
             let quality = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q="));
             quality.and_then(|quality| quality.trim().parse::<f32>().ok()) == Some(0.0)
         });
-        if refused {
+        if excluded {
             return;
         }
         let is = |known: &str| media.eq_ignore_ascii_case(known);
@@ -88,12 +93,12 @@ impl Accept {
         }
     }
 
-    /// Whether nothing we have is allowed.
-    pub(crate) fn is_nothing(self) -> bool {
+    /// Returns whether neither format is accepted.
+    pub(crate) fn accepts_nothing(self) -> bool {
         !self.json && !self.events
     }
 
-    /// Whether an answer that needs no stream is still sent as one.
+    /// Returns whether only event streams are accepted, so that even a single response is sent as one.
     pub(crate) fn only_events(self) -> bool {
         self.events && !self.json
     }
@@ -123,7 +128,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, text.parse().unwrap());
-            let Accept { json, events, names_events, .. } = Accept::read(&headers).under(AcceptPolicy::Named);
+            let Accept { json, events, names_events, .. } =
+                Accept::read(&headers).with_policy(AcceptPolicy::Named);
             assert_eq!((json, events, names_events), expected, "{text:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The body of an answer: a whole one, or an event stream fed while it is read.
+//! Response bodies: complete, or an event stream that is filled while the client reads.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,29 +8,29 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::http::server::event_queue::EventQueue;
 use crate::http::server::sessions::SessionUse;
-use crate::http::server::stream::Feed;
 use crate::http::server::stream_limit::StreamPermit;
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Debug)]
 pub struct ReplyBody {
-    kind: Kind,
-    /// Counted until the body is gone.
+    kind: BodyKind,
+    /// Counts the stream against its limit until the body is dropped.
     _permit: Option<Box<StreamPermit>>,
 }
 
-enum Kind {
+enum BodyKind {
     Empty,
     Whole(Bytes),
-    /// That of another endpoint on the same listener.
+    /// The body of another endpoint on the same listener.
     Other(Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>),
-    /// Pieces of a whole one, in order.
+    /// A complete body in several pieces, in order.
     Pieces([Bytes; 3]),
-    Events(Reading),
+    Events(EventReader),
 }
 
-impl std::fmt::Debug for Kind {
+impl std::fmt::Debug for BodyKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Empty => "Empty",
@@ -41,51 +41,51 @@ impl std::fmt::Debug for Kind {
     }
 }
 
-/// The reading end of a feed. Dropping it tells the writing end that the client is gone.
+/// The reading end of an event queue. Dropping it tells the writer that the client is gone.
 #[derive(Debug)]
-struct Reading {
-    feed: Arc<Feed>,
+struct EventReader {
+    queue: Arc<EventQueue>,
     /// The session is busy while its stream is read.
     _session: Option<SessionUse>,
 }
 
-impl Drop for Reading {
+impl Drop for EventReader {
     fn drop(&mut self) {
-        self.feed.leave();
+        self.queue.abandon();
     }
 }
 
 impl ReplyBody {
-    /// Nothing.
+    /// Returns an empty body.
     pub fn empty() -> Self {
-        Self { kind: Kind::Empty, _permit: None }
+        Self { kind: BodyKind::Empty, _permit: None }
     }
 
-    /// All of it at once.
+    /// Returns a body of these bytes.
     pub fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { kind: Kind::Whole(bytes.into()), _permit: None }
+        Self { kind: BodyKind::Whole(bytes.into()), _permit: None }
     }
 
-    /// As another body has it.
+    /// Wraps another body.
     pub fn other(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Self {
-        Self { kind: Kind::Other(Box::pin(body)), _permit: None }
+        Self { kind: BodyKind::Other(Box::pin(body)), _permit: None }
     }
 
-    /// A whole answer whose middle is large, and is not copied to stand between the others.
+    /// Returns a complete body whose middle piece is large and therefore not copied.
     pub(crate) fn pieces(pieces: [Bytes; 3]) -> Self {
-        Self { kind: Kind::Pieces(pieces), _permit: None }
+        Self { kind: BodyKind::Pieces(pieces), _permit: None }
     }
 
-    pub(crate) fn events(feed: Arc<Feed>) -> Self {
-        Self { kind: Kind::Events(Reading { feed, _session: None }), _permit: None }
+    pub(crate) fn events(queue: Arc<EventQueue>) -> Self {
+        Self { kind: BodyKind::Events(EventReader { queue, _session: None }), _permit: None }
     }
 
-    /// The events of a session.
-    pub(crate) fn events_of(feed: Arc<Feed>, session: SessionUse) -> Self {
-        Self { kind: Kind::Events(Reading { feed, _session: Some(session) }), _permit: None }
+    /// Returns a body that streams the events of a session and keeps the session busy.
+    pub(crate) fn events_of(queue: Arc<EventQueue>, session: SessionUse) -> Self {
+        Self { kind: BodyKind::Events(EventReader { queue, _session: Some(session) }), _permit: None }
     }
 
-    /// The same body, counted as a stream that only listens.
+    /// Counts the body as a listening stream.
     pub(crate) fn with_permit(mut self, permit: Option<StreamPermit>) -> Self {
         self._permit = permit.map(Box::new);
         self
@@ -101,43 +101,43 @@ impl Body for ReplyBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.kind {
-            Kind::Empty => Poll::Ready(None),
-            Kind::Whole(bytes) => {
+            BodyKind::Empty => Poll::Ready(None),
+            BodyKind::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
-                self.kind = Kind::Empty;
+                self.kind = BodyKind::Empty;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            Kind::Pieces(pieces) => {
+            BodyKind::Pieces(pieces) => {
                 let next = pieces.iter_mut().find(|piece| !piece.is_empty()).map(std::mem::take);
                 if pieces.iter().all(Bytes::is_empty) {
-                    self.kind = Kind::Empty;
+                    self.kind = BodyKind::Empty;
                 }
                 Poll::Ready(next.map(|piece| Ok(Frame::data(piece))))
             }
-            Kind::Other(body) => body.as_mut().poll_frame(cx),
-            Kind::Events(reading) => {
-                reading.feed.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+            BodyKind::Other(body) => body.as_mut().poll_frame(cx),
+            BodyKind::Events(reader) => {
+                reader.queue.poll_next(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Empty => true,
-            Kind::Other(body) => body.is_end_stream(),
-            Kind::Whole(_) | Kind::Pieces(_) | Kind::Events(_) => false,
+            BodyKind::Empty => true,
+            BodyKind::Other(body) => body.is_end_stream(),
+            BodyKind::Whole(_) | BodyKind::Pieces(_) | BodyKind::Events(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Empty => SizeHint::with_exact(0),
-            Kind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Pieces(pieces) => {
+            BodyKind::Empty => SizeHint::with_exact(0),
+            BodyKind::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            BodyKind::Pieces(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum::<u64>())
             }
-            Kind::Other(body) => body.size_hint(),
-            Kind::Events(_) => SizeHint::default(),
+            BodyKind::Other(body) => body.size_hint(),
+            BodyKind::Events(_) => SizeHint::default(),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Byte budgets: how much is held for clients, in all and for each, and what is given up when it is too much.
+//! Byte budgets: how many bytes are buffered for clients, in total and per client, and whose are evicted beyond that.
 //!
-//! Invariant: nobody holds more than the budget for longer than one operation: what goes beyond it is taken from the
-//! holder that has been idle longest, of the same client first where that client is over its share, and at last from the
-//! holder that asked. The lock is held for the accounts only, never while something is given up.
+//! Invariant: the budget is exceeded for no longer than one operation. The excess is evicted from the holder that has
+//! been idle longest, first among those of the same client if that client is over its share, and last from the holder
+//! that asked. The lock guards the accounts only and is never held during an eviction.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -10,9 +10,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use crate::http::server::client_id::ClientId;
-use crate::http::server::ledger::{Key, Ledger};
+use crate::http::server::lru::{EntryKey, WeightedLru};
 
-/// How many bytes may be held.
+/// A limit on buffered bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ByteBudget {
@@ -23,22 +23,22 @@ pub struct ByteBudget {
 }
 
 impl ByteBudget {
-    /// So many for all clients, and so many of them for one.
+    /// Returns a budget of `all` bytes, of which one client may use `per_client`.
     pub const fn new(all: usize, per_client: usize) -> Self {
         Self { all, per_client }
     }
 }
 
-/// Holds bytes, and can give them up.
+/// A holder of buffered bytes that can be evicted.
 pub(crate) trait Holder: Send + Sync {
-    /// Gives up what is held.
-    fn give_up(&self);
+    /// Drops all buffered bytes.
+    fn release_bytes(&self);
 }
 
-/// The accounts of everybody who holds bytes.
+/// The accounts of all holders.
 pub(crate) struct Budget {
     limit: ByteBudget,
-    ledger: Mutex<Ledger<Weak<dyn Holder>>>,
+    lru: Mutex<WeightedLru<Weak<dyn Holder>>>,
 }
 
 impl fmt::Debug for Budget {
@@ -49,102 +49,102 @@ impl fmt::Debug for Budget {
 
 impl Budget {
     pub(crate) fn new(limit: ByteBudget) -> Arc<Self> {
-        Arc::new(Self { limit, ledger: Mutex::default() })
+        Arc::new(Self { limit, lru: Mutex::default() })
     }
 
-    /// Opens an account. It is busy until it is set idle.
+    /// Opens an account. It counts as busy until it is set idle.
     pub(crate) fn open(self: &Arc<Self>, client: Option<&ClientId>, holder: Weak<dyn Holder>) -> Account {
-        let key = self.ledger.lock().insert(client, holder);
+        let key = self.lru.lock().insert(client, holder);
         Account { budget: Arc::clone(self), key }
     }
 
-    /// Bytes held by all.
+    /// Returns the bytes held in total.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
-        self.ledger.lock().total()
+        self.lru.lock().total()
     }
 }
 
-/// The account of one holder; closed when it is dropped.
+/// The account of one holder. Dropping it closes the account.
 #[derive(Debug)]
 pub(crate) struct Account {
     budget: Arc<Budget>,
-    key: Key,
+    key: EntryKey,
 }
 
 impl Account {
-    /// Counts more bytes, and selects the idle holders that give theirs up for it.
-    pub(crate) fn add(&self, bytes: usize) -> Added {
+    /// Adds bytes, and selects the idle holders to evict for them.
+    pub(crate) fn add(&self, bytes: usize) -> AddOutcome {
         let ByteBudget { all, per_client } = self.budget.limit;
-        let mut ledger = self.budget.ledger.lock();
-        let weight = ledger.weight(self.key).saturating_add(bytes);
-        ledger.set_weight(self.key, weight);
-        let (mut total, mut share) = (ledger.total(), ledger.total_beside(self.key));
+        let mut lru = self.budget.lru.lock();
+        let weight = lru.weight(self.key).saturating_add(bytes);
+        lru.set_weight(self.key, weight);
+        let (mut total, mut share) = (lru.total(), lru.client_total(self.key));
         let mut evicted = Vec::new();
         while total > all || share > per_client {
             let is_own = share > per_client;
-            let oldest = if is_own { ledger.oldest_beside(self.key) } else { ledger.oldest() };
+            let oldest = if is_own { lru.oldest_of_same_client(self.key) } else { lru.oldest() };
             let Some(oldest) = oldest.filter(|oldest| *oldest != self.key) else { break };
-            let freed = ledger.weight(oldest);
+            let freed = lru.weight(oldest);
             total -= freed;
-            if ledger.is_of_one_client(oldest, self.key) {
+            if lru.have_same_client(oldest, self.key) {
                 share -= freed;
             }
-            ledger.withdraw(oldest);
-            evicted.extend(ledger.get_mut(oldest).and_then(|holder| holder.upgrade()));
+            lru.exclude(oldest);
+            evicted.extend(lru.get_mut(oldest).and_then(|holder| holder.upgrade()));
         }
         let excess = total.saturating_sub(all).max(share.saturating_sub(per_client));
-        Added { excess, evicted: Evicted(evicted) }
+        AddOutcome { excess, evicted: EvictedHolders(evicted) }
     }
 
-    /// Counts fewer bytes.
+    /// Subtracts bytes.
     pub(crate) fn remove(&self, bytes: usize) {
-        let mut ledger = self.budget.ledger.lock();
-        let weight = ledger.weight(self.key).saturating_sub(bytes);
-        ledger.set_weight(self.key, weight);
+        let mut lru = self.budget.lru.lock();
+        let weight = lru.weight(self.key).saturating_sub(bytes);
+        lru.set_weight(self.key, weight);
     }
 
-    /// Counts fewer bytes, of an idle holder that was used just now.
-    pub(crate) fn take(&self, bytes: usize) {
-        let mut ledger = self.budget.ledger.lock();
-        let weight = ledger.weight(self.key).saturating_sub(bytes);
-        ledger.set_weight(self.key, weight);
-        ledger.set_idle(self.key);
+    /// Subtracts bytes, and marks the idle holder as most recently used.
+    pub(crate) fn remove_and_touch(&self, bytes: usize) {
+        let mut lru = self.budget.lru.lock();
+        let weight = lru.weight(self.key).saturating_sub(bytes);
+        lru.set_weight(self.key, weight);
+        lru.set_idle(self.key);
     }
 
-    /// It is idle, and was used just now: what it holds may be given up for others.
+    /// Marks the holder as idle and most recently used: it may be evicted.
     pub(crate) fn set_idle(&self) {
-        self.budget.ledger.lock().set_idle(self.key);
+        self.budget.lru.lock().set_idle(self.key);
     }
 
-    /// It is busy: what it holds stays.
+    /// Marks the holder as busy: it is not evicted.
     pub(crate) fn set_busy(&self) {
-        self.budget.ledger.lock().set_busy(self.key);
+        self.budget.lru.lock().set_busy(self.key);
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        self.budget.ledger.lock().remove(self.key);
+        self.budget.lru.lock().remove(self.key);
     }
 }
 
-/// What came of counting more bytes.
+/// The outcome of adding bytes.
 #[must_use]
-pub(crate) struct Added {
-    /// Bytes that are too many even so: the holder itself has to give them up.
+pub(crate) struct AddOutcome {
+    /// Bytes beyond the budget even after the evictions: the holder itself has to drop them.
     pub(crate) excess: usize,
-    pub(crate) evicted: Evicted,
+    pub(crate) evicted: EvictedHolders,
 }
 
-/// Holders that have to give up what they hold. To be told without any lock of a holder held.
+/// Holders selected for eviction. Call [`release_bytes`](Self::release_bytes) while holding no holder's lock.
 #[must_use]
 #[derive(Default)]
-pub(crate) struct Evicted(Vec<Arc<dyn Holder>>);
+pub(crate) struct EvictedHolders(Vec<Arc<dyn Holder>>);
 
-impl Evicted {
-    pub(crate) fn give_up(self) {
-        self.0.iter().for_each(|holder| holder.give_up());
+impl EvictedHolders {
+    pub(crate) fn release_bytes(self) {
+        self.0.iter().for_each(|holder| holder.release_bytes());
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     impl Holder for Held {
-        fn give_up(&self) {
+        fn release_bytes(&self) {
             let bytes = std::mem::take(&mut *self.bytes.lock());
             self.account.lock().as_ref().unwrap().remove(bytes);
         }
@@ -177,7 +177,7 @@ mod tests {
         fn add(&self, bytes: usize) -> usize {
             *self.bytes.lock() += bytes;
             let added = self.account.lock().as_ref().unwrap().add(bytes);
-            added.evicted.give_up();
+            added.evicted.release_bytes();
             added.excess
         }
 

@@ -1,4 +1,4 @@
-//! Whom a request is counted against: the authenticated principal, or else the address it comes from.
+//! Identity of a client for limits: the authenticated principal, or else the address of the request.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -7,17 +7,17 @@ use std::str::FromStr;
 use http::{HeaderMap, HeaderName};
 use switchboard_session::server::Caller;
 
-/// Whom sessions, streams and bytes are counted against.
+/// The client that sessions, streams and bytes are counted against.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ClientId {
     /// An authenticated caller.
     Principal(String),
-    /// Anybody at an address; of IPv6, at a network of 64 bits, which one customer usually has.
+    /// An address; of IPv6 the /64 network, which one customer usually has.
     Address(IpAddr),
 }
 
 impl ClientId {
-    /// Whom a request of this caller, from this address, is counted against.
+    /// Returns the client of a request from this caller and address.
     pub(crate) fn of(caller: Option<&Caller>, address: Option<IpAddr>) -> Option<Self> {
         match caller {
             Some(caller) => Some(Self::Principal(caller.principal())),
@@ -30,7 +30,7 @@ impl ClientId {
     }
 }
 
-/// The address that a client cannot change at will: that of its network.
+/// Returns the part of an address that a client cannot change at will: of IPv6 the /64 network.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -41,15 +41,14 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The address of the connection that a request came on, for a service that is mounted elsewhere: a layer in front of
-/// it puts this into the extensions of a request. [`HttpListener`](super::HttpListener) needs no such layer.
+/// The peer address of a connection, for a service that is mounted in another server: a layer in front of it adds this to
+/// the extensions of a request. [`HttpListener`](super::HttpListener) needs no such layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub IpAddr);
 
 /// The address of the client that a request came from, for handlers: they get it from
-/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is what a
-/// [trusted proxy](super::HttpOptions::trusted_proxies) says, or else the other end of the connection; of IPv6 the network
-/// of 64 bits.
+/// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is the one that a
+/// [trusted proxy](super::HttpOptions::trusted_proxies) reports, or else the peer address; of IPv6 the /64 network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
@@ -136,8 +135,8 @@ impl FromStr for AddressRange {
     }
 }
 
-/// The address of the client: that of the connection, unless a trusted proxy holds its other end. Then it is the last
-/// one in the header that is not itself a trusted proxy: what a client writes there stands before that.
+/// Returns the client address: the peer address, unless the peer is a trusted proxy. Then it is the last address in the
+/// header that is not itself a trusted proxy: a client can only forge the ones before it.
 pub(crate) fn client_address(
     peer: IpAddr,
     trusted: &[AddressRange],
@@ -159,7 +158,7 @@ pub(crate) fn client_address(
             ForwardedHeader::XForwardedFor => read_address(element),
             ForwardedHeader::Forwarded => forwarded_for(element).and_then(read_address),
         };
-        // What cannot be read was not written by a proxy we trust; the last one that was is the client we know of.
+        // An unreadable element was not written by a trusted proxy; the last readable one is the client.
         let Some(address) = named else { return client };
         client = address;
         if !is_trusted(address) {
@@ -169,7 +168,7 @@ pub(crate) fn client_address(
     client
 }
 
-/// The `for` parameter of one element of `Forwarded`.
+/// Returns the `for` parameter of one element of `Forwarded`.
 fn forwarded_for(element: &str) -> Option<&str> {
     element.split(';').find_map(|pair| {
         let (name, value) = pair.split_once('=')?;
@@ -177,7 +176,7 @@ fn forwarded_for(element: &str) -> Option<&str> {
     })
 }
 
-/// An address with or without a port.
+/// Parses an address with an optional port.
 fn read_address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix('[') {
@@ -214,7 +213,7 @@ mod tests {
             ("10.0.0.1", XForwardedFor, &[], "10.0.0.1"),
             ("10.0.0.1", XForwardedFor, &["198.51.100.1"], "198.51.100.1"),
             ("::ffff:10.0.0.1", XForwardedFor, &["198.51.100.1"], "198.51.100.1"),
-            // What the client wrote itself stands before what the proxies added.
+            // The client can only forge the elements before those that the proxies added.
             ("10.0.0.1", XForwardedFor, &["1.2.3.4, 198.51.100.1, 10.2.2.2"], "198.51.100.1"),
             ("10.0.0.1", XForwardedFor, &["1.2.3.4", "198.51.100.1:4711"], "198.51.100.1"),
             ("10.0.0.1", XForwardedFor, &["198.51.100.1, nonsense"], "10.0.0.1"),

@@ -1,4 +1,4 @@
-//! What a listener serves: an endpoint, or several behind one door.
+//! The trait of whatever a listener serves.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 
 use crate::http::server::body::ReplyBody;
-use crate::http::server::door::HttpService;
+use crate::http::server::service::HttpService;
 
 /// Answers the requests of a listener. Cheap to clone: every connection has its own.
 pub trait Endpoint: Clone + Send + Sync + 'static {
@@ -18,15 +18,15 @@ pub trait Endpoint: Clone + Send + Sync + 'static {
         peer: IpAddr,
     ) -> impl Future<Output = Response<ReplyBody>> + Send;
 
-    /// How long a client may read nothing of what it is sent before its connection is given up.
+    /// Returns how long a write may stall before the connection is closed.
     fn write_stall(&self) -> Duration;
 
-    /// Whether connections from this address are those of a trusted proxy, which many clients share.
+    /// Returns whether this address is a trusted proxy, whose connections many clients share.
     fn is_proxy(&self, _peer: IpAddr) -> bool {
         false
     }
 
-    /// Ends what goes on between requests, such as sessions and streams.
+    /// Ends sessions and streams.
     fn shut_down(&self);
 }
 

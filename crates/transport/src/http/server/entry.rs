@@ -1,4 +1,4 @@
-//! The way in for an endpoint that is not MCP, on the same listener: the same guard before it, and nothing else.
+//! Admission of JSON posts for endpoints that are not MCP, with the same checks as the MCP endpoint.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,13 +10,12 @@ use switchboard_session::server::Caller;
 
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
-use crate::http::server::guard::{self, Known, Turned};
 use crate::http::server::options::HttpOptions;
+use crate::http::server::pending_request::RequestHead;
 use crate::http::server::reply;
-use crate::http::server::visitor::RequestHead;
+use crate::http::server::request_checks::{self, LastAccepted, Rejection};
 
-/// Lets posts of JSON in, and turns everything else away: by the host they name, the page they come from, who calls, their
-/// type and their size. Cheap to clone.
+/// Admits JSON posts after checking host, origin, caller, content type and size. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Entry {
     inner: Arc<Inner>,
@@ -25,42 +24,42 @@ pub struct Entry {
 #[derive(Debug)]
 struct Inner {
     options: HttpOptions,
-    known_host: Known,
+    last_host: LastAccepted,
 }
 
-/// A post that was let in.
+/// An admitted post.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Posted {
     /// The head of the request.
     pub head: RequestHead,
-    /// On whose behalf it is made, where callers are told apart.
+    /// The authenticated caller.
     pub caller: Option<Caller>,
     /// The body.
     pub body: Bytes,
-    /// Whether the client takes an event stream, and says so by name.
+    /// Whether the client accepts an event stream by name.
     pub names_events: bool,
-    /// Whether the client takes one JSON document.
+    /// Whether the client accepts a JSON document.
     pub takes_json: bool,
     pub(crate) accept: Accept,
     pub(crate) peer: Option<IpAddr>,
 }
 
 impl Entry {
-    /// An entry at the path of these options. What they say of sessions has no part in it.
+    /// Returns an entry at the path of these options. Their session settings are not used.
     pub fn new(options: HttpOptions) -> Self {
-        Self { inner: Arc::new(Inner { options, known_host: Known::default() }) }
+        Self { inner: Arc::new(Inner { options, last_host: LastAccepted::default() }) }
     }
 
-    /// What was set.
+    /// Returns the options.
     pub fn options(&self) -> &HttpOptions {
         &self.inner.options
     }
 
-    /// Reads a post.
+    /// Checks and reads a post.
     ///
     /// # Errors
-    /// The answer to whoever is not let in.
+    /// The response to a rejected request.
     pub async fn post<B>(&self, request: Request<B>) -> Result<Posted, Response<ReplyBody>>
     where
         B: Body<Data: Send> + Send,
@@ -68,7 +67,7 @@ impl Entry {
         self.post_from(request, None).await
     }
 
-    /// Reads a post that came on a connection from this address.
+    /// Checks and reads a post from this peer address.
     ///
     /// # Errors
     /// As [`Self::post`].
@@ -84,29 +83,29 @@ impl Entry {
         let (mut head, body) = request.into_parts();
         if head.uri.path() != options.path {
             let reason = format!("the endpoint is {}", options.path);
-            return Err(reply::turned(Turned::new(StatusCode::NOT_FOUND, reason)));
+            return Err(reply::rejected(Rejection::new(StatusCode::NOT_FOUND, reason)));
         }
-        guard::check_origin(options, &self.inner.known_host, &head.uri, &head.headers)
-            .map_err(reply::turned)?;
+        request_checks::check_origin(options, &self.inner.last_host, &head.uri, &head.headers)
+            .map_err(reply::rejected)?;
         let mut caller = None;
         if let Some(authenticate) = &options.authenticate {
             match authenticate.authenticate(&head).await {
                 Ok(known) => caller = known,
-                Err(refused) => return Err(refused.reply(options.resource_metadata.as_deref())),
+                Err(rejection) => return Err(rejection.reply(options.resource_metadata.as_deref())),
             }
-            // It was for this server.
+            // The credentials are for this server only.
             head.headers.remove(http::header::AUTHORIZATION);
         }
         if head.method != Method::POST {
             return Err(reply::not_allowed("POST"));
         }
-        let accept = Accept::read(&head.headers).under(options.accept);
-        if accept.is_nothing() {
+        let accept = Accept::read(&head.headers).with_policy(options.accept);
+        if accept.accepts_nothing() {
             let reason = "accept application/json or text/event-stream";
-            return Err(reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason)));
+            return Err(reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason)));
         }
-        guard::check_type(&head.headers).map_err(reply::turned)?;
-        let body = guard::read_body(options, &head.headers, body).await.map_err(reply::turned)?;
+        request_checks::check_type(&head.headers).map_err(reply::rejected)?;
+        let body = request_checks::read_body(options, &head.headers, body).await.map_err(reply::rejected)?;
         let http::request::Parts { method, uri, headers, extensions, .. } = head;
         let head = RequestHead { method, uri, headers, extensions };
         let (names_events, takes_json) = (accept.names_events, accept.json);
@@ -114,7 +113,7 @@ impl Entry {
     }
 }
 
-/// One event of an event stream that holds this message.
+/// Encodes a message as one event of an event stream.
 pub fn event(message: &[u8]) -> Bytes {
     reply::event(None, message)
 }

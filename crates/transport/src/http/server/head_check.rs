@@ -1,24 +1,24 @@
-//! Request heads of HTTP/1 that could be read in two ways: they must not be answered.
+//! Rejects ambiguous HTTP/1 request heads, against request smuggling.
 //!
-//! Two things are refused that the parser behind this would take: a line that ends without a carriage return, and a head
+//! Two things are rejected that hyper would accept: a line that ends without a carriage return, and a head
 //! that has both `Content-Length` and `Transfer-Encoding`. A proxy in front may see other requests in them than we do
 //! (request smuggling). The check follows the framing of the connection, so it sees heads only, also those that come
-//! while an earlier request is being answered. What is refused is made an invalid and complete head, so that the parser
-//! answers with 400 and closes the connection.
+//! while an earlier request is being answered. A rejected head is overwritten with an invalid and complete one, so that
+//! hyper answers with 400 and closes the connection.
 //!
 //! Memory is bounded: of a line only its beginning is kept, and only while it is incomplete.
 
-/// Ends a head in a way that no parser takes.
+/// The end of a head that every parser rejects.
 const INVALID_END: [u8; 3] = *b"\0\n\n";
 
-/// What is looked at of a line that comes in pieces.
+/// Bytes kept of a line that arrives in pieces.
 const LINE: usize = 64;
 
-/// Follows one connection.
+/// Follows the HTTP/1 framing of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct HeadCheck {
     phase: Phase,
-    /// The beginning of a line that is not complete.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
     /// How many bytes of it came so far, and the last of them.
     line_len: usize,
@@ -45,15 +45,15 @@ enum Phase {
     /// So many bytes of a chunk are left, its line break included.
     Chunk(u64),
     Trailers,
-    /// Nothing is looked at any more: HTTP/2, or a head that is refused anyway.
+    /// Not inspected any more: HTTP/2, or a head that hyper rejects anyway.
     Opaque,
 }
 
 impl HeadCheck {
-    /// Looks at what came. Returns false when the connection must be closed, because what came is refused and there is
-    /// no room to make the parser say so.
+    /// Inspects received bytes. Returns false when the connection must be closed, because a head is rejected and there is
+    /// no room to overwrite it.
     #[must_use]
-    pub(crate) fn see(&mut self, bytes: &mut [u8]) -> bool {
+    pub(crate) fn inspect(&mut self, bytes: &mut [u8]) -> bool {
         // Where the next bytes are, and where the head that they may belong to began.
         let (mut at, mut began) = (0, 0);
         while at < bytes.len() {
@@ -64,36 +64,36 @@ impl HeadCheck {
                     if !self.head.began && self.line_len == 0 {
                         began = at;
                     }
-                    match self.see_head(rest) {
-                        Ok(seen) => seen,
-                        Err(end) => return self.refuse(&mut bytes[began..], at + end - began),
+                    match self.inspect_head(rest) {
+                        Ok(consumed) => consumed,
+                        Err(end) => return self.make_invalid(&mut bytes[began..], at + end - began),
                     }
                 }
                 Phase::Body(left) => {
-                    let seen = skip(left, rest.len());
-                    self.phase = match left - seen as u64 {
+                    let consumed = bytes_to_skip(left, rest.len());
+                    self.phase = match left - consumed as u64 {
                         0 => Phase::Head,
                         left => Phase::Body(left),
                     };
-                    seen
+                    consumed
                 }
                 Phase::Chunk(left) => {
-                    let seen = skip(left, rest.len());
-                    self.phase = match left - seen as u64 {
+                    let consumed = bytes_to_skip(left, rest.len());
+                    self.phase = match left - consumed as u64 {
                         0 => Phase::ChunkSize(0, true),
                         left => Phase::Chunk(left),
                     };
-                    seen
+                    consumed
                 }
-                Phase::ChunkSize(size, reads) => self.see_size(size, reads, rest),
-                Phase::Trailers => self.see_trailers(rest),
+                Phase::ChunkSize(size, reads) => self.inspect_chunk_size(size, reads, rest),
+                Phase::Trailers => self.inspect_trailers(rest),
             };
         }
         true
     }
 
     /// Refuses a head, given from where it began, at the end of a line.
-    fn refuse(&mut self, head: &mut [u8], end: usize) -> bool {
+    fn make_invalid(&mut self, head: &mut [u8], end: usize) -> bool {
         self.phase = Phase::Opaque;
         let room = match end {
             end if end + INVALID_END.len() <= head.len() => end,
@@ -105,7 +105,7 @@ impl HeadCheck {
     }
 
     /// One line of a head, or the part of it that came. The error is the end of the line for which it is refused.
-    fn see_head(&mut self, bytes: &[u8]) -> Result<usize, usize> {
+    fn inspect_head(&mut self, bytes: &[u8]) -> Result<usize, usize> {
         let Some(end) = memchr::memchr(b'\n', bytes) else {
             let room = LINE.saturating_sub(self.line.len()).min(bytes.len());
             self.line.extend_from_slice(&bytes[..room]);
@@ -118,19 +118,19 @@ impl HeadCheck {
             return Err(end);
         }
         let is_refused = if self.line.is_empty() {
-            self.see_line(&bytes[..end])
+            self.inspect_line(&bytes[..end])
         } else {
             let room = LINE.saturating_sub(self.line.len()).min(end);
             self.line.extend_from_slice(&bytes[..room]);
             let line = std::mem::take(&mut self.line);
-            self.see_line(&line)
+            self.inspect_line(&line)
         };
         (self.line_len, self.last) = (0, 0);
         if is_refused { Err(end) } else { Ok(end + 1) }
     }
 
     /// A whole line, or its beginning where it came in pieces. Says whether the head must be refused.
-    fn see_line(&mut self, line: &[u8]) -> bool {
+    fn inspect_line(&mut self, line: &[u8]) -> bool {
         if line == b"\r" || line.is_empty() {
             // Blank lines before a request are passed over.
             if self.head.began {
@@ -152,24 +152,24 @@ impl HeadCheck {
         }
         match line[0] {
             b'c' | b'C' => {
-                if let Some(value) = value_of(line, b"content-length:") {
+                if let Some(value) = header_value(line, b"content-length:") {
                     let digits = value.trim_ascii();
                     let length = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok());
                     match length {
                         Some(length) => self.head.length = Some(length),
-                        // The parser refuses it.
+                        // hyper rejects it.
                         None => self.phase = Phase::Opaque,
                     }
                 }
             }
-            b't' | b'T' => self.head.is_encoded |= value_of(line, b"transfer-encoding:").is_some(),
+            b't' | b'T' => self.head.is_encoded |= header_value(line, b"transfer-encoding:").is_some(),
             _ => return false,
         }
         self.head.is_encoded && self.head.length.is_some()
     }
 
     /// The line with the size of a chunk.
-    fn see_size(&mut self, mut size: u64, mut reads: bool, bytes: &[u8]) -> usize {
+    fn inspect_chunk_size(&mut self, mut size: u64, mut reads: bool, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
                 b'\n' => {
@@ -194,7 +194,7 @@ impl HeadCheck {
     }
 
     /// What follows the last chunk, up to an empty line.
-    fn see_trailers(&mut self, bytes: &[u8]) -> usize {
+    fn inspect_trailers(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
             match byte {
                 b'\n' if self.line_len == 0 => {
@@ -210,12 +210,12 @@ impl HeadCheck {
     }
 }
 
-fn skip(left: u64, here: usize) -> usize {
+fn bytes_to_skip(left: u64, here: usize) -> usize {
     usize::try_from(left).unwrap_or(usize::MAX).min(here)
 }
 
 /// The value of a header with this name, given in lower case with its colon.
-fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+fn header_value<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (own, value) = line.split_at_checked(name.len())?;
     own.eq_ignore_ascii_case(name).then_some(value)
 }
@@ -228,13 +228,13 @@ mod tests {
     fn is_refused(text: &str) -> bool {
         let whole = {
             let mut bytes = text.as_bytes().to_vec();
-            !HeadCheck::default().see(&mut bytes) || bytes != text.as_bytes()
+            !HeadCheck::default().inspect(&mut bytes) || bytes != text.as_bytes()
         };
         for size in 1..12 {
             let (mut check, mut changed) = (HeadCheck::default(), false);
             for piece in text.as_bytes().chunks(size) {
                 let mut bytes = piece.to_vec();
-                changed |= !check.see(&mut bytes) || bytes != piece;
+                changed |= !check.inspect(&mut bytes) || bytes != piece;
             }
             assert_eq!(changed, whole, "in pieces of {size}: {text:?}");
         }

@@ -1,4 +1,4 @@
-//! An accept loop of our own: connections are counted, silent and slow ones are given up, and the end is orderly.
+//! Accept loop: limits connections, closes idle and slow ones, and shuts down gracefully.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,23 +13,23 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::http::server::client_id::network;
-use crate::http::server::crowd::{Crowd, Room, Seat, Word};
+use crate::http::server::connections::{AdmissionLimits, ConnectionPermit, Connections, ShutdownSignal};
 use crate::http::server::endpoint::Endpoint;
-use crate::http::server::timed_io::{Patience, TimedIo};
+use crate::http::server::timed_io::{IoTimeouts, TimedIo};
 
-/// How much the accept loop bears.
+/// Limits of the accept loop.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ListenerLimits {
-    /// Connections in all; beyond it the one that was idle longest gives way.
+    /// Connections in total; beyond it the longest idle one is closed.
     pub connections: usize,
-    /// Connections from one address; the same holds.
+    /// Connections from one address; beyond it its longest idle one is closed.
     pub connections_per_address: usize,
     /// From the connection to the first byte, and for the whole of the headers.
     pub header_time: Duration,
     /// Between two requests on one connection.
     pub idle: Duration,
-    /// How long requests under way may still take when the listener is shut down.
+    /// How long requests in progress may take after the listener was stopped.
     pub drain: Duration,
     /// HTTP/2 requests on one connection at a time.
     pub streams: u32,
@@ -61,39 +61,42 @@ impl HttpListener {
     /// Listens on an address.
     ///
     /// # Errors
-    /// When the address cannot be had.
+    /// When binding fails.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         Ok(Self { listener, limits: ListenerLimits::default(), stop: watch::Sender::new(false) })
     }
 
-    /// With these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: ListenerLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The address that is listened on.
+    /// Returns the local address.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// When the system cannot tell it.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Something that stops the listener when it is asked to.
+    /// Returns a handle that stops the listener.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.stop.clone())
     }
 
-    /// Serves until it is stopped; then lets requests under way finish, within bounds.
+    /// Serves until stopped, then waits up to [`ListenerLimits::drain`] for requests in progress.
     pub async fn serve(self, service: impl Endpoint) {
-        let crowd = Crowd::default();
-        let room = Room { all: self.limits.connections, per_address: self.limits.connections_per_address };
+        let open = Connections::default();
+        let admission = AdmissionLimits {
+            all: self.limits.connections,
+            per_address: self.limits.connections_per_address,
+        };
         let mut connections = JoinSet::new();
         let mut stopped = self.stop.subscribe();
-        let mut trouble = Trouble::default();
+        let mut backoff = AcceptBackoff::default();
         loop {
             let accepted = tokio::select! {
                 accepted = self.listener.accept() => accepted,
@@ -102,19 +105,20 @@ impl HttpListener {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // Closed at once when all the others are busy.
-                    let per_address = if service.is_proxy(peer.ip()) { usize::MAX } else { room.per_address };
-                    let room = Room { per_address, ..room };
-                    let Some(seat) = crowd.admit(room, network(peer.ip())) else { continue };
+                    // The connection is closed at once if all others are busy.
+                    let per_address =
+                        if service.is_proxy(peer.ip()) { usize::MAX } else { admission.per_address };
+                    let admission = AdmissionLimits { per_address, ..admission };
+                    let Some(permit) = open.admit(admission, network(peer.ip())) else { continue };
                     let limits = self.limits.clone();
-                    connections.spawn(serve_one(stream, peer.ip(), seat, service.clone(), limits));
+                    connections.spawn(serve_connection(stream, peer.ip(), permit, service.clone(), limits));
                 }
-                Err(error) => trouble.wait(&error).await,
+                Err(error) => backoff.wait(&error).await,
             }
         }
         drop(self.listener);
         service.shut_down();
-        crowd.finish();
+        open.shut_down();
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.limits.drain, drained).await.is_err() {
             connections.shutdown().await;
@@ -127,37 +131,39 @@ impl HttpListener {
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Stops accepting; what is under way may finish.
+    /// Stops accepting; requests in progress may finish.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
-/// Serves one connection until it ends, is silent for too long, or the listener stops.
-async fn serve_one(
+/// Serves one connection until it ends, times out, or the listener stops.
+async fn serve_connection(
     stream: TcpStream,
     peer: IpAddr,
-    seat: Seat,
+    permit: ConnectionPermit,
     service: impl Endpoint,
     limits: ListenerLimits,
 ) {
     let _ = stream.set_nodelay(true);
-    let active = seat.active.clone();
+    let activity = permit.activity.clone();
     let write = service.write_stall();
-    let patience = Patience { head: limits.header_time, between: limits.idle, write };
-    let io = TokioIo::new(TimedIo::new(stream, active.clone(), patience));
+    let timeouts = IoTimeouts { head: limits.header_time, between: limits.idle, write };
+    let io = TokioIo::new(TimedIo::new(stream, activity.clone(), timeouts));
     let answer = hyper::service::service_fn(move |request: hyper::Request<Incoming>| {
-        let (service, answering) = (service.clone(), active.begin());
+        let (service, in_progress) = (service.clone(), activity.begin());
         async move {
             let reply = service.answer(request, peer).await;
-            Ok::<_, std::convert::Infallible>(reply.map(|body| Counting { body, _answering: answering }))
+            Ok::<_, std::convert::Infallible>(
+                reply.map(|body| TrackedBody { body, _in_progress: in_progress }),
+            )
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
         .timer(TokioTimer::new())
-        // The connection has the clock: this one would also run between requests.
+        // `TimedIo` has the timeouts: this one would also run between requests.
         .header_read_timeout(None)
         .max_buf_size(64 * 1024)
         .http2()
@@ -169,12 +175,12 @@ async fn serve_one(
         .keep_alive_interval(Some(Duration::from_secs(20)));
     let connection = builder.serve_connection(io, answer);
     let mut connection = std::pin::pin!(connection);
-    let mut finishes = false;
+    let mut is_shutting_down = false;
     let ended = std::future::poll_fn(|cx| {
-        match seat.call.poll(cx) {
-            Poll::Ready(Word::GiveWay) => return Poll::Ready(Ok(())),
-            Poll::Ready(Word::Finish) if !finishes => {
-                finishes = true;
+        match permit.shutdown.poll(cx) {
+            Poll::Ready(ShutdownSignal::Immediate) => return Poll::Ready(Ok(())),
+            Poll::Ready(ShutdownSignal::Graceful) if !is_shutting_down => {
+                is_shutting_down = true;
                 connection.as_mut().graceful_shutdown();
             }
             _ => {}
@@ -182,17 +188,17 @@ async fn serve_one(
         connection.as_mut().poll(cx)
     });
     if let Err(error) = ended.await {
-        tracing::debug!(%error, "a connection has ended early");
+        tracing::debug!(%error, "connection ended with an error");
     }
 }
 
-/// A body that counts as a request being answered until it is gone.
-struct Counting<B> {
+/// A body that marks its request as in progress until it is dropped.
+struct TrackedBody<B> {
     body: B,
-    _answering: crate::http::server::timed_io::Answering,
+    _in_progress: crate::http::server::timed_io::RequestInProgress,
 }
 
-impl<B: http_body::Body + Unpin> http_body::Body for Counting<B> {
+impl<B: http_body::Body + Unpin> http_body::Body for TrackedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -212,17 +218,17 @@ impl<B: http_body::Body + Unpin> http_body::Body for Counting<B> {
     }
 }
 
-/// What accepting stumbles over: no descriptors left, mostly.
+/// Waits after a failed accept, mostly for want of descriptors, and limits how often that is logged.
 #[derive(Default)]
-struct Trouble {
+struct AcceptBackoff {
     logged: Option<Instant>,
 }
 
-impl Trouble {
+impl AcceptBackoff {
     async fn wait(&mut self, error: &io::Error) {
         if self.logged.is_none_or(|at| at.elapsed() > Duration::from_secs(10)) {
             self.logged = Some(Instant::now());
-            tracing::warn!(%error, "no connection could be accepted");
+            tracing::warn!(%error, "cannot accept connections");
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -1,15 +1,17 @@
-//! Checks that the headers of a request say what the request says. What counts is the message.
+//! Checks that the MCP headers of a stateless request match its body. The body is authoritative.
 
 use http::HeaderMap;
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::{ErrorCode, Raw, RpcError};
 
-use crate::http::header::{self, METHOD, Mismatch, NAME, PROTOCOL_VERSION, check, check_parameters, marked};
+use crate::http::header::{
+    self, HeaderMismatch, METHOD, NAME, PROTOCOL_VERSION, check, check_parameters, mirrored_parameters,
+};
 
-/// Checks the headers of a request that stands alone.
+/// Checks the headers of a stateless request.
 ///
 /// # Errors
-/// -32020, naming the header that is missing or differs.
+/// Error -32020, naming the header that is missing or differs.
 pub(crate) fn check_mirror(
     headers: &HeaderMap,
     version: &str,
@@ -17,10 +19,10 @@ pub(crate) fn check_mirror(
     schema: impl FnOnce(&str) -> Option<Raw>,
 ) -> Result<(), RpcError> {
     let method = &*request.method;
-    check(headers, &PROTOCOL_VERSION, version).map_err(refused)?;
-    check(headers, &METHOD, method).map_err(refused)?;
+    check(headers, &PROTOCOL_VERSION, version).map_err(header_mismatch)?;
+    check(headers, &METHOD, method).map_err(header_mismatch)?;
     let Some(subject) = header::subject(method) else { return Ok(()) };
-    // Of two with one name the last counts, as everywhere.
+    // Of duplicate members the last one counts, as everywhere.
     let (mut named, mut arguments) = (None, None);
     for (name, value) in request.fields() {
         if name == subject {
@@ -29,10 +31,10 @@ pub(crate) fn check_mirror(
             arguments = Some(value);
         }
     }
-    // What is no name at all is refused by whoever reads the parameters.
+    // A missing or invalid name is rejected when the parameters are decoded.
     let Some(named) = named else { return Ok(()) };
     let decoded: String;
-    let name = match plain(&named) {
+    let name = match unescaped(&named) {
         Some(name) => name,
         None => match named.decode() {
             Ok(name) => {
@@ -42,22 +44,22 @@ pub(crate) fn check_mirror(
             Err(_) => return Ok(()),
         },
     };
-    check(headers, &NAME, name).map_err(refused)?;
+    check(headers, &NAME, name).map_err(header_mismatch)?;
     if method != "tools/call" {
         return Ok(());
     }
     let Some(schema) = schema(name) else { return Ok(()) };
-    let marks = marked(schema.as_str()).unwrap_or_default();
+    let marks = mirrored_parameters(schema.as_str()).unwrap_or_default();
     let arguments = arguments.filter(|arguments| !arguments.is_null()).unwrap_or_else(Raw::empty_object);
-    check_parameters(&marks, headers, arguments.as_str()).map_err(refused)
+    check_parameters(&marks, headers, arguments.as_str()).map_err(header_mismatch)
 }
 
-/// The text of a string that has no escapes.
-fn plain(string: &Raw) -> Option<&str> {
+/// Returns the content of a JSON string without escapes.
+fn unescaped(string: &Raw) -> Option<&str> {
     let inner = string.as_str().strip_prefix('"')?.strip_suffix('"')?;
     (!inner.contains('\\')).then_some(inner)
 }
 
-fn refused(mismatch: Mismatch) -> RpcError {
+fn header_mismatch(mismatch: HeaderMismatch) -> RpcError {
     RpcError::new(ErrorCode::HEADER_MISMATCH, format!("Header mismatch: {mismatch}"))
 }

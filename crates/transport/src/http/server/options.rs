@@ -1,4 +1,4 @@
-//! What can be set for serving over HTTP, with defaults that are safe to leave.
+//! Options of the HTTP server, with safe defaults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::http::server::accept::AcceptPolicy;
 use crate::http::server::authenticate::Authenticate;
 use crate::http::server::budget::ByteBudget;
 use crate::http::server::client_id::{AddressRange, ForwardedHeader};
+use crate::http::server::pending_request::ForwardedExtension;
 use crate::http::server::store::{MemoryStore, SessionStore};
-use crate::http::server::visitor::Lift;
 
-/// How a server is served over HTTP. The defaults are safe; each can be set.
+/// Options of the HTTP server. The defaults are safe.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpOptions {
@@ -24,72 +24,71 @@ pub struct HttpOptions {
     pub body_bytes: usize,
     /// How long a request body may take in all.
     pub body_time: Duration,
-    /// A body slower than this many bytes a second is given up once [`Self::body_patience`] is over.
+    /// A body slower than this many bytes a second is rejected once [`Self::body_patience`] is over.
     pub body_rate: usize,
-    /// How long a slow body is borne before its rate counts.
+    /// How long a body may take before its rate is checked.
     pub body_patience: Duration,
-    /// How the answer follows what the client accepts.
+    /// How the reply format is selected from the `Accept` header.
     pub accept: AcceptPolicy,
     /// Answer a tool call as an event stream whenever the client names that type, not only when it is needed.
     pub sse_when_accepted: bool,
-    /// How often a silent event stream gets a comment, so that nothing on the way gives it up.
+    /// Interval of keep-alive comments on an idle event stream.
     pub keep_alive: Duration,
-    /// How long a client may read nothing of its event stream before it is given up.
+    /// How long a write to a client may stall before its connection is closed.
     pub write_stall: Duration,
-    /// How many bytes may wait for a client that reads slowly; notifications beyond it are dropped and counted.
+    /// How many bytes may wait for a slow client; further notifications are dropped.
     pub stream_bytes: usize,
-    /// How many streams may only listen: the rest of the connections is left to ordinary requests.
+    /// Maximum number of listening streams; the other connections remain for ordinary requests.
     pub streams: usize,
-    /// How many of them one client may have: an authenticated principal, or else an address.
+    /// Maximum per client: an authenticated principal, or else an address.
     pub streams_per_client: usize,
-    /// How many of them may come from one address, whoever opened them.
+    /// Maximum per address, whatever the principal.
     pub streams_per_address: usize,
     /// How long a session may be idle.
     pub session_idle: Duration,
-    /// How many sessions there may be; beyond it the longest idle one gives way. Where all are in use, newcomers are
-    /// answered with 503.
+    /// Maximum number of sessions; beyond it the longest idle one is evicted. If all are in use, the response is 503.
     pub sessions: usize,
-    /// How many of them one client may have: an authenticated principal, or else an address. Beyond it the client's own
-    /// longest idle one gives way.
+    /// Maximum per client: an authenticated principal, or else an address. Beyond it the client's own longest idle one is
+    /// evicted.
     pub sessions_per_client: usize,
-    /// Events kept for each session, for clients that come back.
+    /// Events kept for replay, per session.
     pub replay_events: usize,
-    /// Bytes of events kept for each session.
+    /// Bytes of events kept for replay, per session.
     pub replay_bytes: usize,
-    /// Bytes of events kept for clients that come back, of all sessions and of those of one client. Beyond it the log of
-    /// the longest idle session is dropped.
+    /// Bytes of events kept for replay, of all sessions and of those of one client. Beyond it the log of the longest idle
+    /// session is dropped.
     pub replay_budget: ByteBudget,
     /// Bytes of events that wait to be read, on all streams and on those of one client. Beyond it the stream that has not
     /// been read for longest is ended.
     pub stream_budget: ByteBudget,
-    /// Proxies whose word on the address of a client is taken. Without one, the client is the other end of the connection.
+    /// Proxies that are trusted to report the client address. Without one, it is the peer address of the connection.
     pub trusted_proxies: Vec<AddressRange>,
-    /// The header in which they name the client. The others say nothing: a client may have written them.
+    /// The header in which they report it. Other headers are ignored: a client may have sent them.
     pub forwarded_header: ForwardedHeader,
-    /// Where sessions are kept.
+    /// The session store.
     pub store: Arc<dyn SessionStore>,
-    /// The two endpoints of the binding of 2024, for clients that know no other.
+    /// The two endpoints of the HTTP+SSE binding of 2024, for old clients.
     pub legacy_sse: Option<LegacySse>,
-    /// Who tells callers apart; without one, everybody is let in and nobody is known.
+    /// The authenticator; without one, every request is admitted anonymously.
     pub authenticate: Option<Arc<dyn Authenticate>>,
-    /// Where the metadata of this protected resource is (RFC 9728): clients that are refused are told.
+    /// URL of the protected resource metadata (RFC 9728), sent to clients that are rejected.
     pub resource_metadata: Option<String>,
-    pub(crate) lifts: Option<Arc<[Lift]>>,
+    pub(crate) forwarded_extensions: Option<Arc<[ForwardedExtension]>>,
 }
 
 impl HttpOptions {
-    /// Tells callers apart: handlers get theirs from [`RequestContext::caller`](switchboard_session::server::RequestContext::caller), and
-    /// what belongs to one, such as a session, is nobody else's.
+    /// Authenticates requests: handlers get the caller from [`RequestContext::caller`](switchboard_session::server::RequestContext::caller), and
+    /// sessions are bound to the caller who began them.
     ///
     /// ```
     /// use switchboard::session::server::Caller;
-    /// use switchboard::transport::http::server::{HttpOptions, Refused};
+    /// use switchboard::transport::http::server::{HttpOptions, AuthRejection};
     ///
     /// let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
     ///     match head.headers.get("authorization").map(|token| token.as_bytes()) {
     ///         Some(b"Bearer of ada") => Ok(Some(Caller::new("ada").with_scopes(["notes:read"]))),
-    ///         Some(_) => Err(Refused::invalid_token()),
-    ///         None => Err(Refused::no_token().with_scopes(["notes:read"])),
+    ///         Some(_) => Err(AuthRejection::invalid_token()),
+    ///         None => Err(AuthRejection::no_token().with_scopes(["notes:read"])),
     ///     }
     /// });
     /// # let _ = options;
@@ -100,20 +99,23 @@ impl HttpOptions {
         self
     }
 
-    /// Where the metadata of this protected resource is (RFC 9728).
+    /// Sets the URL of the protected resource metadata (RFC 9728).
     #[must_use]
     pub fn with_resource_metadata(mut self, url: impl Into<String>) -> Self {
         self.resource_metadata = Some(url.into());
         self
     }
 
-    /// Hands what a layer in front of the service puts into requests on to handlers, who get it from
-    /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension) by its type. Everything else is in
+    /// Forwards a type of request extension, added by a layer in front of the service, to handlers, which get it from
+    /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension) by its type. All extensions are in
     /// [`RequestHead::extensions`](crate::http::server::RequestHead::extensions).
     #[must_use]
     pub fn with_extension<T: Send + Sync + 'static>(mut self) -> Self {
-        let known = self.lifts.iter().flat_map(|lifts| lifts.iter().copied());
-        self.lifts = Some(known.chain([Lift::of::<T>()]).collect());
+        let known = self
+            .forwarded_extensions
+            .iter()
+            .flat_map(|forwarded_extensions| forwarded_extensions.iter().copied());
+        self.forwarded_extensions = Some(known.chain([ForwardedExtension::of::<T>()]).collect());
         self
     }
 
@@ -131,7 +133,7 @@ impl HttpOptions {
         self
     }
 
-    /// Proxies whose word on the address of a client is taken, and the header in which they give it.
+    /// Sets the proxies that are trusted to report the client address, and the header in which they do.
     #[must_use]
     pub fn with_trusted_proxies(
         mut self,
@@ -143,7 +145,7 @@ impl HttpOptions {
         self
     }
 
-    /// How the answer follows what the client accepts.
+    /// How the reply format is selected from the `Accept` header.
     #[must_use]
     pub fn with_accept(mut self, accept: AcceptPolicy) -> Self {
         self.accept = accept;
@@ -199,7 +201,7 @@ impl Default for HttpOptions {
             legacy_sse: None,
             authenticate: None,
             resource_metadata: None,
-            lifts: None,
+            forwarded_extensions: None,
         }
     }
 }

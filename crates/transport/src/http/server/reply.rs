@@ -1,4 +1,4 @@
-//! Messages as text, and answers as HTTP.
+//! HTTP responses: JSON documents, event streams, errors.
 
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
@@ -8,21 +8,21 @@ use switchboard_session::server::Outcome;
 
 use crate::http::message::{before_result, response_text};
 use crate::http::server::accept::Accept;
-use crate::http::server::authenticate::Refused;
+use crate::http::server::authenticate::AuthRejection;
 use crate::http::server::body::ReplyBody;
-use crate::http::server::guard::Turned;
+use crate::http::server::request_checks::Rejection;
 
-/// An answer.
+/// An HTTP response.
 pub(crate) type Reply = Response<ReplyBody>;
 
-/// Seconds after which a client that found no room may try again.
+/// The `Retry-After` value in seconds of a response to an overloaded server.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
 
-/// Tells proxies not to hold an event stream back.
-const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// Tells proxies not to buffer an event stream.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// One event. A raw line break in a message can only be white space between its parts, so a space says the same; left
-/// as it is, it would end the data.
+/// Encodes one event. A raw line break in JSON can only be insignificant white space, so it is replaced by a space;
+/// otherwise it would end the data.
 pub(crate) fn event(id: Option<&str>, data: &[u8]) -> Bytes {
     let mut text = Vec::with_capacity(data.len() + id.map_or(0, str::len) + 16);
     if let Some(id) = id {
@@ -40,7 +40,7 @@ pub(crate) fn event(id: Option<&str>, data: &[u8]) -> Bytes {
     text.into()
 }
 
-/// The status that a refusal of the protocol has over HTTP.
+/// Returns the HTTP status of a JSON-RPC error code.
 pub(crate) fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
@@ -60,7 +60,7 @@ fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Reply {
     response
 }
 
-/// A whole answer, in the form the client accepts.
+/// Returns a complete message in the format that the client accepts.
 pub(crate) fn message(accept: Accept, status: StatusCode, text: Vec<u8>) -> Reply {
     if accept.only_events() {
         let mut reply = response(status, "text/event-stream", ReplyBody::whole(event(None, &text)));
@@ -70,13 +70,13 @@ pub(crate) fn message(accept: Accept, status: StatusCode, text: Vec<u8>) -> Repl
     response(status, "application/json", ReplyBody::whole(text))
 }
 
-/// Results from this size on are not copied on their way out.
-const LARGE: usize = 16 * 1024;
+/// Results of at least this size are not copied into the body.
+const LARGE_RESULT: usize = 16 * 1024;
 
-/// The answer to a request, in the form the client accepts.
+/// Returns the response to a request in the format that the client accepts.
 pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome: &Outcome) -> Reply {
     match outcome {
-        Ok(result) if result.len() >= LARGE && !accept.only_events() => {
+        Ok(result) if result.len() >= LARGE_RESULT && !accept.only_events() => {
             let pieces = [before_result(id).into(), result.as_bytes().clone(), Bytes::from_static(b"}")];
             response(status, "application/json", ReplyBody::pieces(pieces))
         }
@@ -84,59 +84,59 @@ pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome
     }
 }
 
-/// The same answer; where it says that the caller lacks scopes, with the challenge to get them.
-pub(crate) fn challenged(mut reply: Reply, outcome: &Outcome, metadata: Option<&str>) -> Reply {
+/// Adds status 403 and a challenge if the error says that the caller lacks scopes.
+pub(crate) fn with_challenge(mut reply: Reply, outcome: &Outcome, metadata: Option<&str>) -> Reply {
     let Err(error) = outcome else { return reply };
     if let Some(scopes) = error.missing_scopes() {
         *reply.status_mut() = StatusCode::FORBIDDEN;
-        Refused::insufficient_scope(scopes).challenge_in(&mut reply, metadata);
+        AuthRejection::insufficient_scope(scopes).add_challenge(&mut reply, metadata);
     }
     reply
 }
 
-/// An answer that goes on.
+/// Returns an event stream.
 pub(crate) fn stream(body: ReplyBody) -> Reply {
     let mut reply = response(StatusCode::OK, "text/event-stream", body);
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    reply.headers_mut().insert(UNBUFFERED, HeaderValue::from_static("no"));
+    reply.headers_mut().insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
     reply
 }
 
-/// A status and nothing else.
-pub(crate) fn bare(status: StatusCode) -> Reply {
+/// Returns a response without a body.
+pub(crate) fn status_only(status: StatusCode) -> Reply {
     let mut response = Response::new(ReplyBody::empty());
     *response.status_mut() = status;
     response
 }
 
-/// A refusal of the protocol, with the status it has over HTTP.
-pub(crate) fn refusal(id: Option<&RequestId>, status: StatusCode, error: RpcError) -> Reply {
+/// Returns a JSON-RPC error with this status.
+pub(crate) fn rpc_error(id: Option<&RequestId>, status: StatusCode, error: RpcError) -> Reply {
     response(status, "application/json", ReplyBody::whole(response_text(id, Err(&error))))
 }
 
-/// A request that was turned away at the door.
-pub(crate) fn turned(turned: Turned) -> Reply {
-    let closes = matches!(turned.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
-    let mut reply = refusal(None, turned.status, RpcError::invalid_request(turned.reason));
+/// Returns the response to a rejected request.
+pub(crate) fn rejected(rejection: Rejection) -> Reply {
+    let closes = matches!(rejection.status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
+    let mut reply = rpc_error(None, rejection.status, RpcError::invalid_request(rejection.reason));
     if matches!(reply.status(), StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
         reply.headers_mut().insert(http::header::RETRY_AFTER, RETRY_AFTER);
     }
     if closes {
-        // What is left of the body is not read.
+        // The rest of the request body is not read.
         reply.headers_mut().insert(http::header::CONNECTION, HeaderValue::from_static("close"));
     }
     reply
 }
 
-/// A request that is answered only at its end, by a client that takes no stream.
+/// Returns the response to a long-lived request whose client does not accept event streams.
 pub(crate) fn needs_stream() -> Reply {
     let reason = "this request is answered by an event stream; accept text/event-stream";
-    turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason))
+    rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason))
 }
 
-/// A method that the endpoint does not have.
+/// Returns 405 with the allowed methods.
 pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
-    let mut reply = bare(StatusCode::METHOD_NOT_ALLOWED);
+    let mut reply = status_only(StatusCode::METHOD_NOT_ALLOWED);
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
 }

@@ -1,4 +1,5 @@
-//! One session of the legacy era: what it remembers, its streams, what it can replay, and what it asked the client.
+//! One session of the legacy era: its protocol state, its event streams with their replay log, its running requests, and
+//! the requests it has sent to the client.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -15,11 +16,11 @@ use switchboard_session::server::{ChangeSubscription, Server, ServerSession};
 use tokio::task::AbortHandle;
 
 use crate::http::message::note_text;
-use crate::http::server::budget::{Account, Budget, Evicted, Holder};
+use crate::http::server::budget::{Account, Budget, EvictedHolders, Holder};
 use crate::http::server::client_id::ClientId;
-use crate::http::server::lane::Lane;
+use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::reply::event;
-use crate::http::server::stream::{Feed, Weight};
+use crate::http::server::session_reply::SessionReplyChannel;
 
 /// The stream that belongs to no request.
 pub(crate) const STANDALONE: u64 = 0;
@@ -36,9 +37,9 @@ pub(crate) struct StreamLimits {
 /// The byte budgets that sessions share.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionBudgets {
-    /// Events kept for clients that come back.
+    /// Budget for the replay logs.
     pub(crate) replay: Arc<Budget>,
-    /// Events that wait to be read.
+    /// Budget for events that wait to be read.
     pub(crate) streams: Arc<Budget>,
 }
 
@@ -46,70 +47,70 @@ pub(crate) struct SessionBudgets {
 pub(crate) struct HttpSession {
     pub(crate) id: String,
     pub(crate) memory: Arc<ServerSession>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     limits: StreamLimits,
-    told: Mutex<Option<ChangeSubscription>>,
-    /// Whom its bytes are counted against.
+    subscription: Mutex<Option<ChangeSubscription>>,
+    /// The client that its bytes are counted against.
     client: Option<ClientId>,
     budgets: SessionBudgets,
-    /// What its log holds is counted here, from the first event on.
+    /// Counts the bytes of the replay log; opened with the first event.
     account: OnceLock<Account>,
-    /// How many requests and streams use it now. Changed by the table of sessions only.
+    /// Number of requests and streams that use the session. Changed by the session table only.
     pub(super) uses: AtomicUsize,
     own: Weak<Self>,
 }
 
-struct State {
-    streams: HashMap<u64, Stream>,
+struct SessionState {
+    streams: HashMap<u64, SessionStream>,
     next_stream: u64,
     logged_events: usize,
     logged_bytes: usize,
-    running: HashMap<RequestId, Running>,
-    upcalls: HashMap<RequestId, Arc<Mutex<Upcall>>>,
+    running: HashMap<RequestId, RunningRequest>,
+    upcalls: HashMap<RequestId, Arc<Mutex<PendingUpcall>>>,
     next_upcall: u64,
-    /// What the store last said of it.
+    /// The state last read from the store.
     stored: Option<Raw>,
 }
 
 #[derive(Default)]
-struct Stream {
+struct SessionStream {
     next: u64,
     log: VecDeque<(u64, Bytes)>,
-    /// The last event that went out to a connection.
+    /// The last event that was sent to a connection.
     sent: u64,
-    feed: Option<Arc<Feed>>,
-    /// Made with the stream, for the connection that its request came on: that one needs no log.
-    first_feed: Option<Arc<Feed>>,
+    queue: Option<Arc<EventQueue>>,
+    /// The queue of the connection that the request came on, until that attaches. It needs no replay.
+    first_queue: Option<Arc<EventQueue>>,
     ended: bool,
 }
 
-impl Stream {
-    /// Numbers a message, keeps it, and sends it to whoever reads; returns its size.
-    fn log(&mut self, stream: u64, text: &[u8], weight: Weight) -> usize {
+impl SessionStream {
+    /// Numbers a message, logs it for replay, and sends it to the attached connection. Returns its size.
+    fn log(&mut self, stream: u64, text: &[u8], delivery: Delivery) -> usize {
         self.next += 1;
         let text = event(Some(&event_id(stream, self.next)), text);
         let bytes = text.len();
-        if self.feed.as_ref().is_some_and(|feed| feed.push(text.clone(), weight)) {
+        if self.queue.as_ref().is_some_and(|queue| queue.push(text.clone(), delivery)) {
             self.sent = self.next;
         }
         self.log.push_back((self.next, text));
         bytes
     }
 
-    /// Whether nothing more comes of it.
-    fn is_over(&self) -> bool {
-        self.ended && self.log.is_empty() && self.first_feed.is_none()
+    /// Returns whether the stream has ended and has nothing left to replay.
+    fn is_finished(&self) -> bool {
+        self.ended && self.log.is_empty() && self.first_queue.is_none()
     }
 }
 
-/// A request that is being answered.
-struct Running {
-    lane: Arc<Lane>,
+/// A request that is being handled.
+struct RunningRequest {
+    reply_channel: Arc<SessionReplyChannel>,
     task: AbortHandle,
 }
 
 #[derive(Default)]
-struct Upcall {
+struct PendingUpcall {
     outcome: Option<Result<Raw, RpcError>>,
     waker: Option<Waker>,
 }
@@ -122,8 +123,8 @@ impl HttpSession {
         limits: StreamLimits,
         budgets: &SessionBudgets,
     ) -> Arc<Self> {
-        let state = State {
-            streams: HashMap::from([(STANDALONE, Stream::default())]),
+        let state = SessionState {
+            streams: HashMap::from([(STANDALONE, SessionStream::default())]),
             next_stream: 1,
             logged_events: 0,
             logged_bytes: 0,
@@ -137,7 +138,7 @@ impl HttpSession {
             memory: Arc::new(memory),
             state: Mutex::new(state),
             limits,
-            told: Mutex::new(None),
+            subscription: Mutex::new(None),
             client,
             budgets: budgets.clone(),
             account: OnceLock::new(),
@@ -146,17 +147,17 @@ impl HttpSession {
         })
     }
 
-    /// Tells the client of changes from now on.
-    pub(super) fn listen_to(self: &Arc<Self>, server: &Arc<Server>) {
-        let back = Arc::new(Lane::standalone(self));
-        *self.told.lock() = Some(server.subscribe_session(&self.memory, back));
+    /// Subscribes the client to change notifications.
+    pub(super) fn subscribe_to(self: &Arc<Self>, server: &Arc<Server>) {
+        let back = Arc::new(SessionReplyChannel::standalone(self));
+        *self.subscription.lock() = Some(server.subscribe_session(&self.memory, back));
     }
 
-    /// Takes over what the store says of it.
+    /// Takes over the state from the store.
     pub(super) fn refresh(&self, memory: Raw) {
         let mut state = self.state.lock();
         let is_same = state.stored.as_ref().is_some_and(|stored| {
-            // Mostly the very same text; it is not even compared then.
+            // Mostly the very same allocation, which needs no comparison.
             std::ptr::eq(stored.as_str(), memory.as_str()) || stored == &memory
         });
         if !is_same {
@@ -166,14 +167,14 @@ impl HttpSession {
         }
     }
 
-    /// Somebody uses it: its log stays.
+    /// Marks the session as in use: its log is not evicted.
     pub(super) fn set_busy(&self) {
         if let Some(account) = self.account.get() {
             account.set_busy();
         }
     }
 
-    /// Nobody uses it any more: its log may give way to those of others.
+    /// Marks the session as unused: its log may be evicted.
     pub(super) fn set_idle(&self) {
         if let Some(account) = self.account.get() {
             account.set_idle();
@@ -186,43 +187,44 @@ impl HttpSession {
             is_new = true;
             self.budgets.replay.open(self.client.as_ref(), self.own.clone())
         });
-        // Whoever makes it idle from now on finds the account; before that it was idle already.
+        // From now on `set_idle` finds the account; if the session became idle before, that is made up for here.
         if is_new && self.uses.load(Ordering::SeqCst) == 0 {
             account.set_idle();
         }
         account
     }
 
-    fn feed(&self) -> Arc<Feed> {
-        Feed::new(self.limits.stream_bytes, &self.budgets.streams, self.client.as_ref())
+    fn queue(&self) -> Arc<EventQueue> {
+        EventQueue::new(self.limits.stream_bytes, &self.budgets.streams, self.client.as_ref())
     }
 
-    /// Opens a stream for one request, if `take` takes its number. Nobody sees the stream before that. Where the
-    /// request still waits, its connection gets the stream from its first event on.
+    /// Opens a stream for one request if `take` accepts its number; until then the stream is not visible. With `waits`, the
+    /// connection of the request gets the stream from its first event on.
     pub(crate) fn open_stream(&self, waits: bool, take: impl FnOnce(u64) -> bool) {
         let mut state = self.state.lock();
         let stream = state.next_stream;
         if take(stream) {
             state.next_stream += 1;
-            let feed = waits.then(|| self.feed());
-            let opened = Stream { feed: feed.clone(), first_feed: feed, ..Stream::default() };
+            let queue = waits.then(|| self.queue());
+            let opened =
+                SessionStream { queue: queue.clone(), first_queue: queue, ..SessionStream::default() };
             state.streams.insert(stream, opened);
         }
     }
 
-    /// The connection that a request came on is gone before it was given the stream.
+    /// Handles the loss of the connection of a request before it was attached to the stream.
     pub(crate) fn abandon_stream(&self, stream: u64) {
         let mut state = self.state.lock();
-        let Some(known) = state.streams.get_mut(&stream) else { return };
-        if let Some(first) = known.first_feed.take() {
-            first.leave();
+        let Some(entry) = state.streams.get_mut(&stream) else { return };
+        if let Some(first) = entry.first_queue.take() {
+            first.abandon();
         }
-        if known.is_over() {
+        if entry.is_finished() {
             state.streams.remove(&stream);
         }
     }
 
-    /// Forgets a stream that never became one.
+    /// Drops a stream that was never sent to the client.
     pub(crate) fn drop_stream(&self, stream: u64) {
         let mut state = self.state.lock();
         let before = state.logged_bytes;
@@ -230,36 +232,36 @@ impl HttpSession {
             state.logged_events -= dropped.log.len();
             state.logged_bytes -= dropped.log.iter().map(|(_, text)| text.len()).sum::<usize>();
         }
-        self.settle(state, before);
+        self.update_account(state, before);
     }
 
-    /// Whether whoever reads a stream is behind.
+    /// Returns whether the client reads a stream too slowly.
     pub(crate) fn is_behind(&self, stream: u64) -> bool {
         let state = self.state.lock();
-        let feed = state.streams.get(&stream).and_then(|stream| stream.feed.as_ref());
-        feed.is_some_and(|feed| feed.is_behind())
+        let queue = state.streams.get(&stream).and_then(|stream| stream.queue.as_ref());
+        queue.is_some_and(|queue| queue.is_behind())
     }
 
-    /// Sends a message on a stream: to whoever reads it now, and into the log for whoever comes back.
-    pub(crate) fn send(&self, stream: u64, text: &[u8], weight: Weight) {
+    /// Sends a message on a stream: to the attached connection, and into the log for a client that resumes.
+    pub(crate) fn send(&self, stream: u64, text: &[u8], delivery: Delivery) {
         let mut state = self.state.lock();
         let before = state.logged_bytes;
         if stream != STANDALONE && self.memory.primes_streams() {
             prime(&mut state, stream);
         }
-        let Some(known) = state.streams.get_mut(&stream) else { return };
-        let logged = known.log(stream, text, weight);
+        let Some(entry) = state.streams.get_mut(&stream) else { return };
+        let logged = entry.log(stream, text, delivery);
         state.logged_events += 1;
         state.logged_bytes += logged;
         let StreamLimits { replay_events, replay_bytes, .. } = self.limits;
         state.trim(replay_events, replay_bytes);
-        self.settle(state, before);
+        self.update_account(state, before);
     }
 
-    /// Counts what the log has grown or shrunk by since it held `before` bytes.
-    fn settle(&self, mut state: MutexGuard<'_, State>, before: usize) {
+    /// Updates the byte account after the log changed from `before` bytes.
+    fn update_account(&self, mut state: MutexGuard<'_, SessionState>, before: usize) {
         let after = state.logged_bytes;
-        let mut evicted = Evicted::default();
+        let mut evicted = EvictedHolders::default();
         if after > before {
             let account = self.account();
             let added = account.add(after - before);
@@ -272,40 +274,40 @@ impl HttpSession {
             self.account().remove(before - after);
         }
         drop(state);
-        evicted.give_up();
+        evicted.release_bytes();
     }
 
-    /// Attaches a connection to a stream, replaying what came after `after` (or what nobody has seen yet).
-    pub(crate) fn attach(&self, stream: u64, after: Option<u64>) -> Option<Arc<Feed>> {
+    /// Attaches a connection to a stream and replays the events after `after`, or those that were never sent.
+    pub(crate) fn attach(&self, stream: u64, after: Option<u64>) -> Option<Arc<EventQueue>> {
         let mut state = self.state.lock();
-        let known = state.streams.get_mut(&stream)?;
-        if let Some(first) = known.first_feed.take() {
+        let entry = state.streams.get_mut(&stream)?;
+        if let Some(first) = entry.first_queue.take() {
             if after.is_none() {
-                if known.is_over() {
+                if entry.is_finished() {
                     state.streams.remove(&stream);
                 }
                 return Some(first);
             }
-            first.leave();
+            first.abandon();
         }
-        let feed = self.feed();
-        let after = after.unwrap_or(known.sent);
-        for (number, text) in known.log.iter().filter(|(number, _)| *number > after) {
-            if feed.push(text.clone(), Weight::Must) {
-                known.sent = known.sent.max(*number);
+        let queue = self.queue();
+        let after = after.unwrap_or(entry.sent);
+        for (number, text) in entry.log.iter().filter(|(number, _)| *number > after) {
+            if queue.push(text.clone(), Delivery::Required) {
+                entry.sent = entry.sent.max(*number);
             }
         }
-        if known.ended {
-            feed.end();
-        } else if let Some(before) = known.feed.replace(Arc::clone(&feed)) {
-            // One connection at a time: whoever came back is the one who reads.
+        if entry.ended {
+            queue.end();
+        } else if let Some(before) = entry.queue.replace(Arc::clone(&queue)) {
+            // One connection at a time: the newest replaces the others.
             before.end();
         }
-        Some(feed)
+        Some(queue)
     }
 
-    /// Says when to come back, and hangs up; the stream itself goes on. Only for clients that know they can come back:
-    /// to the others an end without an answer is a failure.
+    /// Sends a retry delay and closes the connection; the stream itself goes on. Only for clients of a revision with
+    /// resumption: for others an end without a response is a failure.
     pub(crate) fn hang_up(&self, stream: u64, retry: Duration) {
         if !self.memory.primes_streams() {
             return;
@@ -313,44 +315,47 @@ impl HttpSession {
         let mut state = self.state.lock();
         let before = state.logged_bytes;
         prime(&mut state, stream);
-        let Some(known) = state.streams.get_mut(&stream) else { return };
-        if let Some(feed) = known.feed.take() {
-            hang_up_on(&feed, retry);
+        let Some(entry) = state.streams.get_mut(&stream) else { return };
+        if let Some(queue) = entry.queue.take() {
+            send_retry_and_end(&queue, retry);
         }
-        self.settle(state, before);
+        self.update_account(state, before);
     }
 
-    /// Ends a stream: whoever reads it is done, whoever comes back gets the rest.
+    /// Ends a stream. A client that resumes still gets the rest.
     pub(crate) fn end_stream(&self, stream: u64) {
         let mut state = self.state.lock();
-        let Some(known) = state.streams.get_mut(&stream) else { return };
-        known.ended = true;
-        if let Some(feed) = known.feed.take() {
-            feed.end();
+        let Some(entry) = state.streams.get_mut(&stream) else { return };
+        entry.ended = true;
+        if let Some(queue) = entry.queue.take() {
+            queue.end();
         }
-        // An ended stream with nothing left to replay is forgotten.
-        if known.is_over() && stream != STANDALONE {
+        // An ended stream with nothing left to replay is dropped.
+        if entry.is_finished() && stream != STANDALONE {
             state.streams.remove(&stream);
         }
     }
 
-    /// Looks after whoever reads this stream now.
-    pub(crate) fn tend(&self, stream: u64) {
-        let feed = self.state.lock().streams.get(&stream).and_then(|stream| stream.feed.clone());
-        if let Some(feed) = feed {
-            feed.tend(self.limits.keep_alive, self.limits.stall);
+    /// Keeps the connection of a stream alive, or abandons it if it has stalled.
+    pub(crate) fn maintain_stream(&self, stream: u64) {
+        let queue = self.state.lock().streams.get(&stream).and_then(|stream| stream.queue.clone());
+        if let Some(queue) = queue {
+            queue.maintain(self.limits.keep_alive, self.limits.stall);
         }
     }
 
-    pub(crate) fn tend_every(&self) -> Duration {
+    pub(crate) fn maintenance_interval(&self) -> Duration {
         self.limits.keep_alive.min(self.limits.stall) / 4 + Duration::from_millis(1)
     }
 
-    /// Enters a running request; tells why not when its id is taken, or too many run.
-    pub(crate) fn enter(
+    /// Registers a running request.
+    ///
+    /// # Errors
+    /// When the id is in use, or too many requests are running.
+    pub(crate) fn register_request(
         &self,
         id: RequestId,
-        lane: Arc<Lane>,
+        reply_channel: Arc<SessionReplyChannel>,
         task: AbortHandle,
         most: usize,
     ) -> Result<(), RpcError> {
@@ -362,28 +367,28 @@ impl HttpSession {
             let reason = format!("{most} requests of this session are being answered; wait for some of them");
             return Err(RpcError::internal(reason));
         }
-        state.running.insert(id, Running { lane, task });
+        state.running.insert(id, RunningRequest { reply_channel, task });
         Ok(())
     }
 
-    pub(crate) fn leave(&self, id: &RequestId) {
+    pub(crate) fn remove_request(&self, id: &RequestId) {
         let mut state = self.state.lock();
         state.running.remove(id);
     }
 
-    /// Cancels a running request. Nothing comes on its stream any more, so that ends too.
+    /// Cancels a running request and ends its stream.
     pub(crate) fn cancel(&self, id: &RequestId) {
         let running = self.state.lock().running.remove(id);
-        if let Some(Running { lane, task }) = running {
+        if let Some(RunningRequest { reply_channel, task }) = running {
             task.abort();
-            if let Some(stream) = lane.close() {
+            if let Some(stream) = reply_channel.close() {
                 self.end_stream(stream);
             }
         }
     }
 
-    /// The client has answered a question.
-    pub(crate) fn answered(&self, id: &RequestId, outcome: Result<Raw, RpcError>) {
+    /// Resolves a request to the client with its response.
+    pub(crate) fn resolve_upcall(&self, id: &RequestId, outcome: Result<Raw, RpcError>) {
         let Some(upcall) = self.state.lock().upcalls.remove(id) else { return };
         let mut upcall = upcall.lock();
         upcall.outcome = Some(outcome);
@@ -401,20 +406,20 @@ impl HttpSession {
             account.remove(logged);
         }
         state.running.drain().for_each(|(_, running)| running.task.abort());
-        state.streams.drain().filter_map(|(_, stream)| stream.feed).for_each(|feed| feed.end());
+        state.streams.drain().filter_map(|(_, stream)| stream.queue).for_each(|queue| queue.end());
         let upcalls: Vec<_> = state.upcalls.drain().map(|(_, upcall)| upcall).collect();
         drop(state);
         for upcall in upcalls {
             let waker = upcall.lock().waker.take();
             waker.inspect(Waker::wake_by_ref);
         }
-        *self.told.lock() = None;
+        *self.subscription.lock() = None;
     }
 }
 
-impl State {
-    /// Keeps the log within these bounds. Streams that are over give way first, the oldest before the others: else what
-    /// nobody came back for would crowd out what somebody may. Then the oldest events of the longest log.
+impl SessionState {
+    /// Trims the replay log to these bounds: first the ended streams, oldest first, because their clients are the least
+    /// likely to resume; then the oldest events of the longest log.
     fn trim(&mut self, most_events: usize, most_bytes: usize) {
         while self.logged_events > most_events || self.logged_bytes > most_bytes {
             let over = self.streams.iter().filter(|(_, stream)| stream.ended && !stream.log.is_empty());
@@ -423,7 +428,7 @@ impl State {
             let Some(id) = over.or_else(|| longest().map(|(id, _)| *id)) else { return };
             let Some(stream) = self.streams.get_mut(&id) else { return };
             let Some((_, text)) = stream.log.pop_front() else { return };
-            if stream.is_over() && id != STANDALONE {
+            if stream.is_finished() && id != STANDALONE {
                 self.streams.remove(&id);
             }
             self.logged_events -= 1;
@@ -433,50 +438,50 @@ impl State {
 }
 
 impl Holder for HttpSession {
-    fn give_up(&self) {
+    fn release_bytes(&self) {
         let mut state = self.state.lock();
         let before = state.logged_bytes;
         state.trim(0, 0);
-        self.settle(state, before);
+        self.update_account(state, before);
     }
 }
 
-/// Begins a stream with an event that has an id and nothing else, so that a client can come back to it.
-fn prime(state: &mut State, stream: u64) {
-    let Some(known) = state.streams.get_mut(&stream).filter(|known| known.next == 0) else { return };
-    let logged = known.log(stream, b"", Weight::Must);
+/// Begins a stream with an event that has only an id, so that a client can resume it.
+fn prime(state: &mut SessionState, stream: u64) {
+    let Some(entry) = state.streams.get_mut(&stream).filter(|entry| entry.next == 0) else { return };
+    let logged = entry.log(stream, b"", Delivery::Required);
     state.logged_events += 1;
     state.logged_bytes += logged;
 }
 
-fn hang_up_on(feed: &Feed, retry: Duration) {
-    feed.push(format!("retry: {}\n\n", retry.as_millis()).into(), Weight::Must);
-    feed.end();
+fn send_retry_and_end(queue: &EventQueue, retry: Duration) {
+    queue.push(format!("retry: {}\n\n", retry.as_millis()).into(), Delivery::Required);
+    queue.end();
 }
 
-/// The id of an event names its stream, so that a client comes back to the right one.
+/// Returns the id of an event. It names the stream, so that a client resumes the right one.
 fn event_id(stream: u64, number: u64) -> String {
     format!("s{stream}-{number}")
 }
 
-/// The stream and the number that an event id names.
+/// Parses an event id into stream and event number.
 pub(crate) fn read_event_id(id: &str) -> Option<(u64, u64)> {
     let (stream, number) = id.strip_prefix('s')?.split_once('-')?;
     Some((stream.parse().ok()?, number.parse().ok()?))
 }
 
-/// A question to the client under way.
-pub(crate) struct Asking {
+/// A request to the client that awaits its response.
+pub(crate) struct UpcallExchange {
     session: Weak<HttpSession>,
     stream: u64,
     id: RequestId,
-    upcall: Arc<Mutex<Upcall>>,
+    upcall: Arc<Mutex<PendingUpcall>>,
 }
 
-impl Asking {
-    /// A question that will be put on a stream.
+impl UpcallExchange {
+    /// Allocates an id for a request that will be sent on a stream.
     pub(crate) fn new(session: &Arc<HttpSession>, stream: u64) -> Self {
-        let upcall: Arc<Mutex<Upcall>> = Arc::default();
+        let upcall: Arc<Mutex<PendingUpcall>> = Arc::default();
         let mut state = session.state.lock();
         let id = RequestId::from(&*format!("{}-{}", &session.id[..8], state.next_upcall));
         state.next_upcall += 1;
@@ -490,7 +495,7 @@ impl Asking {
     }
 }
 
-impl Flow for Asking {
+impl Flow for UpcallExchange {
     fn poll_event(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
         let mut upcall = self.upcall.lock();
         if let Some(outcome) = upcall.outcome.take() {
@@ -506,7 +511,7 @@ impl Flow for Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for UpcallExchange {
     fn drop(&mut self) {
         let Some(session) = self.session.upgrade() else { return };
         if session.state.lock().upcalls.remove(&self.id).is_some() {
@@ -514,7 +519,7 @@ impl Drop for Asking {
             session.send(
                 self.stream,
                 &note_text("notifications/cancelled", Some(params.as_str())),
-                Weight::Note,
+                Delivery::Droppable,
             );
         }
     }

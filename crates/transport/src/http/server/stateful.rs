@@ -13,96 +13,97 @@ use crate::http::header::{LAST_EVENT_ID, PROTOCOL_VERSION, SESSION_ID};
 use crate::http::message::response_text;
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
-use crate::http::server::door::Inner;
-use crate::http::server::guard::Turned;
-use crate::http::server::lane::Lane;
+use crate::http::server::event_queue::{Delivery, EventQueue};
+use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply};
+use crate::http::server::request_checks::Rejection;
+use crate::http::server::service::Inner;
 use crate::http::server::session::{HttpSession, STANDALONE, read_event_id};
+use crate::http::server::session_reply::SessionReplyChannel;
 use crate::http::server::sessions::{SessionUse, TooManySessions};
-use crate::http::server::stream::{Feed, Weight};
-use crate::http::server::visitor::{Known, Visitor};
 
-/// The session a request names; the reply that says why there is none.
-async fn session_of(inner: &Inner, visitor: &Visitor) -> Result<SessionUse, Reply> {
-    let turned = |status, reason: &str| reply::turned(Turned::new(status, reason));
-    let headers = visitor.headers();
+/// Finds the session that a request names, or returns the response that rejects it.
+async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<SessionUse, Reply> {
+    let rejected = |status, reason: &str| reply::rejected(Rejection::new(status, reason));
+    let headers = pending.headers();
     let mut ids = headers.get_all(SESSION_ID).iter();
     let id = ids.next().and_then(|id| id.to_str().ok());
     let Some(id) = id.filter(|_| ids.next().is_none()) else {
-        return Err(turned(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
+        return Err(rejected(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
     };
     if let Some(version) = headers.get(PROTOCOL_VERSION)
-        && !inner.known_version.is(version)
+        && !inner.last_version.matches(version)
     {
         let named = version.to_str().unwrap_or_default().trim();
         if !inner.server.speaks(named) {
-            return Err(turned(
+            return Err(rejected(
                 StatusCode::BAD_REQUEST,
                 "MCP-Protocol-Version names a version that is not served",
             ));
         }
-        inner.known_version.keep(version);
+        inner.last_version.store(version);
     }
-    let client = || visitor.client(&inner.options);
-    match inner.sessions.find(id, visitor.caller.as_ref(), client).await {
+    let client = || pending.client_id(&inner.options);
+    match inner.sessions.find(id, pending.caller.as_ref(), client).await {
         Ok(Some(session)) => Ok(session),
-        Ok(None) => {
-            Err(turned(StatusCode::NOT_FOUND, "there is no such session, or no longer: initialize a new one"))
-        }
+        Ok(None) => Err(rejected(
+            StatusCode::NOT_FOUND,
+            "there is no such session, or no longer: initialize a new one",
+        )),
         Err(TooManySessions) => Err(too_many_sessions()),
     }
 }
 
 fn too_many_sessions() -> Reply {
     let reason = "too many sessions are in use; try again later";
-    reply::turned(Turned::new(StatusCode::SERVICE_UNAVAILABLE, reason))
+    reply::rejected(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, reason))
 }
 
 /// Answers a request in its session; `initialize` begins one.
 pub(crate) async fn answer(
     inner: &Arc<Inner>,
-    visitor: &mut Visitor,
+    pending: &mut PendingRequest,
     accept: Accept,
     request: Request,
-    says: MessageClass,
+    class: MessageClass,
 ) -> Reply {
     let begins = &*request.method == "initialize"
-        && !(inner.server.opens_once() && visitor.headers().contains_key(SESSION_ID));
-    if &*request.method == "ping" && !visitor.headers().contains_key(SESSION_ID) {
-        // Allowed before there is a session, to see whether anybody is there.
+        && !(inner.server.opens_once() && pending.headers().contains_key(SESSION_ID));
+    if &*request.method == "ping" && !pending.headers().contains_key(SESSION_ID) {
+        // Allowed without a session, as a liveness check.
         return reply::answer(accept, StatusCode::OK, &request.id, &Ok(Raw::empty_object()));
     }
     if begins {
-        return begin(inner, visitor, accept, request, says).await;
+        return begin_session(inner, pending, accept, request, class).await;
     }
-    let session = match session_of(inner, visitor).await {
+    let session = match find_session(inner, pending).await {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(rejection) => return rejection,
     };
     let remembers =
         matches!(&*request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
-    let reply = in_session(inner, &session, (visitor, accept), request, says).await;
+    let reply = answer_in_session(inner, &session, (pending, accept), request, class).await;
     if remembers {
         inner.sessions.save(&session).await;
     }
     reply
 }
 
-/// Begins a session. It is kept only when the handshake succeeds.
-async fn begin(
+/// Begins a session. It is published only if the handshake succeeds.
+async fn begin_session(
     inner: &Arc<Inner>,
-    visitor: &mut Visitor,
+    pending: &mut PendingRequest,
     accept: Accept,
     request: Request,
-    says: MessageClass,
+    class: MessageClass,
 ) -> Reply {
-    let client = visitor.client(&inner.options);
-    let Ok(session) = inner.sessions.begin(visitor.caller.as_ref(), client.as_ref()).await else {
+    let client = pending.client_id(&inner.options);
+    let Ok(session) = inner.sessions.begin(pending.caller.as_ref(), client.as_ref()).await else {
         return too_many_sessions();
     };
-    let mut reply = in_session(inner, &session, (visitor, accept), request, says).await;
+    let mut reply = answer_in_session(inner, &session, (pending, accept), request, class).await;
     if session.memory.is_open() {
-        inner.sessions.keep(&session).await;
+        inner.sessions.publish_and_save(&session).await;
         if let Ok(id) = HeaderValue::from_str(&session.id) {
             reply.headers_mut().insert(SESSION_ID, id);
         }
@@ -110,115 +111,127 @@ async fn begin(
     reply
 }
 
-async fn in_session(
+async fn answer_in_session(
     inner: &Arc<Inner>,
     session: &SessionUse,
-    (visitor, accept): (&mut Visitor, Accept),
+    (pending, accept): (&mut PendingRequest, Accept),
     request: Request,
-    says: MessageClass,
+    class: MessageClass,
 ) -> Reply {
     let id = request.id.clone();
     let listens = inner.server.is_long_lived(&request.method);
     if listens && !accept.events {
         return reply::needs_stream();
     }
-    let permit = match listens.then(|| inner.admit_stream(visitor)).transpose() {
+    let permit = match listens.then(|| inner.admit_stream(pending)).transpose() {
         Ok(permit) => permit,
-        Err(refused) => return reply::turned(refused),
+        Err(rejection) => return reply::rejected(rejection),
     };
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let streams = accept.names_events || accept.only_events() || listens;
-    let lane = Arc::new(Lane::new(session, streams, Some(visitor.take(&inner.options))));
-    // Dropped early, the request is not waited for any more; the session goes on with it.
-    let _waiting = Waiting { session, lane: &lane };
-    match inner.server.answer(&session.memory, request, says, Arc::clone(&lane) as Arc<dyn ReplyChannel>) {
-        Answered::Refused(error) => whole(inner, session, &lane, accept, (&id, &Err(error))),
-        Answered::Now(outcome) if !wants_stream && lane.close_unused().is_none() => {
+    let reply_channel =
+        Arc::new(SessionReplyChannel::new(session, streams, Some(pending.take_metadata(&inner.options))));
+    // If the connection is lost, the request goes on within its session.
+    let _abandon_on_drop = AbandonOnDrop { session, reply_channel: &reply_channel };
+    match inner.server.answer(
+        &session.memory,
+        request,
+        class,
+        Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
+    ) {
+        Answered::Refused(error) => reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error))),
+        Answered::Now(outcome) if !wants_stream && reply_channel.close_unused().is_none() => {
             message(inner, accept, &id, &outcome)
         }
         Answered::Now(outcome) => {
-            let stream = lane.open(session);
-            finish(session, &lane, &id, &outcome);
+            let stream = reply_channel.open(session);
+            finish_stream(session, &reply_channel, &id, &outcome);
             attach(session, stream)
         }
         Answered::Later(answering) => {
-            let (give, mut take) = oneshot::channel::<Outcome>();
-            let (owner, key, back) = (session.clone(), id.clone(), Arc::clone(&lane));
-            let (go, entered) = oneshot::channel::<()>();
-            // The session owns it: hanging up is not cancelling here.
+            let (outcome_sender, mut outcome_receiver) = oneshot::channel::<Outcome>();
+            let (owner, key, back) = (session.clone(), id.clone(), Arc::clone(&reply_channel));
+            let (start, started) = oneshot::channel::<()>();
+            // The session owns the task: losing the connection does not cancel the request.
             let task = tokio::spawn(async move {
-                // It cannot be done before it is known to run.
-                let _ = entered.await;
-                let outcome = tend(&owner, &back, answering).await;
-                owner.leave(&key);
-                if let Err(outcome) = give.send(outcome) {
-                    finish(&owner, &back, &key, &outcome);
+                // It must not finish before it is registered.
+                let _ = started.await;
+                let outcome = await_with_maintenance(&owner, &back, answering).await;
+                owner.remove_request(&key);
+                if let Err(outcome) = outcome_sender.send(outcome) {
+                    finish_stream(&owner, &back, &key, &outcome);
                 }
             });
             let most = inner.server.most_requests();
-            if let Err(error) = session.enter(id.clone(), Arc::clone(&lane), task.abort_handle(), most) {
+            if let Err(error) =
+                session.register_request(id.clone(), Arc::clone(&reply_channel), task.abort_handle(), most)
+            {
                 task.abort();
-                return whole(inner, session, &lane, accept, (&id, &Err(error)));
+                return reply_whole(inner, session, &reply_channel, accept, (&id, &Err(error)));
             }
-            let _ = go.send(());
+            let _ = start.send(());
             if wants_stream || listens {
-                lane.upgrade();
+                reply_channel.upgrade();
             }
             tokio::select! {
                 biased;
-                () = lane.upgraded() => {
-                    let stream = lane.open(session);
-                    // What was answered meanwhile goes on the stream too.
-                    take.close();
-                    if let Ok(outcome) = take.try_recv() {
-                        finish(session, &lane, &id, &outcome);
+                () = reply_channel.upgraded() => {
+                    let stream = reply_channel.open(session);
+                    // A response that is already there goes on the stream too.
+                    outcome_receiver.close();
+                    if let Ok(outcome) = outcome_receiver.try_recv() {
+                        finish_stream(session, &reply_channel, &id, &outcome);
                     }
                     attach(session, stream).map(|body| body.with_permit(permit))
                 }
-                outcome = &mut take => match outcome {
-                    Ok(outcome) => whole(inner, session, &lane, accept, (&id, &outcome)),
-                    Err(_) => cancelled(session, &lane, accept),
+                outcome = &mut outcome_receiver => match outcome {
+                    Ok(outcome) => reply_whole(inner, session, &reply_channel, accept, (&id, &outcome)),
+                    Err(_) => reply_cancelled(session, &reply_channel, accept),
                 }
             }
         }
     }
 }
 
-/// A request that is waited for by the connection it came on.
-struct Waiting<'a> {
+/// Tells the reply channel that the connection of its request is gone.
+struct AbandonOnDrop<'a> {
     session: &'a HttpSession,
-    lane: &'a Lane,
+    reply_channel: &'a SessionReplyChannel,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for AbandonOnDrop<'_> {
     fn drop(&mut self) {
-        self.lane.abandon(self.session);
+        self.reply_channel.abandon(self.session);
     }
 }
 
-/// Waits for the answer, looking after whoever reads the stream meanwhile.
-async fn tend<T>(session: &HttpSession, lane: &Lane, answering: impl Future<Output = T>) -> T {
+/// Waits for the outcome, and meanwhile keeps the stream of the request alive.
+async fn await_with_maintenance<T>(
+    session: &HttpSession,
+    reply_channel: &SessionReplyChannel,
+    answering: impl Future<Output = T>,
+) -> T {
     let mut answering = std::pin::pin!(answering);
-    let mut tick = tokio::time::interval(session.tend_every());
+    let mut tick = tokio::time::interval(session.maintenance_interval());
     loop {
         tokio::select! {
             biased;
             outcome = &mut answering => return outcome,
-            _ = tick.tick() => if let Some(stream) = lane.stream() {
-                session.tend(stream);
+            _ = tick.tick() => if let Some(stream) = reply_channel.stream() {
+                session.maintain_stream(stream);
             },
         }
     }
 }
 
-fn whole(
+fn reply_whole(
     inner: &Inner,
     session: &HttpSession,
-    lane: &Lane,
+    reply_channel: &SessionReplyChannel,
     accept: Accept,
     (id, outcome): (&RequestId, &Outcome),
 ) -> Reply {
-    if let Some(stream) = lane.close() {
+    if let Some(stream) = reply_channel.close() {
         session.drop_stream(stream);
     }
     message(inner, accept, id, outcome)
@@ -226,69 +239,77 @@ fn whole(
 
 fn message(inner: &Inner, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let metadata = inner.options.resource_metadata.as_deref();
-    reply::challenged(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
+    reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
 }
 
-/// A cancelled request gets no answer. Clients take that as a stream without one; 204 they take for a broken server.
-fn cancelled(session: &HttpSession, lane: &Lane, accept: Accept) -> Reply {
-    if let Some(stream) = lane.close() {
+/// Returns the reply to a cancelled request: an empty stream, because clients treat 204 as a broken server.
+fn reply_cancelled(session: &HttpSession, reply_channel: &SessionReplyChannel, accept: Accept) -> Reply {
+    if let Some(stream) = reply_channel.close() {
         session.drop_stream(stream);
     }
     match accept.events {
         true => reply::stream(ReplyBody::empty()),
-        false => reply::bare(StatusCode::NO_CONTENT),
+        false => reply::status_only(StatusCode::NO_CONTENT),
     }
 }
 
-/// Ends the stream with the answer. Where there is none, nobody reads, and nobody can come back for it.
-fn finish(session: &HttpSession, lane: &Lane, id: &RequestId, outcome: &Outcome) {
-    if let Some(stream) = lane.close() {
-        session.send(stream, &response_text(Some(id), outcome.as_ref()), Weight::Must);
+/// Ends the stream with the response. Without a stream nobody could receive it.
+fn finish_stream(
+    session: &HttpSession,
+    reply_channel: &SessionReplyChannel,
+    id: &RequestId,
+    outcome: &Outcome,
+) {
+    if let Some(stream) = reply_channel.close() {
+        session.send(stream, &response_text(Some(id), outcome.as_ref()), Delivery::Required);
         session.end_stream(stream);
     }
 }
 
 fn attach(session: &SessionUse, stream: Option<u64>) -> Reply {
     match stream.and_then(|stream| session.attach(stream, None)) {
-        Some(feed) => reply::stream(ReplyBody::events_of(feed, session.clone())),
+        Some(queue) => reply::stream(ReplyBody::events_of(queue, session.clone())),
         None => reply::stream(ReplyBody::empty()),
     }
 }
 
-/// Opens the stream that belongs to no request, or goes on with one that broke off.
-pub(crate) async fn listen(inner: &Arc<Inner>, visitor: &Visitor) -> Reply {
-    if !Accept::read(visitor.headers()).events {
+/// Opens the standalone stream, or resumes the stream of `Last-Event-ID`.
+pub(crate) async fn open_stream(inner: &Arc<Inner>, pending: &PendingRequest) -> Reply {
+    if !Accept::read(pending.headers()).events {
         let reason = "accept text/event-stream";
-        return reply::turned(Turned::new(StatusCode::NOT_ACCEPTABLE, reason));
+        return reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason));
     }
-    let session = match session_of(inner, visitor).await {
+    let session = match find_session(inner, pending).await {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(rejection) => return rejection,
     };
-    let permit = match inner.admit_stream(visitor) {
+    let permit = match inner.admit_stream(pending) {
         Ok(permit) => permit,
-        Err(refused) => return reply::turned(refused),
+        Err(rejection) => return reply::rejected(rejection),
     };
-    let last = visitor.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
+    let last = pending.headers().get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(read_event_id);
     let (stream, after) = last.map_or((STANDALONE, None), |(stream, number)| (stream, Some(number)));
-    let Some(feed) = session.attach(stream, after) else {
-        return reply::turned(Turned::new(StatusCode::NOT_FOUND, "this stream cannot be replayed any more"));
+    let Some(queue) = session.attach(stream, after) else {
+        return reply::rejected(Rejection::new(
+            StatusCode::NOT_FOUND,
+            "this stream cannot be replayed any more",
+        ));
     };
     if stream == STANDALONE {
-        tokio::spawn(tend_standalone(Arc::clone(inner), Arc::downgrade(&session), Arc::clone(&feed)));
+        tokio::spawn(maintain_standalone(Arc::clone(inner), Arc::downgrade(&session), Arc::clone(&queue)));
     }
-    reply::stream(ReplyBody::events_of(feed, session).with_permit(Some(permit)))
+    reply::stream(ReplyBody::events_of(queue, session).with_permit(Some(permit)))
 }
 
-/// Looks after the stream that belongs to no request, until its connection or its session ends.
-async fn tend_standalone(inner: Arc<Inner>, session: Weak<HttpSession>, feed: Arc<Feed>) {
+/// Keeps the standalone stream alive until its connection or its session ends.
+async fn maintain_standalone(inner: Arc<Inner>, session: Weak<HttpSession>, queue: Arc<EventQueue>) {
     let mut stored = Instant::now();
-    while let Some(every) = session.upgrade().map(|session| session.tend_every()) {
+    while let Some(every) = session.upgrade().map(|session| session.maintenance_interval()) {
         tokio::time::sleep(every).await;
-        let Some(session) = session.upgrade().filter(|_| !feed.is_left()) else { return };
-        session.tend(STANDALONE);
+        let Some(session) = session.upgrade().filter(|_| !queue.is_abandoned()) else { return };
+        session.maintain_stream(STANDALONE);
         if stored.elapsed() >= inner.sessions.idle() / 4 {
-            // The store has a clock of its own, and a session whose stream is read is not idle.
+            // Loading counts as use: the store must not expire a session with an attached stream.
             stored = Instant::now();
             let _ = inner.sessions.store.load(&session.id).await;
         }
@@ -296,27 +317,31 @@ async fn tend_standalone(inner: Arc<Inner>, session: Weak<HttpSession>, feed: Ar
 }
 
 /// Ends a session.
-pub(crate) async fn leave(inner: &Arc<Inner>, visitor: &Visitor) -> Reply {
-    match session_of(inner, visitor).await {
+pub(crate) async fn end_session(inner: &Arc<Inner>, pending: &PendingRequest) -> Reply {
+    match find_session(inner, pending).await {
         Ok(session) => {
             inner.sessions.end(&session.id).await;
-            reply::bare(StatusCode::NO_CONTENT)
+            reply::status_only(StatusCode::NO_CONTENT)
         }
-        Err(refused) => refused,
+        Err(rejection) => rejection,
     }
 }
 
-/// Hears a notification.
-pub(crate) async fn hear(inner: &Arc<Inner>, visitor: &Visitor, note: Notification) -> Reply {
-    let session = match session_of(inner, visitor).await {
+/// Handles a notification.
+pub(crate) async fn handle_notification(
+    inner: &Arc<Inner>,
+    pending: &PendingRequest,
+    note: Notification,
+) -> Reply {
+    let session = match find_session(inner, pending).await {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(rejection) => return rejection,
     };
-    heard(inner, &session, note);
-    reply::bare(StatusCode::ACCEPTED)
+    dispatch_notification(inner, &session, note);
+    reply::status_only(StatusCode::ACCEPTED)
 }
 
-fn heard(inner: &Inner, session: &HttpSession, note: Notification) {
+fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notification) {
     if &*note.method == "notifications/cancelled" {
         let params = note.params.and_then(|params| params.decode::<CancelledParams>().ok());
         if let Some(id) = params.and_then(|params| params.request_id) {
@@ -327,45 +352,49 @@ fn heard(inner: &Inner, session: &HttpSession, note: Notification) {
     }
 }
 
-/// Takes the client's answer to a question.
-pub(crate) async fn answered(inner: &Arc<Inner>, visitor: &Visitor, response: Response) -> Reply {
-    let session = match session_of(inner, visitor).await {
+/// Handles a response of the client to a request of the server.
+pub(crate) async fn handle_response(
+    inner: &Arc<Inner>,
+    pending: &PendingRequest,
+    response: Response,
+) -> Reply {
+    let session = match find_session(inner, pending).await {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(rejection) => return rejection,
     };
     if let Some(id) = response.id {
-        session.answered(&id, response.outcome);
+        session.resolve_upcall(&id, response.outcome);
     }
-    reply::bare(StatusCode::ACCEPTED)
+    reply::status_only(StatusCode::ACCEPTED)
 }
 
-/// Answers an array of messages with one array, where the revision has them.
+/// Answers a batch with one array, if the revision has batches.
 pub(crate) async fn batch(
     inner: &Arc<Inner>,
-    visitor: &mut Visitor,
+    pending: &mut PendingRequest,
     elements: Vec<Result<Envelope, Malformed>>,
 ) -> Reply {
-    let session = match session_of(inner, visitor).await {
+    let session = match find_session(inner, pending).await {
         Ok(session) => session,
-        Err(refused) => return refused,
+        Err(rejection) => return rejection,
     };
     if !session.memory.has_batches() || elements.is_empty() {
         let reason = "an array is no message here: few revisions have batches, and none is empty";
-        return reply::refusal(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
+        return reply::rpc_error(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
     }
     let mut answers = Vec::new();
-    let known = visitor.take(&inner.options);
+    let http_request = pending.take_metadata(&inner.options);
     for element in elements {
         match element {
             Ok(Envelope::Request(request)) => {
                 let id = request.id.clone();
-                let outcome = element_outcome(inner, &session, request, known.clone()).await;
+                let outcome = batch_element_outcome(inner, &session, request, http_request.clone()).await;
                 answers.push(response_text(Some(&id), outcome.as_ref()));
             }
-            Ok(Envelope::Notification(note)) => heard(inner, &session, note),
+            Ok(Envelope::Notification(note)) => dispatch_notification(inner, &session, note),
             Ok(Envelope::Response(response)) => {
                 if let Some(id) = response.id {
-                    session.answered(&id, response.outcome);
+                    session.resolve_upcall(&id, response.outcome);
                 }
             }
             Err(malformed) => {
@@ -375,18 +404,18 @@ pub(crate) async fn batch(
         }
     }
     if answers.is_empty() {
-        return reply::bare(StatusCode::ACCEPTED);
+        return reply::status_only(StatusCode::ACCEPTED);
     }
-    let accept = Accept { json: true, events: false, names_events: false, at_once: false };
+    let accept = Accept { json: true, events: false, names_events: false, stream_tool_calls: false };
     let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
     reply::message(accept, StatusCode::OK, answers)
 }
 
-async fn element_outcome(
+async fn batch_element_outcome(
     inner: &Arc<Inner>,
     session: &SessionUse,
     request: Request,
-    known: Known,
+    http_request: RequestMetadata,
 ) -> Outcome {
     if &*request.method == "initialize" {
         return Err(RpcError::invalid_request("initialize cannot be part of a batch"));
@@ -394,12 +423,17 @@ async fn element_outcome(
     if inner.server.is_long_lived(&request.method) {
         return Err(RpcError::invalid_request("a request that never ends cannot be part of a batch"));
     }
-    let says = inner.server.classify(&request);
-    if says.alone().is_some() {
+    let class = inner.server.classify(&request);
+    if class.alone().is_some() {
         return Err(RpcError::invalid_request("a request of this revision cannot be part of a batch"));
     }
-    let lane = Lane::new(session, false, Some(known));
-    match inner.server.answer(&session.memory, request, says, Arc::new(lane) as Arc<dyn ReplyChannel>) {
+    let reply_channel = SessionReplyChannel::new(session, false, Some(http_request));
+    match inner.server.answer(
+        &session.memory,
+        request,
+        class,
+        Arc::new(reply_channel) as Arc<dyn ReplyChannel>,
+    ) {
         Answered::Refused(error) => Err(error),
         Answered::Now(outcome) => outcome,
         Answered::Later(answering) => answering.await,

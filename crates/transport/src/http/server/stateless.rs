@@ -1,4 +1,4 @@
-//! Requests that stand alone: no session, no table. The client hanging up is the cancellation.
+//! Stateless requests of the modern era: no session. Closing the connection cancels the request.
 
 use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,167 +16,177 @@ use crate::http::message::{note_text, response_text};
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
-use crate::http::server::door::Inner;
+use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::mirror::check_mirror;
+use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
 use crate::http::server::reply::{self, Reply, event, status_of};
-use crate::http::server::stream::{Feed, Weight};
-use crate::http::server::visitor::{Known, Visitor};
+use crate::http::server::service::Inner;
 
-/// Answers one request, in the order of the specification: its envelope, its headers, then what it asks.
+/// Answers one request, with the checks in the order of the specification: envelope, headers, then the method.
 pub(crate) async fn answer(
     inner: &Arc<Inner>,
-    visitor: &mut Visitor,
+    pending: &mut PendingRequest,
     accept: Accept,
     request: Request,
-    says: MessageClass,
+    class: MessageClass,
 ) -> Reply {
     let id = request.id.clone();
-    let refused = |error: RpcError| reply::refusal(Some(&id), StatusCode::BAD_REQUEST, error);
-    let version = match says.alone() {
+    let reject = |error: RpcError| reply::rpc_error(Some(&id), StatusCode::BAD_REQUEST, error);
+    let version = match class.alone() {
         Some(Ok(version)) => version,
-        Some(Err(error)) => return refused(error.clone()),
-        None => return refused(RpcError::invalid_params("params._meta must name the protocol version")),
+        Some(Err(error)) => return reject(error.clone()),
+        None => return reject(RpcError::invalid_params("params._meta must name the protocol version")),
     };
     let schema = |tool: &str| inner.server.input_schema(tool);
-    if let Err(error) = check_mirror(visitor.headers(), version, &request, schema) {
-        return refused(error);
+    if let Err(error) = check_mirror(pending.headers(), version, &request, schema) {
+        return reject(error);
     }
     let listens = &*request.method == "subscriptions/listen" || inner.server.is_long_lived(&request.method);
     if listens && !accept.events {
         return reply::needs_stream();
     }
-    let permit = match listens.then(|| inner.admit_stream(visitor)).transpose() {
+    let permit = match listens.then(|| inner.admit_stream(pending)).transpose() {
         Ok(permit) => permit,
-        Err(refused) => return reply::turned(refused),
+        Err(reject) => return reply::rejected(reject),
     };
     let streams = accept.names_events || accept.only_events() || (accept.events && listens);
     let wants_stream = inner.streams_at_once(accept, &request.method);
-    let back = Arc::new(Upgrade {
-        feed: OnceLock::new(),
+    let reply_channel = Arc::new(StatelessReplyChannel {
+        queue: OnceLock::new(),
         stream_bytes: inner.options.stream_bytes,
         budget: Arc::clone(&inner.stream_budget),
         allowed: streams,
         upgraded: AtomicBool::new(wants_stream),
-        told: Notify::new(),
-        known: visitor.take(&inner.options),
+        upgrade_notify: Notify::new(),
+        http_request: pending.take_metadata(&inner.options),
     });
     let metadata = inner.options.resource_metadata.as_deref();
-    match inner.server.answer(&inner.no_session, request, says, Arc::clone(&back) as Arc<dyn ReplyChannel>) {
+    match inner.server.answer(
+        &inner.no_session,
+        request,
+        class,
+        Arc::clone(&reply_channel) as Arc<dyn ReplyChannel>,
+    ) {
         Answered::Refused(error) => {
             let status = match status_of(error.code) {
                 StatusCode::OK => StatusCode::BAD_REQUEST,
                 status => status,
             };
             let outcome = Err(error);
-            reply::challenged(reply::answer(accept, status, &id, &outcome), &outcome, metadata)
+            reply::with_challenge(reply::answer(accept, status, &id, &outcome), &outcome, metadata)
         }
-        Answered::Now(outcome) => back.finish(metadata, accept, &id, &outcome),
+        Answered::Now(outcome) => reply_channel.finish(metadata, accept, &id, &outcome),
         Answered::Later(mut answering) => {
             tokio::select! {
                 biased;
-                outcome = &mut answering, if !wants_stream => back.finish(metadata, accept, &id, &outcome),
-                // What is answered only at its end is a stream from the start, unless it is refused at once.
-                () = async { if !listens { back.upgraded().await } } => {
-                    let feed = back.feed();
-                    let tending = Tending { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
-                    tokio::spawn(go_on(answering, id, Arc::clone(&feed), tending));
-                    reply::stream(ReplyBody::events(feed).with_permit(permit))
+                outcome = &mut answering, if !wants_stream => reply_channel.finish(metadata, accept, &id, &outcome),
+                // A long-lived request is a stream from the start, unless it is rejected at once.
+                () = async { if !listens { reply_channel.upgraded().await } } => {
+                    let queue = reply_channel.queue();
+                    let maintenance = StreamMaintenance { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
+                    tokio::spawn(stream_reply(answering, id, Arc::clone(&queue), maintenance));
+                    reply::stream(ReplyBody::events(queue).with_permit(permit))
                 }
             }
         }
     }
 }
 
-fn whole(metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
+fn reply_whole(metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
     let status = outcome.as_ref().map_or_else(|error| status_of(error.code), |_| StatusCode::OK);
-    reply::challenged(reply::answer(accept, status, id, outcome), outcome, metadata)
+    reply::with_challenge(reply::answer(accept, status, id, outcome), outcome, metadata)
 }
 
-/// How an event stream is looked after.
+/// Intervals of keep-alive comments and of stall detection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tending {
+pub(crate) struct StreamMaintenance {
     pub(crate) keep_alive: Duration,
     pub(crate) stall: Duration,
 }
 
-/// Goes on with a request whose answer has become a stream, until it is answered or the client hangs up.
-async fn go_on(mut answering: Answering, id: RequestId, feed: Arc<Feed>, tending: Tending) {
+/// Drives a request whose response has become a stream, until it is answered or the client disconnects.
+async fn stream_reply(
+    mut answering: Answering,
+    id: RequestId,
+    queue: Arc<EventQueue>,
+    maintenance: StreamMaintenance,
+) {
     let mut tick =
-        tokio::time::interval(tending.keep_alive.min(tending.stall) / 4 + Duration::from_millis(1));
+        tokio::time::interval(maintenance.keep_alive.min(maintenance.stall) / 4 + Duration::from_millis(1));
     loop {
         tokio::select! {
             biased;
             outcome = &mut answering => {
-                feed.push(event(None, &response_text(Some(&id), outcome.as_ref())), Weight::Must);
-                feed.end();
+                queue.push(event(None, &response_text(Some(&id), outcome.as_ref())), Delivery::Required);
+                queue.end();
                 return;
             }
             // Dropping the request here cancels it.
-            () = std::future::poll_fn(|cx| feed.poll_left(cx)) => return,
-            _ = tick.tick() => feed.tend(tending.keep_alive, tending.stall),
+            () = std::future::poll_fn(|cx| queue.poll_abandoned(cx)) => return,
+            _ = tick.tick() => queue.maintain(maintenance.keep_alive, maintenance.stall),
         }
     }
 }
 
-/// The way back of a request that stands alone: its first word turns the answer into a stream.
-struct Upgrade {
-    /// Made for the first word: most requests say none.
-    feed: OnceLock<Arc<Feed>>,
+/// The reply channel of a stateless request. The first notification turns the response into a stream.
+struct StatelessReplyChannel {
+    /// Created with the first notification: most requests send none.
+    queue: OnceLock<Arc<EventQueue>>,
     stream_bytes: usize,
     budget: Arc<Budget>,
     allowed: bool,
     upgraded: AtomicBool,
-    told: Notify,
-    known: Known,
+    upgrade_notify: Notify,
+    http_request: RequestMetadata,
 }
 
-impl Upgrade {
-    fn feed(&self) -> Arc<Feed> {
-        Arc::clone(self.feed.get_or_init(|| {
-            let client = self.known.client();
-            Feed::new(self.stream_bytes, &self.budget, client.as_ref())
+impl StatelessReplyChannel {
+    fn queue(&self) -> Arc<EventQueue> {
+        Arc::clone(self.queue.get_or_init(|| {
+            let client = self.http_request.client_id();
+            EventQueue::new(self.stream_bytes, &self.budget, client.as_ref())
         }))
     }
 
-    /// The whole answer: as a stream when something was said before it, so that it is not lost.
+    /// Returns the reply: a stream if notifications precede the response, otherwise one document.
     fn finish(&self, metadata: Option<&str>, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
         if !self.upgraded.load(Ordering::Acquire) {
-            return whole(metadata, accept, id, outcome);
+            return reply_whole(metadata, accept, id, outcome);
         }
-        let feed = self.feed();
-        feed.push(event(None, &response_text(Some(id), outcome.as_ref())), Weight::Must);
-        feed.end();
-        reply::stream(ReplyBody::events(feed))
+        let queue = self.queue();
+        queue.push(event(None, &response_text(Some(id), outcome.as_ref())), Delivery::Required);
+        queue.end();
+        reply::stream(ReplyBody::events(queue))
     }
 
     async fn upgraded(&self) {
         loop {
-            let told = self.told.notified();
+            let upgrade_notify = self.upgrade_notify.notified();
             if self.upgraded.load(Ordering::Acquire) {
                 return;
             }
-            told.await;
+            upgrade_notify.await;
         }
     }
 }
 
-impl ReplyChannel for Upgrade {
+impl ReplyChannel for StatelessReplyChannel {
     fn note(&self, method: &str, params: Option<&Raw>) {
-        // Over HTTP a stream ends with its answer; the other way to end is for pipes.
+        // Over HTTP the end of the stream tells the client; the notification is for pipes.
         if !self.allowed || method == "notifications/cancelled" {
             return;
         }
-        let weight = match method {
-            "notifications/progress" | "notifications/message" => Weight::Note,
-            _ => Weight::Must,
+        let delivery = match method {
+            "notifications/progress" | "notifications/message" => Delivery::Droppable,
+            _ => Delivery::Required,
         };
-        self.feed().push(event(None, &note_text(method, params.map(Raw::as_str))), weight);
+        self.queue().push(event(None, &note_text(method, params.map(Raw::as_str))), delivery);
         self.upgraded.store(true, Ordering::Release);
-        self.told.notify_waiters();
+        self.upgrade_notify.notify_waiters();
     }
 
     fn is_behind(&self) -> bool {
-        self.feed.get().is_some_and(|feed| feed.is_behind())
+        self.queue.get().is_some_and(|queue| queue.is_behind())
     }
 
     fn ask(&self, _method: &str, _params: &Raw) -> Option<Exchange> {
@@ -184,10 +194,10 @@ impl ReplyChannel for Upgrade {
     }
 
     fn caller(&self) -> Option<&Caller> {
-        self.known.caller.as_ref()
+        self.http_request.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.known.extension(of)
+        self.http_request.extension(of)
     }
 }

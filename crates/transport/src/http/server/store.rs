@@ -1,7 +1,7 @@
-//! Where sessions of the legacy era are kept between requests.
+//! Session store: where the state of legacy sessions is kept between requests.
 //!
-//! A store holds what a session remembers, not its streams: an instance that is handed a session of another one goes on
-//! from what is in the store, and event replay stays with the instance that sent the events.
+//! A store holds the state of a session, not its streams. Another instance can restore a session from it, but event
+//! replay stays with the instance that sent the events.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,45 +12,44 @@ use parking_lot::Mutex;
 use switchboard_protocol::Raw;
 use switchboard_session::link::BoxFuture;
 
-/// Keeps sessions. Shared by all instances that serve the same clients.
+/// Stores session state. Shared by all instances that serve the same clients.
 pub trait SessionStore: Send + Sync + 'static {
-    /// Keeps what a session remembers, for as long as `idle` after the last time.
+    /// Saves the state of a session until it was unused for `idle`.
     fn save<'a>(&'a self, id: &'a str, memory: Raw, idle: Duration) -> BoxFuture<'a, ()>;
 
-    /// What a session remembers; `None` when there is no such session, or no longer. Counts as use.
+    /// Loads the state of a session; `None` if it does not exist or has expired. Counts as use.
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Raw>>;
 
-    /// Forgets a session.
+    /// Removes a session.
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()>;
 
-    /// Forgets every session, and says how many there were.
+    /// Removes every session and returns how many there were.
     fn clear(&self) -> BoxFuture<'_, usize>;
 }
 
-/// Keeps sessions in memory.
+/// Stores sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    state: Mutex<State>,
+    state: Mutex<StoreState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    // Ids are made by the service, at random.
-    kept: HashMap<Arc<str>, Kept, RandomState>,
-    /// The same ids, in the order in which they are looked at for having expired.
+struct StoreState {
+    // The ids are random and ours, so clients cannot force collisions.
+    sessions: HashMap<Arc<str>, StoredSession, RandomState>,
+    /// The same ids, in the order in which they are checked for expiry.
     sweep: VecDeque<Arc<str>>,
 }
 
-/// Sessions that are looked at for having expired, with every one that is added: more than one, so that the sweep gets
-/// around.
-const SWEPT_AT_ONCE: usize = 2;
+/// Sessions checked for expiry with each new one: more than one, so that the sweep keeps up.
+const SWEPT_PER_SAVE: usize = 2;
 
-impl State {
+impl StoreState {
     fn sweep(&mut self) {
-        for _ in 0..SWEPT_AT_ONCE {
+        for _ in 0..SWEPT_PER_SAVE {
             let Some(id) = self.sweep.pop_front() else { return };
-            match self.kept.get(&id) {
-                Some(kept) if kept.is_stale() => _ = self.kept.remove(&id),
+            match self.sessions.get(&id) {
+                Some(sessions) if sessions.is_stale() => _ = self.sessions.remove(&id),
                 Some(_) => self.sweep.push_back(id),
                 None => {}
             }
@@ -59,13 +58,13 @@ impl State {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StoredSession {
     memory: Raw,
     idle: Duration,
     used: Instant,
 }
 
-impl Kept {
+impl StoredSession {
     fn is_stale(&self) -> bool {
         self.used.elapsed() >= self.idle
     }
@@ -74,28 +73,28 @@ impl Kept {
 impl SessionStore for MemoryStore {
     fn save<'a>(&'a self, id: &'a str, memory: Raw, idle: Duration) -> BoxFuture<'a, ()> {
         let mut state = self.state.lock();
-        let session = Kept { memory, idle, used: Instant::now() };
-        if let Some(kept) = state.kept.get_mut(id) {
-            *kept = session;
+        let session = StoredSession { memory, idle, used: Instant::now() };
+        if let Some(sessions) = state.sessions.get_mut(id) {
+            *sessions = session;
         } else {
-            // Swept when something is added, so that what nobody asks for again goes too.
+            // Sweeping here also removes sessions that are never loaded again.
             state.sweep();
             let id: Arc<str> = id.into();
             state.sweep.push_back(Arc::clone(&id));
-            state.kept.insert(id, session);
+            state.sessions.insert(id, session);
         }
         Box::pin(async {})
     }
 
     fn load<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Option<Raw>> {
-        let kept = &mut self.state.lock().kept;
-        let found = match kept.get_mut(id) {
+        let sessions = &mut self.state.lock().sessions;
+        let found = match sessions.get_mut(id) {
             Some(session) if !session.is_stale() => {
                 session.used = Instant::now();
                 Some(session.memory.clone())
             }
             Some(_) => {
-                kept.remove(id);
+                sessions.remove(id);
                 None
             }
             None => None,
@@ -104,12 +103,12 @@ impl SessionStore for MemoryStore {
     }
 
     fn remove<'a>(&'a self, id: &'a str) -> BoxFuture<'a, ()> {
-        self.state.lock().kept.remove(id);
+        self.state.lock().sessions.remove(id);
         Box::pin(async {})
     }
 
     fn clear(&self) -> BoxFuture<'_, usize> {
-        let forgotten = std::mem::take(&mut *self.state.lock()).kept.len();
+        let forgotten = std::mem::take(&mut *self.state.lock()).sessions.len();
         Box::pin(async move { forgotten })
     }
 }

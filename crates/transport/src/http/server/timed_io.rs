@@ -1,7 +1,6 @@
-//! A connection that is given up when nothing moves on it: before its first request, between requests, and while its
-//! client does not read.
+//! I/O timeouts of a connection: before its first request, between requests, and while a write stalls.
 //!
-//! Bytes that make no request do not extend the wait: a client that drips them is as idle as a silent one.
+//! Bytes that do not complete a request head do not extend the timeout, so trickling them does not help.
 
 use std::io;
 use std::pin::Pin;
@@ -15,164 +14,169 @@ use tokio::time::{Instant, Sleep};
 
 use crate::http::server::head_check::HeadCheck;
 
-/// What a connection is doing: how many of its requests are being answered, and since when it is none.
+/// Tracks the requests in progress on a connection, and since when it is idle.
 #[derive(Debug, Clone)]
-pub(crate) struct Active(Arc<Mutex<State>>);
+pub(crate) struct ActivityTracker(Arc<Mutex<Activity>>);
 
 #[derive(Debug)]
-struct State {
-    answering: usize,
-    /// When the last answer ended, or the connection began.
+struct Activity {
+    in_progress: usize,
+    /// When the last response ended, or the connection was accepted.
     since: Instant,
-    /// Requests so far.
-    begun: u64,
+    /// Number of requests so far.
+    started: u64,
 }
 
-impl Active {
+impl ActivityTracker {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(State { answering: 0, since: Instant::now(), begun: 0 })))
+        Self(Arc::new(Mutex::new(Activity { in_progress: 0, since: Instant::now(), started: 0 })))
     }
 
-    /// One more, until the guard is dropped.
-    pub(crate) fn begin(&self) -> Answering {
+    /// Counts a request as in progress until the guard is dropped.
+    pub(crate) fn begin(&self) -> RequestInProgress {
         let mut state = self.0.lock();
-        state.answering += 1;
-        state.begun += 1;
+        state.in_progress += 1;
+        state.started += 1;
         drop(state);
-        Answering(self.clone())
+        RequestInProgress(self.clone())
     }
 
-    /// Since when nothing is being answered; `None` while something is.
+    /// Returns since when the connection is idle; `None` while a request is in progress.
     pub(crate) fn idle_since(&self) -> Option<Instant> {
         let state = self.0.lock();
-        (state.answering == 0).then_some(state.since)
+        (state.in_progress == 0).then_some(state.since)
     }
 }
 
-/// One request being answered.
+/// A request in progress.
 #[derive(Debug)]
-pub(crate) struct Answering(Active);
+pub(crate) struct RequestInProgress(ActivityTracker);
 
-impl Drop for Answering {
+impl Drop for RequestInProgress {
     fn drop(&mut self) {
         let mut state = self.0.0.lock();
-        state.answering -= 1;
+        state.in_progress -= 1;
         state.since = Instant::now();
     }
 }
 
-/// How long a connection may stand still.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
-    /// From the connection to its first request, and for the headers of each.
+pub(crate) struct IoTimeouts {
+    /// From accept to the first request, and for the head of each request.
     pub(crate) head: Duration,
-    /// Between an answer and the next request.
+    /// Between a response and the next request.
     pub(crate) between: Duration,
-    /// While the client does not read what waits for it.
+    /// For a stalled write.
     pub(crate) write: Duration,
 }
 
-/// Which HTTP a connection began to speak.
+/// The HTTP version of a connection, told by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Opening {
-    One,
-    Two,
+enum HttpVersion {
+    Http1,
+    Http2,
 }
 
-/// Reads in a row that find something, without a look at the clock.
-const MOST_UNWATCHED: u8 = 32;
+/// Successful reads in a row after which the timeouts are checked anyway.
+const MAX_UNCHECKED_READS: u8 = 32;
 
-/// A connection with a bound on its silence.
+/// A connection with timeouts.
 #[derive(Debug)]
 pub(crate) struct TimedIo<S> {
     stream: S,
-    active: Active,
-    patience: Patience,
-    /// Fires at the latest when the next headers could be overdue; what is due then is looked at then. So a request
-    /// costs no turn of a clock.
-    silence: Pin<Box<Sleep>>,
-    /// Reads since the clock was last looked at.
-    unwatched: u8,
-    /// When the next headers began to come, and after how many requests.
+    activity: ActivityTracker,
+    timeouts: IoTimeouts,
+    /// Fires no later than the earliest possible deadline, which is computed when it fires. So a request does not reset a
+    /// timer.
+    idle_timer: Pin<Box<Sleep>>,
+    /// Reads since the timeouts were last checked.
+    reads_since_check: u8,
+    /// When the current head began, and after how many requests.
     head: Option<(Instant, u64)>,
-    /// How it began. HTTP/2 has words between requests that belong to none.
-    opening: Option<Opening>,
-    /// Running while a write waits.
-    stall: Option<Pin<Box<Sleep>>>,
-    heads: HeadCheck,
+    /// HTTP/2 has frames between requests that do not begin a head.
+    version: Option<HttpVersion>,
+    /// Runs while a write is pending.
+    write_timer: Option<Pin<Box<Sleep>>>,
+    head_check: HeadCheck,
 }
 
 impl<S> TimedIo<S> {
-    pub(crate) fn new(stream: S, active: Active, patience: Patience) -> Self {
-        let silence = Box::pin(tokio::time::sleep(patience.head));
-        let heads = HeadCheck::default();
+    pub(crate) fn new(stream: S, activity: ActivityTracker, timeouts: IoTimeouts) -> Self {
+        let idle_timer = Box::pin(tokio::time::sleep(timeouts.head));
+        let head_check = HeadCheck::default();
         Self {
             stream,
-            active,
-            patience,
-            silence,
-            unwatched: 0,
+            activity,
+            timeouts,
+            idle_timer,
+            reads_since_check: 0,
             head: None,
-            opening: None,
-            stall: None,
-            heads,
+            version: None,
+            write_timer: None,
+            head_check,
         }
     }
 
-    /// When the silence ends, as things are now.
-    fn until(&self) -> Instant {
-        let state = self.active.0.lock();
+    /// Returns the deadline as of now.
+    fn idle_deadline(&self) -> Instant {
+        let state = self.activity.0.lock();
         match self.head {
-            // The silence is ours. Looked at again later.
-            _ if state.answering > 0 => Instant::now() + self.patience.between,
-            Some((since, before)) if before == state.begun => since + self.patience.head,
-            _ if state.begun == 0 => state.since + self.patience.head,
-            _ => state.since + self.patience.between,
+            // The client waits for us. Checked again later.
+            _ if state.in_progress > 0 => Instant::now() + self.timeouts.between,
+            Some((since, before)) if before == state.started => since + self.timeouts.head,
+            _ if state.started == 0 => state.since + self.timeouts.head,
+            _ => state.since + self.timeouts.between,
         }
     }
 
-    /// Looks at what came: it may be the beginning of the next headers.
-    fn came(&mut self, bytes: &[u8]) {
+    /// Notes when received bytes begin the next head.
+    fn observe(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
-        let is_two = bytes.len() > 1 && b"PRI".starts_with(&bytes[..bytes.len().min(3)]);
-        let opening = *self.opening.get_or_insert(if is_two { Opening::Two } else { Opening::One });
-        let begun = {
-            let state = self.active.0.lock();
-            (state.answering == 0 && state.begun > 0).then_some(state.begun)
+        let is_http2 = bytes.len() > 1 && b"PRI".starts_with(&bytes[..bytes.len().min(3)]);
+        let version =
+            *self.version.get_or_insert(if is_http2 { HttpVersion::Http2 } else { HttpVersion::Http1 });
+        let started = {
+            let state = self.activity.0.lock();
+            (state.in_progress == 0 && state.started > 0).then_some(state.started)
         };
-        if let Some(begun) = begun
-            && opening == Opening::One
-            && self.head.is_none_or(|(_, before)| before != begun)
+        if let Some(started) = started
+            && version == HttpVersion::Http1
+            && self.head.is_none_or(|(_, before)| before != started)
         {
-            self.head = Some((Instant::now(), begun));
+            self.head = Some((Instant::now(), started));
         }
     }
 
-    /// Whether nothing has moved for too long. Wakes the task when that may be so.
-    fn is_silent(&mut self, cx: &mut Context<'_>) -> bool {
-        self.unwatched = 0;
-        while self.silence.as_mut().poll(cx).is_ready() {
-            let (until, now) = (self.until(), Instant::now());
-            if until <= now {
+    /// Returns whether the deadline has passed, and registers the task to be woken at it.
+    fn is_timed_out(&mut self, cx: &mut Context<'_>) -> bool {
+        self.reads_since_check = 0;
+        while self.idle_timer.as_mut().poll(cx).is_ready() {
+            let (deadline, now) = (self.idle_deadline(), Instant::now());
+            if deadline <= now {
                 return true;
             }
-            // Headers that begin right after this look are due no earlier than that.
-            self.silence.as_mut().reset(until.min(now + self.patience.head));
+            // A head that begins right after this check is due no earlier than that.
+            self.idle_timer.as_mut().reset(deadline.min(now + self.timeouts.head));
         }
         false
     }
 
-    /// What a write came to, or an end to it.
-    fn bounded<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Passes the result of a write on, or a timeout if it has been pending for too long.
+    fn with_write_timeout<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.stall = None;
+            self.write_timer = None;
             return written;
         }
-        let patience = self.patience.write;
-        let stall = self.stall.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-        stall.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        let timeouts = self.timeouts.write;
+        let write_timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeouts)));
+        write_timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -185,13 +189,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
         let this = &mut *self;
         let before = buf.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(cx, buf);
-        this.unwatched = this.unwatched.saturating_add(1);
-        // A client that sends without pause must not keep the clock from being looked at.
-        if (read.is_pending() || this.unwatched == MOST_UNWATCHED) && this.is_silent(cx) {
+        this.reads_since_check = this.reads_since_check.saturating_add(1);
+        // A client that sends without pause must not keep the timeouts from being checked.
+        if (read.is_pending() || this.reads_since_check == MAX_UNCHECKED_READS) && this.is_timed_out(cx) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        this.came(&buf.filled()[before..]);
-        if !this.heads.see(&mut buf.filled_mut()[before..]) {
+        this.observe(&buf.filled()[before..]);
+        if !this.head_check.inspect(&mut buf.filled_mut()[before..]) {
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }
         read
@@ -201,7 +205,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedIo<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimedIo<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.bounded(cx, written)
+        self.with_write_timeout(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -222,6 +226,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedIo<S> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.bounded(cx, written)
+        self.with_write_timeout(cx, written)
     }
 }

@@ -9,11 +9,11 @@ use switchboard_session::server::{
     Handler, HandlerOutcome, RequestContext, Server, ServerRequest, ServerSession,
 };
 
-use super::{Feed, HttpSession};
+use super::{EventQueue, HttpSession};
 use crate::http::server::budget::Budget;
+use crate::http::server::event_queue::Delivery;
 use crate::http::server::options::HttpOptions;
 use crate::http::server::sessions::Sessions;
-use crate::http::server::stream::Weight;
 
 struct Nothing;
 
@@ -44,10 +44,10 @@ fn open_stream(session: &HttpSession) -> u64 {
 }
 
 /// What can be read at once, and whether more will come.
-fn read(feed: &Feed) -> (String, bool) {
+fn read(queue: &EventQueue) -> (String, bool) {
     let mut text = String::new();
     loop {
-        match feed.poll_next(&mut Context::from_waker(Waker::noop())) {
+        match queue.poll_next(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Some(bytes)) => text.push_str(std::str::from_utf8(&bytes).unwrap()),
             Poll::Ready(None) => return (text, false),
             Poll::Pending => return (text, true),
@@ -56,27 +56,27 @@ fn read(feed: &Feed) -> (String, bool) {
 }
 
 #[test]
-fn a_client_is_hung_up_on_before_and_after_it_has_begun_to_read() {
+fn a_stream_is_closed_with_a_retry_before_and_after_the_client_reads() {
     let session = session(POLLS);
     for late in [false, true] {
         let stream = open_stream(&session);
         let early = late.then(|| session.attach(stream, None).unwrap());
         session.hang_up(stream, Duration::from_millis(500));
-        let feed = early.unwrap_or_else(|| session.attach(stream, None).unwrap());
-        assert_eq!(read(&feed), (format!("id: s{stream}-1\ndata: \n\nretry: 500\n\n"), false));
+        let queue = early.unwrap_or_else(|| session.attach(stream, None).unwrap());
+        assert_eq!(read(&queue), (format!("id: s{stream}-1\ndata: \n\nretry: 500\n\n"), false));
 
-        session.send(stream, b"{}", Weight::Must);
+        session.send(stream, b"{}", Delivery::Required);
         let back = session.attach(stream, Some(1)).unwrap();
         assert_eq!(read(&back), (format!("id: s{stream}-2\ndata: {{}}\n\n"), true));
     }
 }
 
 #[test]
-fn a_client_that_does_not_know_it_can_come_back_is_not_hung_up_on() {
+fn a_stream_is_not_closed_for_a_client_without_resumption() {
     let session = session(WAITS);
     let stream = open_stream(&session);
     session.hang_up(stream, Duration::from_millis(500));
-    session.send(stream, b"{}", Weight::Must);
-    let feed = session.attach(stream, None).unwrap();
-    assert_eq!(read(&feed), (format!("id: s{stream}-1\ndata: {{}}\n\n"), true));
+    session.send(stream, b"{}", Delivery::Required);
+    let queue = session.attach(stream, None).unwrap();
+    assert_eq!(read(&queue), (format!("id: s{stream}-1\ndata: {{}}\n\n"), true));
 }

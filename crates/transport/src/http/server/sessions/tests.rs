@@ -7,8 +7,8 @@ use switchboard_session::server::{
 
 use super::*;
 use crate::http::server::budget::ByteBudget;
+use crate::http::server::event_queue::Delivery;
 use crate::http::server::session::STANDALONE;
-use crate::http::server::stream::Weight;
 
 struct Nothing;
 
@@ -36,7 +36,7 @@ impl Sessions {
             r#"{"revision":"2025-11-25","client":{"name":"c","version":"1"},"capabilities":{}}"#;
         let memory = ServerSession::restore(&Raw::parse(MEMORY).unwrap()).unwrap();
         let session = self.admit(random_id(), memory, Some(client)).await?;
-        self.keep(&session).await;
+        self.publish_and_save(&session).await;
         Ok(session)
     }
 
@@ -57,8 +57,8 @@ async fn s5_a_session_in_use_outlives_any_number_of_newcomers() {
     }
     assert!(!sessions.is_known(&idle).await, "an idle one gave way");
     assert!(sessions.is_known(&victim.id).await);
-    assert!(!stream.is_left());
-    assert_eq!(sessions.table.lock().ledger.len(), 500);
+    assert!(!stream.is_abandoned());
+    assert_eq!(sessions.table.lock().lru.len(), 500);
 }
 
 #[tokio::test]
@@ -103,17 +103,17 @@ async fn s4_logs_of_idle_sessions_give_way_within_the_budget() {
     let mut ids = Vec::new();
     for newcomer in 0_u8..40 {
         let session = sessions.open(&address(newcomer / 20)).await.unwrap();
-        session.send(STANDALONE, &[b'x'; SIZE - 100], Weight::Must);
+        session.send(STANDALONE, &[b'x'; SIZE - 100], Delivery::Required);
         assert!(sessions.budgets.replay.held() <= 8 * SIZE);
         ids.push(session.id.clone());
     }
     let mut kept = 0;
     for id in ids {
         let session = sessions.find(&id, None, || None).await.unwrap().expect("the session itself stays");
-        let feed = session.attach(STANDALONE, Some(0)).unwrap();
-        feed.end();
+        let queue = session.attach(STANDALONE, Some(0)).unwrap();
+        queue.end();
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        kept += usize::from(matches!(feed.poll_next(&mut cx), std::task::Poll::Ready(Some(_))));
+        kept += usize::from(matches!(queue.poll_next(&mut cx), std::task::Poll::Ready(Some(_))));
     }
     assert_eq!(kept, 8, "four of each client");
 }
@@ -123,7 +123,7 @@ async fn s4_a_log_beyond_the_budget_loses_its_own_oldest_events() {
     let sessions = sessions(|options| options.replay_budget = ByteBudget::new(10_000, 5_000));
     let session = sessions.open(&address(1)).await.unwrap();
     for _ in 0..100 {
-        session.send(STANDALONE, &[b'x'; 900], Weight::Must);
+        session.send(STANDALONE, &[b'x'; 900], Delivery::Required);
         assert!(sessions.budgets.replay.held() <= 5_000);
     }
     assert!(sessions.budgets.replay.held() > 3_000);

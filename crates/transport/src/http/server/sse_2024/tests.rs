@@ -11,8 +11,8 @@ use switchboard_protocol::{
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use super::*;
-use crate::http::server::door::HttpService;
 use crate::http::server::options::{HttpOptions, LegacySse};
+use crate::http::server::service::HttpService;
 
 const SIZE: usize = 500 * 1024;
 

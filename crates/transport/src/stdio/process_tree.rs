@@ -1,7 +1,7 @@
-//! Processes found in /proc: the descendants of this one, and what a killed supervisor left.
+//! Process trees from /proc: the descendants of this process, and the orphans of a killed supervisor.
 //!
-//! Invariant: a number found there is only signalled through a pidfd, after a second look has shown that it is still
-//! the descendant it was: numbers are used again.
+//! Invariant: a pid is only signalled through a pidfd, after a second check that it is still the same process, because
+//! pids are reused.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,14 +14,14 @@ pub(crate) fn signal_descendants(signal: Signal) {
     for (pid, parent) in descendants(us) {
         let Some(target) = Pid::from_raw(pid) else { continue };
         let Ok(pidfd) = pidfd_open(target, PidfdFlags::empty()) else { continue };
-        // A parent that ended meanwhile has left it to us.
+        // If its parent has exited meanwhile, it was reparented to us.
         if parent_of(pid).is_some_and(|now| now == parent || now == us) {
             let _ = pidfd_send_signal(&pidfd, signal);
         }
     }
 }
 
-/// All descendants of a process, parents first, each with its parent.
+/// Returns all descendants of a process, parents first, each with its parent.
 fn descendants(root: i32) -> Vec<(i32, i32)> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -44,25 +44,25 @@ fn descendants(root: i32) -> Vec<(i32, i32)> {
     found
 }
 
-/// The parent of a process, as the system has it now.
+/// Returns the current parent of a process.
 fn parent_of(pid: i32) -> Option<i32> {
     Some(stat(pid)?.parent)
 }
 
-/// What the system says of a process.
+/// Fields of `/proc/<pid>/stat`.
 #[derive(Debug, Clone, Copy)]
 struct Stat {
     is_dead: bool,
     parent: i32,
     group: i32,
     session: i32,
-    /// When it was started, in ticks since the system was.
+    /// Start time in clock ticks since boot.
     start: u64,
 }
 
 fn stat(pid: i32) -> Option<Stat> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything, so what counts begins behind the last one.
+    // The name is in parentheses and may contain anything, so the fields begin after the last one.
     let after = stat.iter().rposition(|&byte| byte == b')')?;
     let mut fields = std::str::from_utf8(&stat[after + 1..]).ok()?.split_ascii_whitespace();
     let is_dead = matches!(fields.next()?, "Z" | "X");
@@ -72,22 +72,22 @@ fn stat(pid: i32) -> Option<Stat> {
     Some(Stat { is_dead, parent, group, session, start })
 }
 
-/// All processes there are.
+/// Returns all processes.
 fn processes() -> HashMap<i32, Stat> {
     let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     numbers.filter_map(|pid| Some((pid, stat(pid)?))).collect()
 }
 
-/// A process that cannot be mistaken for a later one with the same number.
+/// A process, told apart from a later one with the same pid by its start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct ProcessIdentity {
     pub(crate) pid: Pid,
     start: u64,
 }
 
-/// The oldest child of a process: the server of a supervisor, since all others are orphans of the server.
-pub(crate) fn oldest_child(parent: Pid) -> Option<Identity> {
+/// Returns the oldest child of a process. Of a supervisor that is the server; all others are orphans of the server.
+pub(crate) fn oldest_child(parent: Pid) -> Option<ProcessIdentity> {
     let id = parent.as_raw_nonzero().get();
     let children: Vec<i32> = match fs::read_to_string(format!("/proc/{id}/task/{id}/children")) {
         Ok(listed) => listed.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect(),
@@ -98,14 +98,14 @@ pub(crate) fn oldest_child(parent: Pid) -> Option<Identity> {
     let oldest = known
         .filter(|(stat, _)| stat.parent == id)
         .min_by_key(|(stat, pid)| (stat.start, pid.as_raw_nonzero()));
-    oldest.map(|(stat, pid)| Identity { pid, start: stat.start })
+    oldest.map(|(stat, pid)| ProcessIdentity { pid, start: stat.start })
 }
 
-/// Kills what a supervisor left that was killed itself: everything in its session or in the server's group, with all
-/// descendants. The supervisor must not be reaped yet, so that the number of its session is still its own.
-pub(crate) fn kill_orphans(supervisor: Pid, server: Option<Identity>) {
+/// Kills the orphans of a killed supervisor: everything in its session or in the server's group, with all descendants.
+/// The supervisor must not be reaped yet, so that its session id cannot have been reused.
+pub(crate) fn kill_orphans(supervisor: Pid, server: Option<ProcessIdentity>) {
     let mut killed: HashSet<(i32, u64)> = HashSet::new();
-    // What was stopped forks no more, so every look finds fewer; the bound is for a system that lies.
+    // Stopped processes do not fork, so every round finds fewer; the bound is a safeguard.
     for _ in 0..100 {
         let mut found = orphans(supervisor, server);
         found.retain(|orphan| !killed.contains(orphan));
@@ -121,10 +121,10 @@ pub(crate) fn kill_orphans(supervisor: Pid, server: Option<Identity>) {
     }
 }
 
-fn orphans(supervisor: Pid, server: Option<Identity>) -> Vec<(i32, u64)> {
+fn orphans(supervisor: Pid, server: Option<ProcessIdentity>) -> Vec<(i32, u64)> {
     let all = processes();
     let session = supervisor.as_raw_nonzero().get();
-    // A group keeps its number until its last member is gone; then the number may lead another group.
+    // The id of a group may be reused after its last member has exited.
     let group = server.map(|server| (server.pid.as_raw_nonzero().get(), server.start));
     let group = group.filter(|(pid, start)| all.get(pid).is_none_or(|leader| leader.start == *start));
     let is_root = |stat: &Stat| stat.session == session || group.is_some_and(|(pid, _)| stat.group == pid);
@@ -144,7 +144,7 @@ fn orphans(supervisor: Pid, server: Option<Identity>) -> Vec<(i32, u64)> {
     alive.map(|(pid, stat)| (pid, stat.start)).collect()
 }
 
-/// Signals a process if it is still the one that was started then.
+/// Signals a process if its start time still matches.
 fn signal_exactly(pid: i32, start: u64, signal: Signal) {
     let Some(target) = Pid::from_raw(pid) else { return };
     let Ok(pidfd) = pidfd_open(target, PidfdFlags::empty()) else { return };

@@ -1,8 +1,8 @@
-//! Tests of the guard: names that look local and are not, types a page can send by itself.
+//! Hosts and origins that only look local, and content types that web pages can send without a preflight request.
 
 use super::*;
 
-fn knock(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> bool {
+fn passes_origin_check(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> bool {
     let mut headers = HeaderMap::new();
     if let Some(host) = host {
         headers.insert(HOST, host.parse().unwrap());
@@ -10,14 +10,14 @@ fn knock(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> boo
     if let Some(origin) = origin {
         headers.insert(ORIGIN, origin.parse().unwrap());
     }
-    check_origin(options, &Known::default(), &"/mcp".parse().unwrap(), &headers).is_ok()
+    check_origin(options, &LastAccepted::default(), &"/mcp".parse().unwrap(), &headers).is_ok()
 }
 
 #[test]
 fn only_loopback_names_are_served_unless_others_are_named() {
     let options = HttpOptions::default();
     for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:80", "127.0.0.2"] {
-        assert!(knock(&options, Some(host), None), "{host}");
+        assert!(passes_origin_check(&options, Some(host), None), "{host}");
     }
     for host in [
         "evil.com",
@@ -32,19 +32,19 @@ fn only_loopback_names_are_served_unless_others_are_named() {
         "0.0.0.0",
         "169.254.169.254",
     ] {
-        assert!(!knock(&options, Some(host), None), "{host}");
+        assert!(!passes_origin_check(&options, Some(host), None), "{host}");
     }
-    assert!(!knock(&options, None, None));
+    assert!(!passes_origin_check(&options, None, None));
     let options = HttpOptions { allowed_hosts: vec!["mcp.example.org".into()], ..HttpOptions::default() };
-    assert!(knock(&options, Some("MCP.example.org:443"), None));
-    assert!(!knock(&options, Some("localhost"), None));
+    assert!(passes_origin_check(&options, Some("MCP.example.org:443"), None));
+    assert!(!passes_origin_check(&options, Some("localhost"), None));
 }
 
 #[test]
 fn origins_are_compared_whole() {
     let options = HttpOptions::default();
     for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:8080"] {
-        assert!(knock(&options, Some("localhost"), Some(origin)), "{origin}");
+        assert!(passes_origin_check(&options, Some("localhost"), Some(origin)), "{origin}");
     }
     for origin in [
         "null",
@@ -55,29 +55,30 @@ fn origins_are_compared_whole() {
         "localhost",
         "http://u@localhost",
     ] {
-        assert!(!knock(&options, Some("localhost"), Some(origin)), "{origin}");
+        assert!(!passes_origin_check(&options, Some("localhost"), Some(origin)), "{origin}");
     }
     let options =
         HttpOptions { allowed_origins: vec!["https://app.example.org".into()], ..HttpOptions::default() };
-    assert!(knock(&options, Some("localhost"), Some("https://app.example.org")));
-    assert!(!knock(&options, Some("localhost"), Some("https://app.example.org.evil.com")));
-    assert!(!knock(&options, Some("localhost"), Some("http://localhost")));
+    assert!(passes_origin_check(&options, Some("localhost"), Some("https://app.example.org")));
+    assert!(!passes_origin_check(&options, Some("localhost"), Some("https://app.example.org.evil.com")));
+    assert!(!passes_origin_check(&options, Some("localhost"), Some("http://localhost")));
 }
 
 #[test]
-fn two_hosts_or_two_origins_are_none() {
+fn two_hosts_or_two_origins_are_rejected() {
     let mut headers = HeaderMap::new();
     headers.append(HOST, "localhost".parse().unwrap());
     headers.append(HOST, "localhost".parse().unwrap());
     assert!(
-        check_origin(&HttpOptions::default(), &Known::default(), &"/".parse().unwrap(), &headers).is_err()
+        check_origin(&HttpOptions::default(), &LastAccepted::default(), &"/".parse().unwrap(), &headers)
+            .is_err()
     );
     let mut headers = HeaderMap::new();
     headers.append(HOST, "localhost".parse().unwrap());
     assert!(
         check_origin(
             &HttpOptions::default(),
-            &Known::default(),
+            &LastAccepted::default(),
             &"http://evil.com/".parse().unwrap(),
             &headers
         )
@@ -86,12 +87,13 @@ fn two_hosts_or_two_origins_are_none() {
     headers.append(ORIGIN, "http://localhost".parse().unwrap());
     headers.append(ORIGIN, "http://evil.com".parse().unwrap());
     assert!(
-        check_origin(&HttpOptions::default(), &Known::default(), &"/".parse().unwrap(), &headers).is_err()
+        check_origin(&HttpOptions::default(), &LastAccepted::default(), &"/".parse().unwrap(), &headers)
+            .is_err()
     );
 }
 
 #[test]
-fn only_json_is_taken() {
+fn only_json_is_accepted() {
     let takes = |text: Option<&str>| {
         let mut headers = HeaderMap::new();
         if let Some(text) = text {
@@ -112,19 +114,19 @@ fn only_json_is_taken() {
 }
 
 #[test]
-fn a_known_host_does_not_let_another_in() {
-    let (options, known) = (HttpOptions::default(), Known::default());
-    let knock = |hosts: &[&str], uri: &str| {
+fn an_accepted_host_does_not_admit_another() {
+    let (options, known) = (HttpOptions::default(), LastAccepted::default());
+    let passes_origin_check = |hosts: &[&str], uri: &str| {
         let mut headers = HeaderMap::new();
         hosts.iter().for_each(|host| _ = headers.append(HOST, host.parse().unwrap()));
         check_origin(&options, &known, &uri.parse().unwrap(), &headers).is_ok()
     };
     for _ in 0..2 {
-        assert!(knock(&["localhost:80"], "/mcp"));
-        assert!(!knock(&["evil.com"], "/mcp"));
-        assert!(!knock(&["localhost:80", "evil.com"], "/mcp"));
-        assert!(!knock(&["localhost:80", "localhost:80"], "/mcp"));
-        assert!(!knock(&["localhost:80"], "http://evil.com/mcp"));
+        assert!(passes_origin_check(&["localhost:80"], "/mcp"));
+        assert!(!passes_origin_check(&["evil.com"], "/mcp"));
+        assert!(!passes_origin_check(&["localhost:80", "evil.com"], "/mcp"));
+        assert!(!passes_origin_check(&["localhost:80", "localhost:80"], "/mcp"));
+        assert!(!passes_origin_check(&["localhost:80"], "http://evil.com/mcp"));
     }
 }
 
@@ -134,13 +136,13 @@ fn s10_an_address_with_more_behind_it_is_no_loopback() {
     for host in
         ["[::1].evil.com", "[::1]evil.com", "[::1].evil.com:80", "[::1]:80.evil.com", "127.0.0.1:80@evil.com"]
     {
-        assert!(!knock(&options, Some(host), None), "{host}");
+        assert!(!passes_origin_check(&options, Some(host), None), "{host}");
         let origin = format!("http://{host}");
-        assert!(!knock(&options, Some("localhost"), Some(&origin)), "{origin}");
+        assert!(!passes_origin_check(&options, Some("localhost"), Some(&origin)), "{origin}");
     }
     let options = HttpOptions { allowed_hosts: vec!["[2001:db8::1]".into()], ..HttpOptions::default() };
-    assert!(knock(&options, Some("[2001:db8::1]:443"), None));
-    assert!(!knock(&options, Some("[2001:db8::1].evil.com"), None));
+    assert!(passes_origin_check(&options, Some("[2001:db8::1]:443"), None));
+    assert!(!passes_origin_check(&options, Some("[2001:db8::1].evil.com"), None));
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn s10_a_packed_body_is_an_unsupported_type() {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, "application/json".parse().unwrap());
         headers.insert(CONTENT_ENCODING, coding.parse().unwrap());
-        let checked = check_type(&headers).map_err(|turned| turned.status.as_u16());
+        let checked = check_type(&headers).map_err(|rejected| rejected.status.as_u16());
         assert_eq!(checked, if is_taken { Ok(()) } else { Err(415) }, "{coding}");
     }
 }

@@ -1,7 +1,7 @@
-//! A descriptor that can only block (a file, a terminal), behind a thread of its own.
+//! Async I/O on a blocking descriptor (a file, a terminal) through a dedicated thread.
 //!
-//! Invariant: what lies between the thread and the task is bounded in both directions. A reading thread that waits
-//! for a terminal cannot be ended; it ends with the process.
+//! Invariant: the buffer between thread and task is bounded. A thread that waits for a terminal cannot be stopped; it ends
+//! with the process.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;
@@ -12,37 +12,37 @@ use bytes::{Buf, BytesMut};
 use parking_lot::{Condvar, Mutex};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// What may lie between the thread and the task.
-const ROOM: usize = 256 * 1024;
+/// Capacity of the buffer between thread and task.
+const CAPACITY: usize = 256 * 1024;
 const READ: usize = 64 * 1024;
 
-/// The task's side.
+/// The task's end.
 #[derive(Debug)]
-pub(crate) struct Bridge(Arc<Middle>);
+pub(crate) struct ThreadedIo(Arc<SharedBuffer>);
 
 #[derive(Debug, Default)]
-struct Middle {
-    state: Mutex<State>,
+struct SharedBuffer {
+    state: Mutex<BufferState>,
     /// The thread waits here.
-    turn: Condvar,
+    thread_wakeup: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BufferState {
     bytes: BytesMut,
-    /// The thread holds bytes it has taken and not yet written.
+    /// The thread is writing bytes that it has taken out of the buffer.
     writing: bool,
-    /// The task is gone, or will say nothing more.
-    left: bool,
-    /// How the thread ended.
+    /// The task has dropped its end.
+    is_closed: bool,
+    /// The result of the thread.
     ended: Option<Result<(), io::ErrorKind>>,
-    /// The task waits.
+    /// Wakes the task.
     waker: Option<Waker>,
 }
 
-impl Middle {
-    /// Changes the state from the thread's side and wakes the task.
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+impl SharedBuffer {
+    /// Changes the state from the thread and wakes the task.
+    fn update(&self, change: impl FnOnce(&mut BufferState)) {
         let mut state = self.state.lock();
         change(&mut state);
         let waker = state.waker.take();
@@ -51,32 +51,35 @@ impl Middle {
     }
 }
 
-impl Bridge {
-    /// Reads from here in a thread.
+impl ThreadedIo {
+    /// Reads a source in a thread.
     pub(crate) fn reading(source: impl Read + Send + 'static) -> io::Result<Self> {
-        Self::start("switchboard-stdin", move |middle| read_all(source, middle))
+        Self::start("switchboard-stdin", move |shared| read_all(source, shared))
     }
 
-    /// Writes to here in a thread.
+    /// Writes to a sink in a thread.
     pub(crate) fn writing(sink: impl Write + Send + 'static) -> io::Result<Self> {
-        Self::start("switchboard-stdout", move |middle| write_all(sink, middle))
+        Self::start("switchboard-stdout", move |shared| write_all(sink, shared))
     }
 
-    fn start(name: &str, work: impl FnOnce(&Middle) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
-        let middle = Arc::new(Middle::default());
-        let theirs = Arc::clone(&middle);
+    fn start(
+        name: &str,
+        work: impl FnOnce(&SharedBuffer) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let shared = Arc::new(SharedBuffer::default());
+        let thread_shared = Arc::clone(&shared);
         std::thread::Builder::new().name(name.into()).spawn(move || {
-            let ended = work(&theirs).map_err(|error| error.kind());
-            theirs.tell(|state| {
+            let ended = work(&thread_shared).map_err(|error| error.kind());
+            thread_shared.update(|state| {
                 state.ended = Some(ended);
                 state.writing = false;
             });
         })?;
-        Ok(Self(middle))
+        Ok(Self(shared))
     }
 }
 
-fn read_all(mut source: impl Read, middle: &Middle) -> io::Result<()> {
+fn read_all(mut source: impl Read, shared: &SharedBuffer) -> io::Result<()> {
     let mut chunk = vec![0; READ];
     loop {
         let read = match source.read(&mut chunk) {
@@ -85,20 +88,22 @@ fn read_all(mut source: impl Read, middle: &Middle) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        let mut state = middle.state.lock();
-        middle.turn.wait_while(&mut state, |state| state.bytes.len() >= ROOM && !state.left);
-        if state.left {
+        let mut state = shared.state.lock();
+        shared
+            .thread_wakeup
+            .wait_while(&mut state, |state| state.bytes.len() >= CAPACITY && !state.is_closed);
+        if state.is_closed {
             return Ok(());
         }
         drop(state);
-        middle.tell(|state| state.bytes.extend_from_slice(&chunk[..read]));
+        shared.update(|state| state.bytes.extend_from_slice(&chunk[..read]));
     }
 }
 
-fn write_all(mut sink: impl Write, middle: &Middle) -> io::Result<()> {
+fn write_all(mut sink: impl Write, shared: &SharedBuffer) -> io::Result<()> {
     loop {
-        let mut state = middle.state.lock();
-        middle.turn.wait_while(&mut state, |state| state.bytes.is_empty() && !state.left);
+        let mut state = shared.state.lock();
+        shared.thread_wakeup.wait_while(&mut state, |state| state.bytes.is_empty() && !state.is_closed);
         if state.bytes.is_empty() {
             return Ok(());
         }
@@ -107,11 +112,11 @@ fn write_all(mut sink: impl Write, middle: &Middle) -> io::Result<()> {
         drop(state);
         sink.write_all(&bytes)?;
         sink.flush()?;
-        middle.tell(|state| state.writing = false);
+        shared.update(|state| state.writing = false);
     }
 }
 
-impl AsyncRead for Bridge {
+impl AsyncRead for ThreadedIo {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let mut state = self.0.state.lock();
         if state.bytes.is_empty() {
@@ -127,25 +132,25 @@ impl AsyncRead for Bridge {
         buf.put_slice(&state.bytes[..most]);
         state.bytes.advance(most);
         drop(state);
-        self.0.turn.notify_one();
+        self.0.thread_wakeup.notify_one();
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Bridge {
+impl AsyncWrite for ThreadedIo {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let mut state = self.0.state.lock();
         if let Some(ended) = state.ended {
             return Poll::Ready(Err(ended.err().unwrap_or(io::ErrorKind::BrokenPipe).into()));
         }
-        let most = ROOM.saturating_sub(state.bytes.len()).min(buf.len());
+        let most = CAPACITY.saturating_sub(state.bytes.len()).min(buf.len());
         if most == 0 && !buf.is_empty() {
             state.waker = Some(cx.waker().clone());
             return Poll::Pending;
         }
         state.bytes.extend_from_slice(&buf[..most]);
         drop(state);
-        self.0.turn.notify_one();
+        self.0.thread_wakeup.notify_one();
         Poll::Ready(Ok(most))
     }
 
@@ -166,10 +171,10 @@ impl AsyncWrite for Bridge {
     }
 }
 
-impl Drop for Bridge {
+impl Drop for ThreadedIo {
     fn drop(&mut self) {
-        self.0.state.lock().left = true;
-        self.0.turn.notify_one();
+        self.0.state.lock().is_closed = true;
+        self.0.thread_wakeup.notify_one();
     }
 }
 
@@ -182,8 +187,8 @@ mod tests {
     #[tokio::test]
     async fn bytes_cross_in_order_and_bounded() {
         let (reading, writing) = std::io::pipe().unwrap();
-        let mut sink = Bridge::writing(writing).unwrap();
-        let mut source = Bridge::reading(reading).unwrap();
+        let mut sink = ThreadedIo::writing(writing).unwrap();
+        let mut source = ThreadedIo::reading(reading).unwrap();
         let sent: Vec<u8> = (0..3_000_000u32).map(|number| number.to_le_bytes()[1]).collect();
         let expected = sent.clone();
         let writer = tokio::spawn(async move {

@@ -1,8 +1,7 @@
-//! The way back of a request in a session: what it says goes out on its own stream.
+//! Reply channel of a request in a session: its notifications and requests to the client go out on its own stream.
 //!
-//! A request that says nothing has no stream: its number is drawn with its first word, and there is none after its
-//! answer. Invariant: a lane is unopened, then open or closed, and once it is one of these two it stays so, or goes from
-//! open to closed for good.
+//! The stream is opened with the first message, so a request without any has none. Invariant: a channel goes from
+//! unopened to open to closed, or directly from unopened to closed, and never back.
 
 use std::any::{Any, TypeId};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,57 +14,61 @@ use switchboard_session::server::{Caller, ReplyChannel};
 use tokio::sync::Notify;
 
 use crate::http::message::{note_text, request_text};
-use crate::http::server::session::{Asking, HttpSession, STANDALONE};
-use crate::http::server::stream::Weight;
-use crate::http::server::visitor::Known;
+use crate::http::server::event_queue::Delivery;
+use crate::http::server::pending_request::RequestMetadata;
+use crate::http::server::session::{HttpSession, STANDALONE, UpcallExchange};
 
-/// Nothing was said yet.
+/// No message was sent yet.
 const UNOPENED: u64 = u64::MAX - 1;
-/// Nothing will be said any more.
+/// No message will be sent any more.
 const CLOSED: u64 = u64::MAX;
 
-/// The way back of a request in a session.
-pub(crate) struct Lane {
+/// The reply channel of a request in a session.
+pub(crate) struct SessionReplyChannel {
     session: Weak<HttpSession>,
     stream: AtomicU64,
-    /// Whether the client takes a stream.
-    streams: bool,
-    /// Told when the answer must become a stream.
+    /// Whether the client accepts a stream.
+    may_stream: bool,
+    /// Notified when the response must become a stream.
     upgrade: Notify,
-    /// Who made the request; nobody where the lane belongs to none.
-    known: Option<Known>,
-    /// Whether the connection that the request came on is gone.
+    /// The metadata of the request; `None` for the standalone stream.
+    http_request: Option<RequestMetadata>,
+    /// Whether the connection of the request is gone.
     is_abandoned: AtomicBool,
 }
 
-impl Lane {
-    /// The lane of a request, with a stream where the client takes one.
-    pub(crate) fn new(session: &Arc<HttpSession>, streams: bool, known: Option<Known>) -> Self {
-        let stream = AtomicU64::new(if streams { UNOPENED } else { CLOSED });
+impl SessionReplyChannel {
+    /// Returns the channel of a request, with a stream if the client accepts one.
+    pub(crate) fn new(
+        session: &Arc<HttpSession>,
+        may_stream: bool,
+        http_request: Option<RequestMetadata>,
+    ) -> Self {
+        let stream = AtomicU64::new(if may_stream { UNOPENED } else { CLOSED });
         let is_abandoned = AtomicBool::new(false);
         Self {
             session: Arc::downgrade(session),
             stream,
-            streams,
+            may_stream,
             upgrade: Notify::new(),
-            known,
+            http_request,
             is_abandoned,
         }
     }
 
-    /// The lane of what belongs to no request.
+    /// Returns the channel of the standalone stream.
     pub(crate) fn standalone(session: &Arc<HttpSession>) -> Self {
         let (session, stream) = (Arc::downgrade(session), AtomicU64::new(STANDALONE));
         let is_abandoned = AtomicBool::new(true);
-        Self { session, stream, streams: false, upgrade: Notify::new(), known: None, is_abandoned }
+        Self { session, stream, may_stream: false, upgrade: Notify::new(), http_request: None, is_abandoned }
     }
 
-    /// Its stream, if something was said on it.
+    /// Returns the number of the open stream.
     pub(crate) fn stream(&self) -> Option<u64> {
         Some(self.stream.load(Ordering::Acquire)).filter(|stream| *stream < UNOPENED)
     }
 
-    /// Its stream, opened if need be; `None` when it is closed.
+    /// Returns the number of the stream, opening it if needed; `None` if the channel is closed.
     pub(crate) fn open(&self, session: &HttpSession) -> Option<u64> {
         if self.stream.load(Ordering::Acquire) == UNOPENED {
             let take = |number| {
@@ -77,7 +80,7 @@ impl Lane {
         self.stream()
     }
 
-    /// The connection that the request came on is gone: what is said from now on is for whoever comes back.
+    /// Handles the loss of the connection: further messages are logged for a client that resumes.
     pub(crate) fn abandon(&self, session: &HttpSession) {
         self.is_abandoned.store(true, Ordering::SeqCst);
         if let Some(stream) = self.stream() {
@@ -85,39 +88,39 @@ impl Lane {
         }
     }
 
-    /// Closes it, and gives the stream that was open.
+    /// Closes the channel and returns the stream that was open.
     pub(crate) fn close(&self) -> Option<u64> {
         Some(self.stream.swap(CLOSED, Ordering::AcqRel)).filter(|stream| *stream < UNOPENED)
     }
 
-    /// Closes it where nothing was said; else gives the stream, which stays open.
+    /// Closes the channel if no message was sent; otherwise returns the stream, which stays open.
     pub(crate) fn close_unused(&self) -> Option<u64> {
         let closed = self.stream.compare_exchange(UNOPENED, CLOSED, Ordering::AcqRel, Ordering::Acquire);
         closed.err().filter(|stream| *stream < UNOPENED)
     }
 
-    /// Ready when the answer must become a stream.
+    /// Completes when the response must become a stream.
     pub(crate) async fn upgraded(&self) {
         self.upgrade.notified().await;
     }
 
-    /// Makes the answer a stream.
+    /// Turns the response into a stream.
     pub(crate) fn upgrade(&self) {
-        if self.streams {
+        if self.may_stream {
             self.upgrade.notify_one();
         }
     }
 }
 
-impl ReplyChannel for Lane {
+impl ReplyChannel for SessionReplyChannel {
     fn note(&self, method: &str, params: Option<&Raw>) {
         let Some(session) = self.session.upgrade() else { return };
         let Some(stream) = self.open(&session) else { return };
-        let weight = match method {
-            "notifications/progress" | "notifications/message" => Weight::Note,
-            _ => Weight::Must,
+        let delivery = match method {
+            "notifications/progress" | "notifications/message" => Delivery::Droppable,
+            _ => Delivery::Required,
         };
-        session.send(stream, &note_text(method, params.map(Raw::as_str)), weight);
+        session.send(stream, &note_text(method, params.map(Raw::as_str)), delivery);
         self.upgrade();
     }
 
@@ -127,27 +130,27 @@ impl ReplyChannel for Lane {
     }
 
     fn ask(&self, method: &str, params: &Raw) -> Option<Exchange> {
-        // Questions belong to a request.
-        let session = self.session.upgrade().filter(|_| self.streams)?;
+        // Requests to the client are only sent within a request of the client.
+        let session = self.session.upgrade().filter(|_| self.may_stream)?;
         let stream = self.open(&session)?;
-        let asking = Asking::new(&session, stream);
-        session.send(stream, &request_text(asking.id(), method, params.as_str()), Weight::Must);
+        let exchange = UpcallExchange::new(&session, stream);
+        session.send(stream, &request_text(exchange.id(), method, params.as_str()), Delivery::Required);
         self.upgrade();
-        Some(Exchange::Own(Box::pin(asking)))
+        Some(Exchange::Own(Box::pin(exchange)))
     }
 
     fn hang_up(&self, retry: Duration) {
-        let Some(session) = self.session.upgrade().filter(|_| self.streams) else { return };
+        let Some(session) = self.session.upgrade().filter(|_| self.may_stream) else { return };
         let Some(stream) = self.open(&session) else { return };
         session.hang_up(stream, retry);
         self.upgrade();
     }
 
     fn caller(&self) -> Option<&Caller> {
-        self.known.as_ref()?.caller.as_ref()
+        self.http_request.as_ref()?.caller.as_ref()
     }
 
     fn extension(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.known.as_ref()?.extension(of)
+        self.http_request.as_ref()?.extension(of)
     }
 }

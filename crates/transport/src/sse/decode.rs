@@ -1,8 +1,8 @@
-//! The event stream format of the HTML standard (server-sent events), read.
+//! Decoder for server-sent events, the event stream format of the HTML standard.
 //!
-//! Invariants: bytes may be cut anywhere and give the same events; an event beyond the limit costs itself, and tells
-//! whose answer it was if that can be found; nothing recurses, so a million empty events are just a loop; no more than
-//! the limit is kept. Reading knows no JSON but the id of what it throws away; data stays bytes and is not decoded.
+//! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is salvaged if
+//! possible; no recursion; no more than the limit is buffered. The decoder does not parse JSON except for that id; data
+//! stays bytes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,23 +12,23 @@ use std::time::Duration;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use switchboard_protocol::jsonrpc::{Salvaged, Salvager};
 
-/// The largest event that is taken, unless another limit is set.
+/// The default limit on the data of one event.
 pub const DEFAULT_EVENT_LIMIT: usize = 16 * 1024 * 1024;
 
-/// How many limits' worth of bytes an event that is thrown away may have before it is given up on.
+/// Multiples of the limit after which an oversized event is reported before it ends.
 const ENDLESS: usize = 8;
-/// How much of a line tells what it is: `data:` behind a byte order mark, and to spare.
+/// Bytes of a line that suffice to tell its field: `data:` after a byte order mark, and some spare.
 const PREFIX: usize = 16;
-/// The longest id that is kept. No server takes a longer header back.
+/// The longest event id. No server accepts a longer header.
 const MAX_ID: usize = 8 * 1024;
-/// Data that lies in a chunk up to this large is not copied out of it.
+/// Data is not copied out of chunks up to this size.
 const SHARED_CHUNK: usize = 64 * 1024;
-/// What a server may say about when to come again.
+/// Bounds of the reconnection delay that a server may set.
 const RETRY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Reads an event stream: [`push`](Self::push) bytes, then take [`next_item`](Self::next_item) until there is none.
+/// Decodes an event stream: [`push`](Self::push) bytes, then call [`next_item`](Self::next_item) until it returns `None`.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -44,47 +44,47 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// ```
 pub struct Decoder {
     limit: usize,
-    /// Bytes not looked at yet, and how many came with them.
+    /// Bytes not decoded yet, and the size of their chunk.
     input: Bytes,
     chunk: usize,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     line: BytesMut,
-    reading: Reading,
-    /// Whether the first line is still to come: it may begin with a byte order mark.
+    mode: LineMode,
+    /// Whether the first line is still to come, which may begin with a byte order mark.
     first: bool,
     /// Whether the last line ended with a carriage return, so that a newline now belongs to it.
     after_return: bool,
     name: Cow<'static, str>,
-    data: Data,
-    /// The id as last written, and as it was when an event last ended.
+    data: EventData,
+    /// The id of the current event, and of the last complete one.
     written_id: Option<Arc<str>>,
     last_id: Option<Arc<str>>,
     retry: Option<Duration>,
-    oversized: Option<Oversized>,
+    oversized: Option<OversizedEvent>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Reading {
-    /// The line is kept until it ends.
+enum LineMode {
+    /// The line is buffered until it ends.
     Line,
-    /// The rest of the line is thrown away; as data of an oversized event it is searched for an id on the way.
+    /// The rest of the line is discarded; data of an oversized event is searched for a JSON-RPC id.
     Rest { salvage: bool },
 }
 
-enum Data {
+enum EventData {
     None,
     One(Bytes),
     Many(BytesMut),
 }
 
 #[derive(Default)]
-struct Oversized {
+struct OversizedEvent {
     salvager: Salvager,
     bytes: usize,
     reported: bool,
 }
 
-/// What the stream brought.
+/// An item of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// An event.
@@ -105,13 +105,13 @@ pub struct Event {
     pub id: Option<Arc<str>>,
 }
 
-/// An event that was thrown away.
+/// An event that was discarded because of its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// What its message was, as far as can be told.
+    /// What could be salvaged of its message.
     pub salvaged: Salvaged,
-    /// The limit it went beyond.
+    /// The limit it exceeded.
     pub limit: usize,
 }
 
@@ -122,11 +122,11 @@ impl Default for Decoder {
             input: Bytes::new(),
             chunk: 0,
             line: BytesMut::new(),
-            reading: Reading::Line,
+            mode: LineMode::Line,
             first: true,
             after_return: false,
             name: Cow::Borrowed(""),
-            data: Data::None,
+            data: EventData::None,
             written_id: None,
             last_id: None,
             retry: None,
@@ -136,19 +136,19 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// At the beginning of a stream.
+    /// Returns a decoder for a new stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes events with up to this many bytes of data.
+    /// Sets the limit on the data of one event.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The id a resumed stream goes on from, before it sets its own.
+    /// Sets the id from which a stream is resumed.
     #[must_use]
     pub fn with_last_id(mut self, id: Option<Arc<str>>) -> Self {
         self.written_id.clone_from(&id);
@@ -163,19 +163,19 @@ impl Decoder {
         self.chunk = self.input.len();
     }
 
-    /// The id to resume from: that of the last event that ended, also if it had no data.
+    /// Returns the id to resume from: that of the last complete event, even without data.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// How long to wait before coming again, as the server last said, between 250 ms and 30 s.
+    /// Returns the reconnection delay that the server last set, between 250 ms and 30 s.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// The next event, or none when all bytes are used. An event the stream ends in does not count.
+    /// Returns the next item, or `None` when more bytes are needed. An incomplete last event is dropped.
     ///
-    /// One call looks at no more than the bytes that were pushed.
+    /// One call processes no more than the bytes that were pushed.
     pub fn next_item(&mut self) -> Option<Item> {
         while !self.input.is_empty() {
             if std::mem::take(&mut self.after_return) && self.input[0] == b'\n' {
@@ -203,16 +203,16 @@ impl Decoder {
     }
 
     fn end_line(&mut self, end: Bytes) -> Option<Item> {
-        if self.reading == Reading::Line && self.line.is_empty() && end.len() <= self.room() {
+        if self.mode == LineMode::Line && self.line.is_empty() && end.len() <= self.room() {
             return self.read_line(end);
         }
         self.add_to_line(&end);
-        match std::mem::replace(&mut self.reading, Reading::Line) {
-            Reading::Line => {
+        match std::mem::replace(&mut self.mode, LineMode::Line) {
+            LineMode::Line => {
                 let line = self.line.split().freeze();
                 self.read_line(line)
             }
-            Reading::Rest { salvage } => {
+            LineMode::Rest { salvage } => {
                 self.first = false;
                 self.consume(b"\n", salvage);
                 None
@@ -220,15 +220,15 @@ impl Decoder {
         }
     }
 
-    /// How long a line may be: what data may still come, and always an id.
+    /// Returns how long a line may be: the remaining data limit, and at least the longest id.
     fn room(&self) -> usize {
         let used = if self.oversized.is_some() { self.limit } else { self.data.len() };
         self.limit.saturating_sub(used).max(MAX_ID).saturating_add(PREFIX)
     }
 
-    /// Keeps part of a line, or stops keeping it if it grows too long.
+    /// Buffers part of a line, or begins to discard it if it grows too long.
     fn add_to_line(&mut self, part: &[u8]) {
-        if let Reading::Rest { salvage } = self.reading {
+        if let LineMode::Rest { salvage } = self.mode {
             return self.consume(part, salvage);
         }
         let fits = self.line.len() + part.len() <= self.room();
@@ -242,14 +242,14 @@ impl Decoder {
         }
         if self.line.first() == Some(&b':') {
             let line = self.line.split();
-            self.reading = Reading::Rest { salvage: false };
+            self.mode = LineMode::Rest { salvage: false };
             self.consume(&line, false);
             self.consume(&part[kept..], false);
         } else if !fits {
             let line = self.line.split();
             let name = if line.starts_with(b"data:") { b"data:".len() } else { 0 };
             let salvage = name > 0;
-            self.reading = Reading::Rest { salvage };
+            self.mode = LineMode::Rest { salvage };
             self.overflow();
             self.consume(&line[..name], false);
             self.consume(&line[name..], salvage);
@@ -281,7 +281,7 @@ impl Decoder {
                 self.written_id = Some(id).filter(|id| !id.is_empty()).map(Arc::from);
             }
             b"retry" => self.retry = milliseconds(&value).or(self.retry),
-            // A comment, which is a line with an empty name, or something newer than this.
+            // A comment, which is a line with an empty field name, or an unknown field.
             _ => self.consume(&value, false),
         }
         None
@@ -293,39 +293,39 @@ impl Decoder {
             self.consume(&value, true);
             return self.consume(b"\n", true);
         }
-        self.data = match std::mem::replace(&mut self.data, Data::None) {
+        self.data = match std::mem::replace(&mut self.data, EventData::None) {
             // A small event must not keep a large chunk alive.
-            Data::None if self.chunk > SHARED_CHUNK && value.len() < self.chunk / 8 => {
-                Data::One(Bytes::copy_from_slice(&value))
+            EventData::None if self.chunk > SHARED_CHUNK && value.len() < self.chunk / 8 => {
+                EventData::One(Bytes::copy_from_slice(&value))
             }
-            Data::None => Data::One(value),
-            Data::One(first) => Data::Many(joined(BytesMut::from(first), &value)),
-            Data::Many(lines) => Data::Many(joined(lines, &value)),
+            EventData::None => EventData::One(value),
+            EventData::One(first) => EventData::Many(joined(BytesMut::from(first), &value)),
+            EventData::Many(lines) => EventData::Many(joined(lines, &value)),
         };
     }
 
     fn end_event(&mut self) -> Option<Item> {
         self.last_id.clone_from(&self.written_id);
         let name = std::mem::replace(&mut self.name, Cow::Borrowed(""));
-        let data = match std::mem::replace(&mut self.data, Data::None) {
+        let data = match std::mem::replace(&mut self.data, EventData::None) {
             _ if self.oversized.is_some() => {
                 let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
                 let salvaged = oversized.salvager.finish();
                 return Some(Item::Lost(Lost { salvaged, limit: self.limit }));
             }
-            Data::None => return None,
-            Data::One(data) => data,
-            Data::Many(lines) => lines.freeze(),
+            EventData::None => return None,
+            EventData::One(data) => data,
+            EventData::Many(lines) => lines.freeze(),
         };
         let name = if name.is_empty() { Cow::Borrowed("message") } else { name };
         Some(Item::Event(Event { name, data, id: self.last_id.clone() }))
     }
 
-    /// From here on the event is thrown away, with what was kept of it.
+    /// Begins to discard the current event.
     fn overflow(&mut self) {
         if self.oversized.is_none() {
-            let kept = std::mem::replace(&mut self.data, Data::None);
-            self.oversized = Some(Oversized::default());
+            let kept = std::mem::replace(&mut self.data, EventData::None);
+            self.oversized = Some(OversizedEvent::default());
             self.consume(kept.as_slice(), true);
         }
     }
@@ -360,7 +360,7 @@ impl fmt::Debug for Decoder {
     }
 }
 
-impl Data {
+impl EventData {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::None => &[],

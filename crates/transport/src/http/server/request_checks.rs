@@ -1,6 +1,6 @@
-//! Who may knock: the host a request names, the page it comes from, the type and the size of what it brings.
+//! Checks of a request before it is parsed: `Host`, `Origin`, content type, and size and pace of the body.
 //!
-//! On by default. A browser on this machine must not be turned against a server on it (DNS rebinding, cross-site
+//! On by default. They keep web pages from reaching a local server through the browser (DNS rebinding, cross-site
 //! posts), so both headers are checked after parsing, never by prefix.
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -16,63 +16,63 @@ use tokio::time::Instant;
 
 use crate::http::server::options::HttpOptions;
 
-/// Why a request is turned away.
+/// Why a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Turned {
+pub(crate) struct Rejection {
     pub(crate) status: StatusCode,
     pub(crate) reason: String,
 }
 
-impl Turned {
+impl Rejection {
     pub(crate) fn new(status: StatusCode, reason: impl Into<String>) -> Self {
         Self { status, reason: reason.into() }
     }
 }
 
-/// Says where a page's request comes from, in the browser's own words.
+/// The browser's statement of how the requesting page relates to this server.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The value of a header that was found good. Clients say the same in every request, and what is the same letter by
-/// letter is as good as before.
+/// The last value of a header that passed its check. Clients repeat the same bytes in every request, which then need no
+/// second check.
 #[derive(Debug, Default)]
-pub(crate) struct Known(Mutex<Option<HeaderValue>>);
+pub(crate) struct LastAccepted(Mutex<Option<HeaderValue>>);
 
-impl Known {
-    /// Whether it is the value that was found good.
-    pub(crate) fn is(&self, value: &HeaderValue) -> bool {
-        // Whoever would have to wait checks for itself.
-        self.0.try_lock().is_some_and(|known| known.as_ref() == Some(value))
+impl LastAccepted {
+    /// Returns whether this is the last accepted value.
+    pub(crate) fn matches(&self, value: &HeaderValue) -> bool {
+        // Checking again is cheaper than waiting for the lock.
+        self.0.try_lock().is_some_and(|last_accepted| last_accepted.as_ref() == Some(value))
     }
 
-    /// It was found good.
-    pub(crate) fn keep(&self, value: &HeaderValue) {
+    /// Remembers an accepted value.
+    pub(crate) fn store(&self, value: &HeaderValue) {
         *self.0.lock() = Some(value.clone());
     }
 }
 
-/// Checks the host and the origin. `known` is the host that was last found good with these options.
+/// Checks the host and the origin. `last_accepted` is the host that last passed with these options.
 pub(crate) fn check_origin(
     options: &HttpOptions,
-    known: &Known,
+    last_accepted: &LastAccepted,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Result<(), Turned> {
-    let forbidden = |reason: String| Turned::new(StatusCode::FORBIDDEN, reason);
-    let mut named = headers.get_all(HOST).iter();
-    let only = named.next().filter(|_| named.next().is_none() && uri.authority().is_none());
-    if !only.is_some_and(|only| known.is(only)) {
+) -> Result<(), Rejection> {
+    let forbidden = |reason: String| Rejection::new(StatusCode::FORBIDDEN, reason);
+    let mut hosts = headers.get_all(HOST).iter();
+    let single = hosts.next().filter(|_| hosts.next().is_none() && uri.authority().is_none());
+    if !single.is_some_and(|single| last_accepted.matches(single)) {
         let host = host(uri, headers).map_err(forbidden)?;
-        if !allowed_host(options, &host) {
+        if !is_allowed_host(options, &host) {
             return Err(forbidden(format!(
                 "the host {host} is not served here; add it to the allowed hosts"
             )));
         }
-        only.inspect(|only| known.keep(only));
+        single.inspect(|single| last_accepted.store(single));
     }
     let mut origins = headers.get_all(ORIGIN).iter();
     if let Some(origin) = origins.next() {
         let origin = origin.to_str().unwrap_or_default();
-        if origins.next().is_some() || !allowed_origin(options, origin) {
+        if origins.next().is_some() || !is_allowed_origin(options, origin) {
             return Err(forbidden(format!(
                 "the origin {origin:?} is not allowed; add it to the allowed origins"
             )));
@@ -83,17 +83,17 @@ pub(crate) fn check_origin(
     Ok(())
 }
 
-/// The one host a request names.
+/// Returns the single host of a request.
 fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, String> {
-    let mut named = headers.get_all(HOST).iter();
-    let header = match named.next() {
+    let mut hosts = headers.get_all(HOST).iter();
+    let header = match hosts.next() {
         Some(host) => {
             let host = host.to_str().map_err(|_| "the host is not readable".to_owned())?;
             Some(host.parse::<Authority>().map_err(|_| format!("{host:?} is no host"))?)
         }
         None => None,
     };
-    if named.next().is_some() {
+    if hosts.next().is_some() {
         return Err("two hosts are named".into());
     }
     let authority = match (header, uri.authority().cloned()) {
@@ -106,7 +106,7 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, String> {
     Ok(authority)
 }
 
-/// Whether an authority is a host and at most a port: no user name, and nothing behind the bracket of an address.
+/// Returns whether an authority is a host with an optional port: no user name, nothing after the bracket of an address.
 fn is_host_and_port(authority: &Authority) -> bool {
     let rest = authority.as_str().strip_prefix(authority.host());
     rest.is_some_and(|rest| {
@@ -115,7 +115,7 @@ fn is_host_and_port(authority: &Authority) -> bool {
     })
 }
 
-fn allowed_host(options: &HttpOptions, host: &Authority) -> bool {
+fn is_allowed_host(options: &HttpOptions, host: &Authority) -> bool {
     if options.allowed_hosts.is_empty() {
         return is_loopback(host.host());
     }
@@ -128,10 +128,10 @@ fn allowed_host(options: &HttpOptions, host: &Authority) -> bool {
     })
 }
 
-fn allowed_origin(options: &HttpOptions, origin: &str) -> bool {
+fn is_allowed_origin(options: &HttpOptions, origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
-    // Scheme, host and port, and nothing else: `null`, paths and user names are no origins.
+    // Scheme, host and port, and nothing else: `null`, paths and user names are not origins.
     let is_plain = matches!(uri.path(), "" | "/") && uri.query().is_none() && is_host_and_port(authority);
     if !is_plain || origin.ends_with('/') {
         return false;
@@ -154,11 +154,11 @@ fn is_loopback(host: &str) -> bool {
     }
 }
 
-/// Checks that a post brings JSON as it is: nothing a web page can send without asking first, and nothing packed.
-pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
+/// Checks that a post has uncompressed JSON: a content type that web pages cannot send without a preflight request.
+pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Rejection> {
     if headers.get_all(CONTENT_ENCODING).iter().any(|coding| coding != "identity") {
         let reason = "a request with a content encoding is not read: send it without one";
-        return Err(Turned::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+        return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let first = types.next();
@@ -166,8 +166,8 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
         return Ok(());
     }
     types = headers.get_all(CONTENT_TYPE).iter();
-    let named = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mut parts = named.split(';').map(str::trim);
+    let hosts = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = hosts.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let is_utf8 = parts.all(|parameter| {
         let charset =
@@ -178,15 +178,19 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Turned> {
         return Ok(());
     }
     let reason = "the content type must be application/json in UTF-8";
-    Err(Turned::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason))
+    Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason))
 }
 
 /// Reads the body within its limits.
-pub(crate) async fn read_body<B>(options: &HttpOptions, headers: &HeaderMap, body: B) -> Result<Bytes, Turned>
+pub(crate) async fn read_body<B>(
+    options: &HttpOptions,
+    headers: &HeaderMap,
+    body: B,
+) -> Result<Bytes, Rejection>
 where
     B: Body<Data: Send> + Send,
 {
-    // Most bodies know from their header how long they are; others are asked after it.
+    // hyper knows the length of most bodies; otherwise the header tells.
     let announced = match body.size_hint().exact() {
         Some(length) => Some(usize::try_from(length).unwrap_or(usize::MAX)),
         None => {
@@ -197,8 +201,8 @@ where
         return Err(too_large(options));
     }
     let mut body = std::pin::pin!(body);
-    // Most bodies came with their head and in one piece. They need no clock, and are not copied.
-    let mut gathered = BytesMut::new();
+    // Most bodies arrive with the head in one chunk. They need no timer and are not copied.
+    let mut collected = BytesMut::new();
     match std::future::poll_fn(|cx| Poll::Ready(body.as_mut().poll_frame(cx))).await {
         Poll::Ready(Some(Ok(frame))) => {
             if let Ok(mut data) = frame.into_data() {
@@ -209,65 +213,65 @@ where
                 if body.is_end_stream() {
                     return Ok(whole);
                 }
-                gathered.reserve(announced.unwrap_or(0).max(whole.len()));
-                gathered.extend_from_slice(&whole);
+                collected.reserve(announced.unwrap_or(0).max(whole.len()));
+                collected.extend_from_slice(&whole);
             }
         }
-        Poll::Ready(Some(Err(_))) => return Err(broken()),
+        Poll::Ready(Some(Err(_))) => return Err(body_aborted()),
         Poll::Ready(None) => return Ok(Bytes::new()),
-        Poll::Pending => gathered.reserve(announced.unwrap_or(0)),
+        Poll::Pending => collected.reserve(announced.unwrap_or(0)),
     }
-    gather(options, body, gathered).await
+    read_rest(options, body, collected).await
 }
 
-fn too_large(options: &HttpOptions) -> Turned {
+fn too_large(options: &HttpOptions) -> Rejection {
     let reason = format!("the body is larger than {} bytes", options.body_bytes);
-    Turned::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
+    Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
 }
 
-fn broken() -> Turned {
-    Turned::new(StatusCode::BAD_REQUEST, "the body broke off")
+fn body_aborted() -> Rejection {
+    Rejection::new(StatusCode::BAD_REQUEST, "the body broke off")
 }
 
-/// Reads the rest of a body that takes a while.
-async fn gather<B>(
+/// Reads the rest of a body that did not arrive in one chunk, with a minimum rate.
+async fn read_rest<B>(
     options: &HttpOptions,
     mut body: Pin<&mut B>,
-    mut gathered: BytesMut,
-) -> Result<Bytes, Turned>
+    mut collected: BytesMut,
+) -> Result<Bytes, Rejection>
 where
     B: Body<Data: Send> + Send,
 {
     let start = Instant::now();
     loop {
-        // Looked at again after each patience, so that a trickle is noticed while it trickles.
-        let look =
+        // Checked at least once per `body_patience`, so that a trickling body is noticed early.
+        let next_check =
             (start + options.body_time).min(Instant::now() + options.body_patience.min(options.body_time));
         let next = std::future::poll_fn(|cx| body.as_mut().poll_frame(cx));
-        match tokio::time::timeout_at(look, next).await {
+        match tokio::time::timeout_at(next_check, next).await {
             Ok(Some(Ok(frame))) => {
                 if let Ok(data) = frame.into_data() {
-                    if gathered.len() + data.remaining() > options.body_bytes {
+                    if collected.len() + data.remaining() > options.body_bytes {
                         return Err(too_large(options));
                     }
                     let mut data = data;
                     while data.has_remaining() {
                         let chunk = data.chunk();
-                        gathered.extend_from_slice(chunk);
+                        collected.extend_from_slice(chunk);
                         let read = chunk.len();
                         data.advance(read);
                     }
                 }
             }
-            Ok(Some(Err(_))) => return Err(broken()),
-            Ok(None) => return Ok(gathered.freeze()),
+            Ok(Some(Err(_))) => return Err(body_aborted()),
+            Ok(None) => return Ok(collected.freeze()),
             Err(_) => {}
         }
         let spent = start.elapsed();
-        let due = options.body_rate as u128 * spent.as_millis() / 1000;
-        let is_slow = spent >= options.body_patience && (gathered.len() as u128) < due;
+        let required = options.body_rate as u128 * spent.as_millis() / 1000;
+        let is_slow = spent >= options.body_patience && (collected.len() as u128) < required;
         if spent >= options.body_time || is_slow {
-            return Err(Turned::new(StatusCode::REQUEST_TIMEOUT, "the body takes too long"));
+            return Err(Rejection::new(StatusCode::REQUEST_TIMEOUT, "the body takes too long"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Who knocks: the head of a request, and on whose behalf it is made. Handlers get both beside the message.
+//! An HTTP request while it is being admitted, and the metadata of it that handlers can see: head, caller, address.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -12,21 +12,21 @@ use switchboard_session::server::Caller;
 use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
 use crate::http::server::options::HttpOptions;
 
-/// The head of the request that brought a message: what handlers may know of HTTP. They get it from
+/// The head of the HTTP request that carried a message. Handlers get it from
 /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension).
 ///
-/// Where [callers are told apart](crate::http::server::HttpOptions::with_authenticate) it has no `Authorization`: that
-/// was for this server, and must not travel on.
+/// With [authentication](crate::http::server::HttpOptions::with_authenticate) it has no `Authorization`: the credentials
+/// are for this server and must not be forwarded.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RequestHead {
     /// The method.
     pub method: Method,
-    /// The address.
+    /// The URI.
     pub uri: Uri,
     /// The headers.
     pub headers: HeaderMap,
-    /// What layers in front of the service have put there.
+    /// The extensions that layers in front of the service have added.
     pub extensions: Extensions,
 }
 
@@ -40,47 +40,47 @@ impl fmt::Debug for RequestHead {
     }
 }
 
-/// A type of value that layers put into requests and handlers ask for, and how it is found.
+/// A type of request extension that handlers can ask for, and how to look it up.
 #[derive(Clone, Copy)]
-pub(crate) struct Lift {
+pub(crate) struct ForwardedExtension {
     of: TypeId,
     find: fn(&Extensions) -> Option<&(dyn Any + Send + Sync)>,
 }
 
-impl Lift {
+impl ForwardedExtension {
     pub(crate) fn of<T: Send + Sync + 'static>() -> Self {
         Self { of: TypeId::of::<T>(), find: |extensions| extensions.get::<T>().map(|value| value as _) }
     }
 }
 
-/// Who knocks, while the request is looked at.
-pub(crate) struct Visitor {
+/// A request that is being admitted.
+pub(crate) struct PendingRequest {
     pub(crate) parts: Parts,
     pub(crate) caller: Option<Caller>,
-    /// The other end of its connection, where it is known.
+    /// The peer address of the connection, if known.
     pub(crate) peer: Option<IpAddr>,
 }
 
-impl Visitor {
+impl PendingRequest {
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.parts.headers
     }
 
-    /// The address of the client: what trusted proxies say of it, or else the other end of its connection.
-    pub(crate) fn address(&self, options: &HttpOptions) -> Option<IpAddr> {
+    /// Returns the client address: the one that trusted proxies report, or else the peer address.
+    pub(crate) fn client_address(&self, options: &HttpOptions) -> Option<IpAddr> {
         let peer = self.peer.or_else(|| self.parts.extensions.get::<PeerAddress>().map(|peer| peer.0))?;
         let header = options.forwarded_header;
         Some(client_address(peer, &options.trusted_proxies, header, &self.parts.headers))
     }
 
-    /// Whom the request is counted against. To be asked before the request is taken.
-    pub(crate) fn client(&self, options: &HttpOptions) -> Option<ClientId> {
-        ClientId::of(self.caller.as_ref(), self.address(options))
+    /// Returns the client that limits count the request against. Call it before [`take_metadata`](Self::take_metadata).
+    pub(crate) fn client_id(&self, options: &HttpOptions) -> Option<ClientId> {
+        ClientId::of(self.caller.as_ref(), self.client_address(options))
     }
 
-    /// What is known of the visitor, for whoever handles the message. It can be taken once.
-    pub(crate) fn take(&mut self, options: &HttpOptions) -> Known {
-        let address = self.address(options).map(|address| ClientAddress(network(address)));
+    /// Takes the metadata out of the request, for the handler of the message. Can be called once.
+    pub(crate) fn take_metadata(&mut self, options: &HttpOptions) -> RequestMetadata {
+        let address = self.client_address(options).map(|address| ClientAddress(network(address)));
         let Parts { method, uri, headers, extensions, .. } = &mut self.parts;
         let head = RequestHead {
             method: std::mem::take(method),
@@ -88,22 +88,27 @@ impl Visitor {
             headers: std::mem::take(headers),
             extensions: std::mem::take(extensions),
         };
-        Known { head, caller: self.caller.take(), address, lifts: options.lifts.clone() }
+        RequestMetadata {
+            head,
+            caller: self.caller.take(),
+            address,
+            forwarded_extensions: options.forwarded_extensions.clone(),
+        }
     }
 }
 
-/// What is known of the visitor.
+/// The metadata of a request that handlers can see.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct RequestMetadata {
     pub(crate) head: RequestHead,
     pub(crate) caller: Option<Caller>,
     pub(crate) address: Option<ClientAddress>,
-    lifts: Option<Arc<[Lift]>>,
+    forwarded_extensions: Option<Arc<[ForwardedExtension]>>,
 }
 
-impl Known {
-    /// Whom the request is counted against.
-    pub(crate) fn client(&self) -> Option<ClientId> {
+impl RequestMetadata {
+    /// Returns the client that limits count the request against.
+    pub(crate) fn client_id(&self) -> Option<ClientId> {
         ClientId::of(self.caller.as_ref(), self.address.map(|address| address.0))
     }
 
@@ -117,13 +122,14 @@ impl Known {
         if of == TypeId::of::<ClientAddress>() {
             return self.address.as_ref().map(|address| address as _);
         }
-        let lift = self.lifts.as_ref()?.iter().find(|lift| lift.of == of)?;
-        (lift.find)(&self.head.extensions)
+        let extension_type =
+            self.forwarded_extensions.as_ref()?.iter().find(|extension_type| extension_type.of == of)?;
+        (extension_type.find)(&self.head.extensions)
     }
 }
 
-impl fmt::Debug for Lift {
+impl fmt::Debug for ForwardedExtension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Lift")
+        f.write_str("ForwardedExtension")
     }
 }

@@ -1,46 +1,46 @@
-//! The event stream format of the HTML standard, written.
+//! Encoder for server-sent events, the event stream format of the HTML standard.
 //!
-//! Invariant: what is written reads back as it was, but for the kind of line breaks in the data; a name or an id
-//! cannot smuggle in another field.
+//! Invariant: decoding returns the same event, except for the kind of line breaks in the data; a name or an id cannot
+//! inject another field.
 
 use std::fmt;
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 
-/// An event to be written.
+/// The fields of an event to encode.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Outgoing<'a> {
+pub struct EventFields<'a> {
     /// Its name.
     pub name: Option<&'a str>,
-    /// Its id; an empty one takes back the id before it.
+    /// Its id; an empty one resets the last id.
     pub id: Option<&'a str>,
-    /// When to come again if the stream ends.
+    /// The reconnection delay.
     pub retry: Option<Duration>,
-    /// Its data. Each line break in it, of any kind, reads back as a newline.
+    /// Its data. Each line break, of any kind, is decoded as a newline.
     pub data: Option<&'a [u8]>,
 }
 
-/// A name or an id with a line break or a zero byte, which would read back as something else.
+/// A name or an id has a line break or a zero byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unprintable;
+pub struct EventEncodeError;
 
-impl fmt::Display for Unprintable {
+impl fmt::Display for EventEncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name or id of an event holds a line break or a zero byte")
     }
 }
 
-impl std::error::Error for Unprintable {}
+impl std::error::Error for EventEncodeError {}
 
-/// Writes an event.
+/// Encodes an event.
 ///
 /// # Errors
-/// When its name or id cannot be written; then nothing is.
-pub fn print(event: &Outgoing<'_>, into: &mut BytesMut) -> Result<(), Unprintable> {
+/// When its name or id cannot be encoded; then nothing is written.
+pub fn encode_event(event: &EventFields<'_>, into: &mut BytesMut) -> Result<(), EventEncodeError> {
     let fields = [("event: ", event.name), ("id: ", event.id)];
     if fields.iter().filter_map(|(_, value)| *value).any(|value| value.contains(['\r', '\n', '\0'])) {
-        return Err(Unprintable);
+        return Err(EventEncodeError);
     }
     for (field, value) in fields {
         if let Some(value) = value {
@@ -64,8 +64,8 @@ pub fn print(event: &Outgoing<'_>, into: &mut BytesMut) -> Result<(), Unprintabl
     Ok(())
 }
 
-/// Writes a comment, which readers pass over: it keeps a silent stream alive.
-pub fn print_comment(text: &str, into: &mut BytesMut) {
+/// Encodes a comment, which decoders ignore: it keeps an idle stream alive.
+pub fn encode_comment(text: &str, into: &mut BytesMut) {
     for line in text.split(['\n', '\r']) {
         put_line(into, b": ", line.as_bytes());
     }

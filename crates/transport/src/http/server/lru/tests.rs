@@ -1,4 +1,4 @@
-//! A ledger against a plain list that does the same by searching.
+//! Compares the LRU with a plain list that is searched linearly.
 
 use proptest::prelude::*;
 
@@ -12,15 +12,15 @@ fn client(number: u8) -> ClientId {
 #[derive(Default)]
 struct Plain {
     // In the order of use.
-    entries: Vec<(Key, Option<u8>, usize, bool)>,
+    entries: Vec<(EntryKey, Option<u8>, usize, bool)>,
 }
 
 impl Plain {
-    fn at(&self, key: Key) -> usize {
+    fn at(&self, key: EntryKey) -> usize {
         self.entries.iter().position(|entry| entry.0 == key).unwrap()
     }
 
-    fn oldest(&self, of: Option<u8>) -> Option<Key> {
+    fn oldest(&self, of: Option<u8>) -> Option<EntryKey> {
         let listed = self
             .entries
             .iter()
@@ -31,28 +31,28 @@ impl Plain {
 
 proptest! {
     #[test]
-    fn a_ledger_does_what_a_search_would(steps in prop::collection::vec((0_u8..5, 0_u8..4, 0_usize..40, 0_usize..3), 1..200)) {
-        let (mut ledger, mut plain) = (Ledger::default(), Plain::default());
+    fn matches_a_linear_search(steps in prop::collection::vec((0_u8..5, 0_u8..4, 0_usize..40, 0_usize..3), 1..200)) {
+        let (mut lru, mut plain) = (WeightedLru::default(), Plain::default());
         for (step, owner, pick, weight) in steps {
             let picked = (!plain.entries.is_empty()).then(|| plain.entries[pick % plain.entries.len()].0);
             match (step, picked) {
                 (0, _) | (_, None) => {
                     // The last one is not known by name.
                     let owner = (owner < 3).then_some(owner);
-                    let key = ledger.insert(owner.map(client).as_ref(), ());
+                    let key = lru.insert(owner.map(client).as_ref(), ());
                     plain.entries.push((key, owner, 0, false));
                 }
                 (1, Some(key)) => {
                     let at = plain.at(key);
                     plain.entries.remove(at);
-                    prop_assert!(ledger.remove(key).is_some());
-                    prop_assert!(ledger.remove(key).is_none());
-                    prop_assert!(ledger.get_mut(key).is_none());
+                    prop_assert!(lru.remove(key).is_some());
+                    prop_assert!(lru.remove(key).is_none());
+                    prop_assert!(lru.get_mut(key).is_none());
                 }
                 (2, Some(key)) => {
                     let at = plain.at(key);
                     let before = plain.entries[at].2;
-                    ledger.set_weight(key, weight);
+                    lru.set_weight(key, weight);
                     plain.entries[at].2 = weight;
                     if before == 0 && weight > 0 {
                         let entry = plain.entries.remove(at);
@@ -62,26 +62,26 @@ proptest! {
                 (3, Some(key)) => {
                     let at = plain.at(key);
                     plain.entries[at].3 = false;
-                    ledger.set_busy(key);
+                    lru.set_busy(key);
                 }
                 (_, Some(key)) => {
                     let at = plain.at(key);
                     let mut entry = plain.entries.remove(at);
                     entry.3 = true;
                     plain.entries.push(entry);
-                    ledger.set_idle(key);
+                    lru.set_idle(key);
                 }
             }
-            prop_assert_eq!(ledger.len(), plain.entries.len());
-            prop_assert_eq!(ledger.total(), plain.entries.iter().map(|entry| entry.2).sum::<usize>());
-            prop_assert_eq!(ledger.oldest(), plain.oldest(None));
+            prop_assert_eq!(lru.len(), plain.entries.len());
+            prop_assert_eq!(lru.total(), plain.entries.iter().map(|entry| entry.2).sum::<usize>());
+            prop_assert_eq!(lru.oldest(), plain.oldest(None));
             for owner in 0..3 {
                 let own = plain.entries.iter().filter(|entry| entry.1 == Some(owner));
-                prop_assert_eq!(ledger.len_of(&client(owner)), own.clone().count());
-                prop_assert_eq!(ledger.oldest_of(&client(owner)), plain.oldest(Some(owner)));
+                prop_assert_eq!(lru.len_of(&client(owner)), own.clone().count());
+                prop_assert_eq!(lru.oldest_of(&client(owner)), plain.oldest(Some(owner)));
                 let weight = own.clone().map(|entry| entry.2).sum::<usize>();
                 for entry in own {
-                    prop_assert_eq!(ledger.total_beside(entry.0), weight);
+                    prop_assert_eq!(lru.client_total(entry.0), weight);
                 }
             }
         }

@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use proptest::prelude::*;
 
 use super::*;
-use crate::sse::{Outgoing, print, print_comment};
+use crate::sse::{EventFields, encode_comment, encode_event};
 
 /// Name, data and id of each event, with the id and the retry at the end.
 type Seen = (Vec<(String, Vec<u8>, Option<String>)>, Option<String>, Option<Duration>);
@@ -235,11 +235,11 @@ fn a_small_event_does_not_pin_a_large_chunk() {
 fn names_and_ids_cannot_smuggle_fields() {
     let mut into = BytesMut::new();
     for bad in ["a\ndata: x", "a\r", "\0"] {
-        assert!(print(&Outgoing { name: Some(bad), ..Outgoing::default() }, &mut into).is_err());
-        assert!(print(&Outgoing { id: Some(bad), ..Outgoing::default() }, &mut into).is_err());
+        assert!(encode_event(&EventFields { name: Some(bad), ..EventFields::default() }, &mut into).is_err());
+        assert!(encode_event(&EventFields { id: Some(bad), ..EventFields::default() }, &mut into).is_err());
     }
     assert!(into.is_empty());
-    print_comment("keep\ndata: alive", &mut into);
+    encode_comment("keep\ndata: alive", &mut into);
     assert_eq!(&into[..], b": keep\n: data: alive\n\n");
 }
 
@@ -301,9 +301,9 @@ proptest! {
         let (mut expected, mut last, mut last_retry) = (Vec::new(), None, None);
         for (name, id, retry, data) in &events {
             let retry = retry.map(Duration::from_millis);
-            let event = Outgoing { name: Some(name), id: id.as_deref(), retry, data: Some(data.as_bytes()) };
-            print(&event, &mut into).unwrap();
-            print_comment("", &mut into);
+            let event = EventFields { name: Some(name), id: id.as_deref(), retry, data: Some(data.as_bytes()) };
+            encode_event(&event, &mut into).unwrap();
+            encode_comment("", &mut into);
             last = id.clone().or(last);
             last_retry = retry.or(last_retry);
             let name = if name.is_empty() { "message".to_owned() } else { name.clone() };

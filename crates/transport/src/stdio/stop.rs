@@ -1,17 +1,17 @@
-//! The stop ladder: end of input, TERM, KILL, and giving up. Each step is bounded, so stopping always returns.
+//! Stops a process in steps: end of input, SIGTERM, SIGKILL, abandon. Each step has a timeout, so stopping always returns.
 
 use std::time::Duration;
 
 use switchboard_session::link::BoxFuture;
 
-/// How long each step of stopping a server may take.
+/// The timeouts of the steps in which a server is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopLadder {
-    /// From the end of its input until it is asked to stop (TERM).
+    /// From the end of its input to SIGTERM.
     pub eof: Duration,
-    /// From being asked until it is killed, with everything it started.
+    /// From SIGTERM to killing it and its descendants.
     pub term: Duration,
-    /// From being killed until it is given up.
+    /// From killing it to abandoning it.
     pub kill: Duration,
 }
 
@@ -22,7 +22,7 @@ impl Default for StopLadder {
 }
 
 impl StopLadder {
-    /// The same ladder in no more than this time, every step shortened alike.
+    /// Scales all timeouts down to a total of at most `most`.
     pub(crate) fn within(self, most: Duration) -> Self {
         let total = self.eof.saturating_add(self.term).saturating_add(self.kill);
         if total <= most {
@@ -33,36 +33,37 @@ impl StopLadder {
     }
 }
 
-/// A push on the ladder.
+/// A signal of the stop sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Push {
+pub(crate) enum StopSignal {
     /// Asks the server to stop.
     Term,
     /// Kills it and everything it started.
     Kill,
 }
 
-/// How a process ended, as far as is known.
+/// The exit status of a process, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Status {
+pub(crate) struct ProcessExit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
 }
 
-/// What can be stopped. A trait, so that a test can stand in for a process that never dies.
+/// A process that can be stopped. A trait, so that tests can simulate an unkillable process.
 pub(crate) trait Stoppable: Sync {
-    fn push(&self, push: Push);
-    fn exited(&self) -> BoxFuture<'_, Status>;
+    fn signal(&self, signal: StopSignal);
+    fn exited(&self) -> BoxFuture<'_, ProcessExit>;
 }
 
-/// Climbs the ladder; the input was closed before. `None` if the process outlived all of it.
-pub(crate) async fn stop(target: &impl Stoppable, ladder: StopLadder) -> Option<Status> {
+/// Stops a process whose input was closed. Returns `None` if it survives all steps.
+pub(crate) async fn stop(target: &impl Stoppable, ladder: StopLadder) -> Option<ProcessExit> {
     let mut exited = target.exited();
-    for (wait, next) in [(ladder.eof, Some(Push::Term)), (ladder.term, Some(Push::Kill)), (ladder.kill, None)]
+    for (wait, next) in
+        [(ladder.eof, Some(StopSignal::Term)), (ladder.term, Some(StopSignal::Kill)), (ladder.kill, None)]
     {
         match (tokio::time::timeout(wait, &mut exited).await, next) {
             (Ok(status), _) => return Some(status),
-            (Err(_), Some(push)) => target.push(push),
+            (Err(_), Some(signal)) => target.signal(signal),
             (Err(_), None) => {}
         }
     }
@@ -77,14 +78,14 @@ mod tests {
     use super::*;
 
     /// Dies of nothing, like a process in an uninterruptible sleep.
-    struct Unkillable(Mutex<Vec<(Duration, Push)>>, Instant);
+    struct Unkillable(Mutex<Vec<(Duration, StopSignal)>>, Instant);
 
     impl Stoppable for Unkillable {
-        fn push(&self, push: Push) {
-            self.0.lock().push((self.1.elapsed(), push));
+        fn signal(&self, signal: StopSignal) {
+            self.0.lock().push((self.1.elapsed(), signal));
         }
 
-        fn exited(&self) -> BoxFuture<'_, Status> {
+        fn exited(&self) -> BoxFuture<'_, ProcessExit> {
             Box::pin(std::future::pending())
         }
     }
@@ -96,10 +97,10 @@ mod tests {
         let process = Unkillable(Mutex::default(), start);
         assert_eq!(stop(&process, StopLadder::default()).await, None);
         assert!(start.elapsed() <= Duration::from_millis(5_010), "{:?}", start.elapsed());
-        let pushes = process.0.into_inner();
+        let signals = process.0.into_inner();
         assert_eq!(
-            pushes.iter().map(|(at, push)| (at.as_secs(), *push)).collect::<Vec<_>>(),
-            [(2, Push::Term), (4, Push::Kill)]
+            signals.iter().map(|(at, signal)| (at.as_secs(), *signal)).collect::<Vec<_>>(),
+            [(2, StopSignal::Term), (4, StopSignal::Kill)]
         );
     }
 

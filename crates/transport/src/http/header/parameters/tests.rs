@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn paths(schema: &Value) -> Result<Vec<(String, String)>, String> {
-    let found = marked(&schema.to_string()).map_err(|invalid| invalid.reason)?;
+    let found = mirrored_parameters(&schema.to_string()).map_err(|invalid| invalid.reason)?;
     Ok(found.into_iter().map(|one| (one.header.as_str().to_owned(), one.path.join("/"))).collect())
 }
 
@@ -29,14 +29,14 @@ fn marks_are_found_through_properties() {
         [("mcp-param-x-count!", "count"), ("mcp-param-er", "deep/er"), ("mcp-param-region", "region")];
     let found = paths(&schema).unwrap();
     assert_eq!(found.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect::<Vec<_>>(), expected);
-    assert_eq!(marked("true"), Ok(Vec::new()));
-    assert_eq!(marked("not json"), Ok(Vec::new()));
+    assert_eq!(mirrored_parameters("true"), Ok(Vec::new()));
+    assert_eq!(mirrored_parameters("not json"), Ok(Vec::new()));
 }
 
 #[test]
 fn a_mark_written_with_escapes_is_a_mark() {
     let schema = r#"{"properties":{"p":{"type":"string","x\u002dmcp-header":"P"}}}"#;
-    assert_eq!(marked(schema).unwrap().len(), 1);
+    assert_eq!(mirrored_parameters(schema).unwrap().len(), 1);
 }
 
 #[test]
@@ -78,14 +78,14 @@ fn a_name_is_used_once_cases_apart() {
 fn marks_elsewhere_are_refused() {
     let mark = json!({"type": "string", "x-mcp-header": "N"});
     let object = json!({"properties": {"q": mark}});
-    for keyword in ONE {
+    for keyword in SINGLE_SCHEMA {
         assert!(paths(&one(json!({keyword: object}))).is_err(), "{keyword}");
         assert!(paths(&json!({keyword: mark})).is_err(), "{keyword}");
     }
-    for keyword in LIST {
+    for keyword in SCHEMA_LIST {
         assert!(paths(&json!({keyword: [true, object]})).is_err(), "{keyword}");
     }
-    for keyword in OBJECT {
+    for keyword in SCHEMA_MAP {
         assert!(
             paths(&json!({keyword: {"k": object}, "properties": {"p": {"$ref": "#/$defs/k"}}})).is_err(),
             "{keyword}"
@@ -97,9 +97,9 @@ fn marks_elsewhere_are_refused() {
 #[test]
 fn values_are_mirrored_as_text() {
     let names = ["s", "i", "b", "empty", "null", "absent", "float", "list", "deep"];
-    let mut marks: Vec<Marked> = names
+    let mut marks: Vec<MirroredParameter> = names
         .iter()
-        .map(|name| Marked {
+        .map(|name| MirroredParameter {
             header: HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()).unwrap(),
             path: vec![(*name).to_owned()],
         })
@@ -120,9 +120,10 @@ fn values_are_mirrored_as_text() {
 
 #[test]
 fn the_server_compares_each_parameter() {
-    let marks = marked(r#"{"properties":{"v":{"type":"string","x-mcp-header":"V"}}}"#).unwrap();
-    let number = marked(r#"{"properties":{"v":{"type":"integer","x-mcp-header":"V"}}}"#).unwrap();
-    type Case<'a> = (&'a [Marked], &'a str, &'a [&'a str], Option<Fault>);
+    let marks = mirrored_parameters(r#"{"properties":{"v":{"type":"string","x-mcp-header":"V"}}}"#).unwrap();
+    let number =
+        mirrored_parameters(r#"{"properties":{"v":{"type":"integer","x-mcp-header":"V"}}}"#).unwrap();
+    type Case<'a> = (&'a [MirroredParameter], &'a str, &'a [&'a str], Option<HeaderFault>);
     let cases: &[Case<'_>] = &[
         (&marks, r#"{"v":"Hello"}"#, &["=?base64?SGVsbG8=?="], None),
         (&marks, r#"{"v":"Hello"}"#, &["Hello"], None),
@@ -130,23 +131,23 @@ fn the_server_compares_each_parameter() {
             &marks,
             r#"{"v":"Hello"}"#,
             &["=?base64?SGVsbG8?="],
-            Some(Fault::Unreadable(super::super::Unreadable::Base64)),
+            Some(HeaderFault::Unreadable(super::super::HeaderDecodeError::Base64)),
         ),
         (&marks, r#"{"v":"SGVsbG8="}"#, &["SGVsbG8="], None),
         (&marks, r#"{"v":"=?base64?SGVsbG8="}"#, &["=?base64?SGVsbG8="], None),
-        (&marks, r#"{"v":"test-value"}"#, &[], Some(Fault::Missing)),
-        (&marks, r#"{"v":""}"#, &[], Some(Fault::Missing)),
+        (&marks, r#"{"v":"test-value"}"#, &[], Some(HeaderFault::Missing)),
+        (&marks, r#"{"v":""}"#, &[], Some(HeaderFault::Missing)),
         (&marks, r#"{"v":""}"#, &[""], None),
-        (&marks, r#"{"v":"a"}"#, &["A"], Some(Fault::Different)),
-        (&marks, r#"{"v":"a"}"#, &["a", "a"], Some(Fault::Repeated)),
+        (&marks, r#"{"v":"a"}"#, &["A"], Some(HeaderFault::Different)),
+        (&marks, r#"{"v":"a"}"#, &["a", "a"], Some(HeaderFault::Repeated)),
         (&marks, r#"{"v":null}"#, &[], None),
         (&marks, "{}", &[], None),
-        (&marks, "{}", &["a"], Some(Fault::Unexpected)),
-        (&marks, r#"{"v":["a"]}"#, &["a"], Some(Fault::Different)),
+        (&marks, "{}", &["a"], Some(HeaderFault::Unexpected)),
+        (&marks, r#"{"v":["a"]}"#, &["a"], Some(HeaderFault::Different)),
         (&marks, r#"{"v":["a"]}"#, &[], None),
         (&number, r#"{"v":42}"#, &["42.0"], None),
         (&number, r#"{"v":42.0}"#, &["42"], None),
-        (&number, r#"{"v":42}"#, &["43"], Some(Fault::Different)),
+        (&number, r#"{"v":42}"#, &["43"], Some(HeaderFault::Different)),
     ];
     for (marks, arguments, values, fault) in cases {
         let mut headers = HeaderMap::new();
@@ -161,7 +162,7 @@ fn the_server_compares_each_parameter() {
 
 #[test]
 fn s3_arguments_that_readers_read_differently_never_pass() {
-    let marks = marked(
+    let marks = mirrored_parameters(
         r#"{"properties":{"v":{"type":"string","x-mcp-header":"V"},"o":{"properties":{"w":{"type":"string","x-mcp-header":"W"}}}}}"#,
     )
     .unwrap();
@@ -196,7 +197,7 @@ proptest! {
             "n": {"type": "integer", "x-mcp-header": "N"},
             "o": {"properties": {"f": {"type": "boolean", "x-mcp-header": "F"}}},
         }});
-        let marks = marked(&schema.to_string()).unwrap();
+        let marks = mirrored_parameters(&schema.to_string()).unwrap();
         let arguments = json!({"t": text, "n": number, "o": {"f": flag}}).to_string();
         let headers: HeaderMap = mirror(&marks, &arguments).into_iter().collect();
         prop_assert_eq!(headers.len(), 3);
@@ -208,7 +209,7 @@ proptest! {
     #[test]
     fn no_name_gets_past_the_rules(name in any::<String>()) {
         let schema = one(json!({"type": "string", "x-mcp-header": name})).to_string();
-        if let Ok(found) = marked(&schema) {
+        if let Ok(found) = mirrored_parameters(&schema) {
             prop_assert!(name.bytes().all(|byte| byte.is_ascii_graphic()));
             prop_assert_eq!(found[0].header.as_str(), format!("mcp-param-{}", name.to_ascii_lowercase()));
         }

@@ -1,0 +1,103 @@
+//! One exchange over HTTP. It runs in the task that polls it.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
+use switchboard_protocol::{Raw, RpcError};
+use switchboard_session::link::{BoxFuture, Event, Exchange, Flow, LinkError, Note};
+
+/// Notifications that may wait in an exchange; beyond it the oldest is dropped.
+const MAX_NOTES: usize = 1024;
+
+/// The result of an exchange.
+pub(crate) type Outcome = Result<Result<Raw, RpcError>, LinkError>;
+
+/// Adds notifications to an exchange.
+#[derive(Clone, Default)]
+pub(crate) struct NoteSender {
+    state: Arc<Mutex<NoteQueue>>,
+}
+
+#[derive(Default)]
+struct NoteQueue {
+    queue: VecDeque<Note>,
+    waker: Option<Waker>,
+}
+
+impl NoteSender {
+    pub(crate) fn note(&self, note: Note) {
+        let mut state = self.state.lock();
+        if state.queue.len() == MAX_NOTES {
+            state.queue.pop_front();
+        }
+        state.queue.push_back(note);
+        let waker = state.waker.take();
+        drop(state);
+        waker.inspect(Waker::wake_by_ref);
+    }
+}
+
+/// Returns an exchange that drives a future: its notifications first, its outcome last. `on_drop` runs when the exchange
+/// is dropped before its end.
+pub(crate) fn exchange<D>(
+    driver: BoxFuture<'static, Outcome>,
+    notes: NoteSender,
+    on_drop: Option<D>,
+) -> Exchange
+where
+    D: FnOnce() + Send + Unpin + 'static,
+{
+    Exchange::Own(Box::pin(DrivenExchange { driver: Some(driver), end: None, notes, on_drop }))
+}
+
+/// Returns an exchange that has already failed.
+pub(crate) fn failed_exchange(error: LinkError) -> Exchange {
+    let (notes, on_drop) = (NoteSender::default(), None::<fn()>);
+    Exchange::Own(Box::pin(DrivenExchange { driver: None, end: Some(Err(error)), notes, on_drop }))
+}
+
+struct DrivenExchange<D: FnOnce()> {
+    driver: Option<BoxFuture<'static, Outcome>>,
+    end: Option<Outcome>,
+    notes: NoteSender,
+    on_drop: Option<D>,
+}
+
+impl<D: FnOnce() + Send + Unpin + 'static> Flow for DrivenExchange<D> {
+    fn poll_event(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<Event, LinkError>> {
+        if let Some(driver) = &mut self.driver
+            && let Poll::Ready(outcome) = driver.as_mut().poll(cx)
+        {
+            self.driver = None;
+            self.end = Some(outcome);
+        }
+        {
+            let mut state = self.notes.state.lock();
+            if let Some(note) = state.queue.pop_front() {
+                return Poll::Ready(Ok(Event::Note(note)));
+            }
+            let is_registered = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+            if self.driver.is_some() && !is_registered {
+                state.waker = Some(cx.waker().clone());
+            }
+        }
+        if self.driver.is_some() {
+            return Poll::Pending;
+        }
+        self.on_drop = None;
+        Poll::Ready(self.end.take().unwrap_or(Err(LinkError::Closed)).map(Event::Done))
+    }
+}
+
+impl<D: FnOnce()> Drop for DrivenExchange<D> {
+    fn drop(&mut self) {
+        // Closes the connection first, so that the server sees the cancellation after it.
+        self.driver = None;
+        if let Some(on_drop) = self.on_drop.take() {
+            on_drop();
+        }
+    }
+}
