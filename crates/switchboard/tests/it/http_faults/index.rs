@@ -30,7 +30,7 @@ const HTTP_POOL: &str = include_str!("../../../../http/tests/it/pool.rs");
 const HTTP_PROXY: &str = include_str!("../../../../http/tests/it/proxy.rs");
 const HTTP_REDIRECT: &str = include_str!("../../../../http/tests/it/redirect.rs");
 const HTTP_TLS: &str = include_str!("../../../../http/tests/it/tls.rs");
-const SSE_TESTS: &str = include_str!("../../../../transport/src/sse/codec/tests.rs");
+const SSE_TESTS: &str = include_str!("../../../../transport/src/sse/decode/tests.rs");
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
