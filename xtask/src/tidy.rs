@@ -5,7 +5,7 @@
 //! | a revision is named, and an era told apart, only at the seam | `seam` |
 //! | no branching on the text of an error | `wording` |
 //! | every source file opens with `//!`, and its name is an address | `files` |
-//! | every crate has its place in ARCHITECTURE.md | `files` |
+//! | every crate has its place in ARCHITECTURE.md, and every file named there exists | `files` |
 //! | examples import from the façade | `examples` |
 //! | every finding of a trial has its test or its sentence | `findings` |
 //! | no `#[test]` where a program has its own harness | `harness` |
@@ -92,6 +92,7 @@ fn check(tree: &Tree) -> Report {
         Some(findings) => report.findings.extend(findings),
         None => report.notes.push("there is no ARCHITECTURE.md yet, so no crate was looked up in it".into()),
     }
+    report.findings.extend(files::check_named_files(tree));
     report.findings.extend(harness::check(tree));
     report.findings.extend(layers::check(tree));
     if let Some((findings, notes)) = findings::check(tree) {

@@ -3,9 +3,9 @@
 //! Layers without cycles: each knows those to its left, and none to its right.
 //!
 //! ```text
-//!                                              ┌── client   ClientSession: typed requests
-//!   link ◀── mux ◀── request ◀── era ◀─────────┤
-//!     ▲                                        └── server   Server, Handler, RequestContext
+//!          ┌── mux ◀─────┐                     ┌── client   ClientSession: typed requests
+//!   link ◀─┤             ├── era ◀─────────────┤
+//!     ▲    └── request ◀─┘                     └── server   Server, Handler, RequestContext
 //!     └── Pipe { Outlet, Inlet }: yours to implement
 //! ```
 //!
@@ -19,8 +19,8 @@
 //!
 //! **Invariants.** Nothing here knows HTTP, processes or files. Every wait has a timeout, every queue a limit. An entry
 //! for a request is in the table before its first byte is written and leaves it on every exit. Dropping a call cancels
-//! it. No lock is held across an await. A payload is scanned once and decoded once, into exactly the type that was
-//! asked for.
+//! it. No lock is held across an await. A payload is validated in one scan and decoded once, into exactly the type
+//! that was asked for; a modern result is also walked for its `resultType`.
 //!
 //! # A session in one process
 //!

@@ -40,6 +40,29 @@ pub(super) fn check_architecture(tree: &Tree) -> Option<Vec<Finding>> {
     Some(missing.map(|name| Finding { path: path.into(), line: 1, what: what(name) }).collect())
 }
 
+/// Every source file that ARCHITECTURE.md names in backticks must exist: under that path, or with that ending.
+pub(super) fn check_named_files(tree: &Tree) -> Vec<Finding> {
+    let path = "ARCHITECTURE.md";
+    let Some(document) = tree.files.iter().find(|file| file.path == path) else { return Vec::new() };
+    let exists = |name: &str| {
+        let mut files = tree.files.iter();
+        files.any(|file| {
+            file.path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+        })
+    };
+    let mut findings = Vec::new();
+    for (number, line) in document.text.lines().enumerate() {
+        // Between two backticks, every second piece.
+        for name in line.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs")) {
+            if !exists(name) {
+                let what = format!("there is no file `{name}`; name the file that holds it now");
+                findings.push(Finding { path: path.into(), line: number + 1, what });
+            }
+        }
+    }
+    findings
+}
+
 fn is_named(text: &str, name: &str) -> bool {
     let longer = |next: char| next.is_alphanumeric() || next == '-' || next == '_';
     let folder = format!("crates/{name}");
@@ -71,6 +94,16 @@ mod tests {
         for path in ["src/commonmark.rs", "src/inflight.rs", "src/permisc.rs"] {
             assert_eq!(findings(path, "//!"), 0, "{path}");
         }
+    }
+
+    #[test]
+    fn a_file_that_the_architecture_names_exists() {
+        let tree = |text: &str| Tree {
+            files: vec![File::new("ARCHITECTURE.md", text), File::new("crates/http/src/pool.rs", "")],
+        };
+        let count = |text| check_named_files(&tree(text)).len();
+        assert_eq!(count("`pool.rs`, `src/pool.rs`, `crates/http/src/pool.rs` and `Pool`"), 0);
+        assert_eq!(count("`ool.rs` and `crates/http/src/lane.rs`"), 2);
     }
 
     #[test]

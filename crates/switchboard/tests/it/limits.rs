@@ -143,14 +143,14 @@ fn messages_and_children() -> Vec<Row> {
             fixed(
                 "32 KiB, 10 min, accepted once",
                 &[
-                    (&*format!("{seal}/seal.rs"), "MOST_BYTES: usize = 32 * 1024;"),
-                    (&*format!("{seal}/server.rs"), "ROUND: Duration = Duration::from_secs(600);"),
+                    (&*format!("{seal}/seal.rs"), "MAX_BYTES: usize = 32 * 1024;"),
+                    (&*format!("{seal}/server.rs"), "ROUND_TTL: Duration = Duration::from_secs(600);"),
                 ],
             ),
         ),
         message(
             "used states a server remembers",
-            fixed("262,144", &[(&*format!("{seal}/used_states.rs"), "MOST_USED: usize = 262_144;")]),
+            fixed("262,144", &[(&*format!("{seal}/used_states.rs"), "MAX_USED: usize = 262_144;")]),
         ),
         child(
             "a line",
