@@ -1,6 +1,6 @@
 //! JSON text laid out in lines that can be compared and printed as they are.
 //!
-//! Invariants: the text is not decoded, so a name that stands twice is shown twice; characters that a terminal obeys or
+//! Invariants: the text is not decoded, so a duplicate member is shown twice; characters that a terminal obeys or
 //! hides are escaped; only white space between values is lost. A string with line breaks is continued on the next line
 //! (`"first\n"` above `"second"`), so that a change shows in its own line.
 

@@ -59,7 +59,7 @@ async fn check(args: &DesignCheckArgs) -> Result<(), Failure> {
 fn unchecked(error: LockCheckError) -> Failure {
     let kind = match &error {
         LockCheckError::Read { .. } => {
-            let hint = "--bless writes it from the design as it is now";
+            let hint = "--bless writes it from the current design";
             return Failure::usage(error.to_string()).hint(hint);
         }
         LockCheckError::Mistakes(_) => "design",

@@ -35,7 +35,7 @@ pub(crate) fn consent(
     bounded(text, "its configuration", paper)
 }
 
-/// How the definition of a tool has changed: as a diff where the former definition was kept, else as it is now.
+/// Renders a changed tool definition: a diff if the pinned text was kept, else the current definition.
 ///
 /// # Errors
 /// When it is too long to be read at a terminal.

@@ -21,7 +21,7 @@ pub(crate) struct SharedState {
     /// What every session is opened with.
     pub(crate) client: Client,
     pub(crate) limits: Limits,
-    /// What servers are told of where the application works. Held for a clone, never across an await.
+    /// The roots that servers receive from `roots/list`. Held for a clone, never across an await.
     pub(crate) roots: RwLock<Option<Vec<Root>>>,
     /// How often the machine has woken up.
     pub(crate) woken: watch::Sender<u64>,

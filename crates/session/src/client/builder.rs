@@ -61,14 +61,14 @@ impl Client {
         &mut self.settings
     }
 
-    /// Sets the name and version that servers are told.
+    /// Sets the client name and version sent to servers.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.settings_mut().implementation = Implementation::new(name, version);
         self
     }
 
-    /// Sets the implementation info that servers are told.
+    /// Sets the implementation info sent to servers.
     #[must_use]
     pub fn with_implementation(mut self, implementation: Implementation) -> Self {
         self.settings_mut().implementation = implementation;
