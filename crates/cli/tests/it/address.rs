@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use switchboard_testkit::ReservedPort;
+
 use crate::eras::{REVISIONS, asks, works};
 use crate::stage::{Fake, Running, SWITCHBOARD, Web, run, run_command, switchboard, wait};
 
@@ -320,8 +322,8 @@ fn an_address_that_is_no_endpoint_is_4_with_what_to_try() {
 
 #[test]
 fn a_server_that_cannot_be_reached_is_4() {
-    // A port that was just free.
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = ReservedPort::new();
+    let free = port.address();
     for way in ["auto", "http", "sse"] {
         let ran = run(&["tools", "--transport", way, "--url", &format!("http://{free}/mcp")]);
         assert_eq!(ran.code, 4, "{way} {}", ran.err);

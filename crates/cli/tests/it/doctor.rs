@@ -1,8 +1,7 @@
 //! Why a server does not connect: the step that fails, its exit code and the next step, for every way it can.
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
+use switchboard_testkit::ReservedPort;
 
 use crate::home::{Home, demo, script};
 use crate::stage::{Fake, Running, Web, run, wait};
@@ -46,9 +45,8 @@ fn a_server_at_an_address_passes_its_own_steps() {
 
 #[test]
 fn the_step_that_fails_is_the_last_and_says_what_to_do() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = gone.local_addr().unwrap().port();
-    drop(gone);
+    let refused = ReservedPort::new();
+    let port = refused.address().port();
     let locked = Fake::answering("401 Unauthorized\r\nwww-authenticate: Bearer", "");
     let lost = Fake::answering("404 Not Found\r\ncontent-type: text/plain", "nothing here");
     let web = Web::start(&[]);
@@ -142,7 +140,8 @@ fn c9_any_server_is_examined_and_the_cause_is_right() {
     let (step, said, next) = diagnosed(&["--", "sh", "-c", "echo Listening on port 3000; exit 0"]);
     assert_eq!(step, "handshake");
     assert!(said.contains("\"Listening on port 3000\"") && next.contains("stderr"), "{said} {next}");
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = ReservedPort::new();
+    let free = port.address();
     let (step, said, _) = diagnosed(&[&format!("http://{free}/mcp")]);
     assert_eq!(step, "connection");
     assert!(said.contains(&free.to_string()), "{said}");

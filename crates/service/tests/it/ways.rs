@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use switchboard_session::Client;
+use switchboard_testkit::ReservedPort;
 use switchboard_transport::http::client::Http;
 use switchboard_transport::http::server::{HttpListener, HttpOptions};
 use switchboard_transport::stdio::Stdio;
@@ -29,8 +30,8 @@ async fn over_http_where_services_are_mounted() {
 
 #[tokio::test]
 async fn over_http_alone_until_it_is_dropped() {
-    // A port that is free now; nobody else takes it in a moment.
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = ReservedPort::new();
+    let address = port.address();
     let serving = tokio::spawn(async move { Shop::builder().serve_http(address).await.is_ok() });
     let url = format!("http://{address}/mcp");
     let mut session = Client::new().connect(Http::new(&url)).await;
@@ -66,7 +67,8 @@ async fn on_stdio() {
 #[tokio::test]
 async fn d4_where_and_how_it_is_served_can_be_set() {
     use switchboard_service::ServeHttp;
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = ReservedPort::new();
+    let address = port.address();
     let how = ServeHttp::new(address).options(HttpOptions::default().with_path("/shop"));
     let serving = tokio::spawn(async move { Shop::builder().serve_http(how).await.is_ok() });
     let url = format!("http://{address}/shop");

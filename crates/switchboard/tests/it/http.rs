@@ -18,6 +18,7 @@ use switchboard::{
     Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestContext, RequestingServer, Revision,
     RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool, json,
 };
+use switchboard_testkit::ReservedPort;
 
 struct Fixture;
 
@@ -297,9 +298,8 @@ async fn post(url: &str, session: &str, body: &'static str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_not_there_is_unreachable() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    drop(listener);
+    let port = ReservedPort::new();
+    let url = format!("http://{}/mcp", port.address());
     let error = Client::new().connect(http(&url)).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Unreachable { .. })), "{error:?}");
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use switchboard::{CallError, Client, Http, LinkError, Revision, RevisionPolicy, TimeoutKind, json};
+use switchboard_testkit::ReservedPort;
 
 use crate::http_faults::stage::{
     Far, LONG, SHORT, Said, Seen, document, limits, ms, patience, reply, result,
@@ -31,9 +32,8 @@ fn refused(error: &CallError) -> (u16, String) {
 
 #[tokio::test]
 async fn f079_nobody_listens_and_the_caller_knows_at_once() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    drop(listener);
+    let port = ReservedPort::new();
+    let url = format!("http://{}/mcp", port.address());
     let begun = Instant::now();
     let error = Client::new().connect(Http::new(&url)).await.unwrap_err();
     assert!(matches!(error, CallError::Link(LinkError::Unreachable { .. })), "{error:?}");
