@@ -32,6 +32,7 @@ chapters! {
     tasks = "tasks.md",
     authentication = "authentication.md",
     http = "http.md",
+    layers = "layers.md",
     rpc = "rpc.md",
     command_line = "command-line.md",
     client = "client.md",

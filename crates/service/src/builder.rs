@@ -7,6 +7,7 @@ use switchboard_design::{
     ArgumentErrors, Design, Details, Error, ErrorPolicy, GlobError, Mistakes, OutputRule, UriPolicy,
 };
 use switchboard_protocol::{CacheHints, Implementation};
+use switchboard_session::server::layer::{AccessLog, Layer};
 use switchboard_session::server::{Publisher, Server, ServerLimits};
 use switchboard_session::{OpeningPolicy, RevisionPolicy, StateKeys};
 
@@ -14,7 +15,7 @@ use crate::adapter::Adapter;
 use crate::compose::{Collision, Collisions, Composed};
 use crate::options::Options;
 use crate::task::Tasks;
-use crate::{AdapterEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownArguments, VersionPolicy};
+use crate::{AccessEvent, Dispatch, EventFeed, StreamJson, StreamLimits, UnknownArguments, VersionPolicy};
 
 /// A server being put together.
 #[derive(Clone)]
@@ -100,10 +101,18 @@ impl ServiceBuilder {
         self.with(|options| options.feeds.push(feed))
     }
 
-    /// Hears of every request and how it ended. What they carry is not in it; see [`Self::log_payloads`].
+    /// Sets the access log: it reports every request when it arrives and when it is answered, without payloads unless
+    /// [`Self::log_payloads`] is set.
     #[must_use]
-    pub fn logger(self, logger: impl Fn(&AdapterEvent) + Send + Sync + 'static) -> Self {
-        self.with(|options| options.logger = Some(Arc::new(logger)))
+    pub fn logger(self, logger: impl Fn(&AccessEvent) + Send + Sync + 'static) -> Self {
+        self.with(|options| options.access_log = Some(AccessLog::new(logger)))
+    }
+
+    /// Adds a layer around every request, inside of those added before. It sees what the protocol answers itself, too. Outside
+    /// of it are panic catching and the access log, inside of it the call timeout.
+    #[must_use]
+    pub fn layer(self, layer: impl Layer) -> Self {
+        self.with(|options| options.layers.push(Arc::new(layer)))
     }
 
     /// Whether the logger gets what requests and answers carry: arguments and results are often secret.
@@ -218,7 +227,8 @@ impl ServiceBuilder {
         self.with(|options| options.accept_notifications = yes)
     }
 
-    /// How long one call may take: then it is dropped and told to have timed out. No limit unless set.
+    /// How long one call may take: then it is dropped and told to have timed out. No limit unless set. Work that continues as
+    /// a task has the time of its task.
     #[must_use]
     pub fn call_timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.timeout = Some(timeout))
@@ -290,7 +300,8 @@ impl ServiceBuilder {
         let exact = options.version_policy == VersionPolicy::Exact;
         let publisher = Publisher::default();
         let adapter = Adapter::new(service, policy, options, publisher.clone())?;
-        let mut builder = Server::builder(info, adapter.capabilities()).revisions(offer).publisher(publisher);
+        let builder = Server::builder(info, adapter.capabilities()).revisions(offer).publisher(publisher);
+        let mut builder = adapter.add_layers(builder);
         if exact {
             builder = builder.opening(opening(offer));
         }

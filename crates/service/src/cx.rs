@@ -154,9 +154,10 @@ impl Cx {
         }
     }
 
-    /// When the call must be done.
+    /// When the call must be done; nothing once it goes on as a task.
     pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
+        let is_task = self.served().is_some_and(server::RequestContext::is_detached);
+        self.deadline.filter(|_| !is_task)
     }
 
     /// Tells how far the call is, out of so much.

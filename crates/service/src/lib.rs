@@ -8,7 +8,6 @@
 //! types ends in [`Dispatch`]. Dropping a call cancels it. No era is known here.
 
 mod adapter;
-mod adapter_event;
 mod args;
 mod builder;
 mod bytes;
@@ -41,7 +40,6 @@ pub mod task;
 mod variant;
 pub mod wire;
 
-pub use adapter_event::{AdapterEvent, EventKind};
 pub use args::Argument;
 pub use builder::{BuildError, ServiceBuilder};
 pub use bytes::{Base64Error, Bytes};
@@ -68,3 +66,4 @@ pub use stream_json::StreamJson;
 pub use switchboard_design::{
     ArgumentErrors, Design, Error, ErrorPolicy, InvalidParams, OutputRule, Result, ServiceError, ToolError,
 };
+pub use switchboard_session::server::layer::{AccessEvent, AccessEventKind};

@@ -9,9 +9,10 @@ use switchboard_design::{ArgumentErrors, Error, ErrorRules, OutputRule};
 use switchboard_protocol::{CacheHints, Implementation};
 use switchboard_session::StateKeys;
 use switchboard_session::server::ServerLimits;
+use switchboard_session::server::layer::{AccessLog, Layer};
 
 use crate::task::Tasks;
-use crate::{AdapterEvent, EventFeed, StreamJson};
+use crate::{EventFeed, StreamJson};
 
 /// What becomes of arguments that a tool or prompt does not have, and of unknown members of nested objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -66,13 +67,13 @@ impl StreamLimits {
 }
 
 pub(crate) type Mapper = Arc<dyn Fn(Error) -> Error + Send + Sync>;
-pub(crate) type Logger = Arc<dyn Fn(&AdapterEvent) + Send + Sync>;
 
 /// Everything that was chosen.
 #[derive(Clone, Default)]
 pub(crate) struct Options {
-    pub(crate) logger: Option<Logger>,
+    pub(crate) access_log: Option<AccessLog>,
     pub(crate) log_payloads: bool,
+    pub(crate) layers: Vec<Arc<dyn Layer>>,
     pub(crate) mapper: Option<Mapper>,
     pub(crate) rules: ErrorRules,
     /// None is by the revision.
@@ -103,6 +104,11 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// The access log, with payloads if they are logged.
+    pub(crate) fn access_log(&self) -> Option<AccessLog> {
+        self.access_log.clone().map(|log| log.with_payloads(self.log_payloads))
+    }
+
     /// Whether anything can publish events of the service: without, a listener would wait forever.
     pub(crate) fn publishes_events(&self) -> bool {
         !self.feeds.is_empty() || self.accept_notifications

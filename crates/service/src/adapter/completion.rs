@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use switchboard_design::{Asked, CompletionOf, Design, Error, ItemKind, ParamDef, ParamKind};
 use switchboard_protocol::{CompleteParams, CompleteResult, Completion, Raw, Reference};
-use switchboard_session::server::{self, HandlerOutcome, Reply};
+use switchboard_session::server::{self, HandlerOutcome};
 
 use super::Core;
-use super::logging::{About, Logged};
 use super::running::Running;
 use crate::{Call, Cx};
 
@@ -33,16 +32,9 @@ impl Core {
         params: CompleteParams,
         cx: server::RequestContext,
     ) -> HandlerOutcome {
-        let log = Logged::begin(&self.options, About::just("completion/complete").of(&cx), None);
-        let answered = |reply: Reply, log: Option<Logged>| {
-            if let Some(log) = log {
-                log.end(&reply);
-            }
-            HandlerOutcome::Now(reply)
-        };
         let (of, known) = match self.completes(&params.reference, &cx) {
             Ok(found) => found,
-            Err(error) => return answered(self.refuse(&error, Asked::Other, &cx), log),
+            Err(error) => return HandlerOutcome::Now(self.refuse(&error, Asked::Other, &cx)),
         };
         let CompleteParams { argument, context, meta, .. } = params;
         let own = |def: &switchboard_design::CompletionDef| def.of == of && def.argument == argument.name;
@@ -50,7 +42,7 @@ impl Core {
             let param = known.iter().find(|param| param.name == argument.name);
             let values = param.map(choices).unwrap_or_default();
             let fitting = values.into_iter().filter(|value| starts_with(value, &argument.value));
-            return answered(Ok(some_of(fitting.map(str::to_owned).collect()).into()), log);
+            return HandlerOutcome::now(some_of(fitting.map(str::to_owned).collect()));
         };
         let filled = context.and_then(|context| context.arguments).unwrap_or_default();
         let mut args: Map<String, Value> =
@@ -60,11 +52,10 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.complete(completion, Call::new(cx, Raw::from(Value::Object(args))));
         let (core, span) = (Arc::clone(self), tracing::debug_span!("completion/complete"));
-        Running::new(work, log, span, move |outcome| match outcome {
+        Running::new(work, span, move |outcome| match outcome {
             Ok(values) => Ok(some_of(values).into()),
             Err(error) => core.fail(error, Asked::Other, &again),
         })
-        .within(self.options.timeout)
         .handled()
     }
 

@@ -14,7 +14,6 @@ use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
 use super::access::Access;
-use super::logging::{About, Logged};
 use super::resources::Resources;
 use crate::options::Options;
 
@@ -203,25 +202,16 @@ impl Core {
         params: &PageParams,
         cx: &server::RequestContext,
     ) -> HandlerOutcome {
-        let log = Logged::begin(&self.options, About::just(list.method).of(cx), None);
         let pages = if list.scopes.is_empty() {
             Arc::clone(&list.everybody)
         } else {
             list.pages(self.access(cx.caller()))
         };
-        let handled = match pages.page(params.cursor.as_deref()) {
+        match pages.page(params.cursor.as_deref()) {
             Some(page) => HandlerOutcome::cached(page),
             None => HandlerOutcome::error(RpcError::invalid_params(
                 "Invalid cursor: it is none of this list; begin again without one",
             )),
-        };
-        if let Some(log) = log {
-            match &handled {
-                HandlerOutcome::Cached(cached) => log.end(&Ok(cached.result().clone())),
-                HandlerOutcome::Now(reply) => log.end(reply),
-                _ => {}
-            }
         }
-        handled
     }
 }

@@ -10,7 +10,6 @@ use switchboard_protocol::{CacheScope, ListResourcesResult, PageParams, Resource
 use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
-use super::logging::{About, Logged};
 use super::running::Running;
 use crate::Cx;
 
@@ -29,17 +28,15 @@ impl Core {
         if self.design.resources.iter().all(|resource| resource.list.is_none()) {
             return self.list(&self.lists.resources, &params, &cx);
         }
-        let log = Logged::begin(&self.options, About::just("resources/list").of(&cx), None);
         let (core, own) = (Arc::clone(self), cx.clone());
         let work = Box::pin(async move { core.gather_resources(cx).await });
         let core = Arc::clone(self);
-        Running::new(work, log, tracing::debug_span!("resources/list"), move |outcome| match outcome {
+        Running::new(work, tracing::debug_span!("resources/list"), move |outcome| match outcome {
             Ok(resources) => {
                 page(resources, params.cursor.as_deref(), core.options.page_size.unwrap_or(PAGE))
             }
             Err(error) => core.fail(error, Asked::Other, &own),
         })
-        .within(self.options.timeout)
         .handled()
     }
 

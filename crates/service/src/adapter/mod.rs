@@ -8,11 +8,11 @@ pub(crate) mod board;
 mod completion;
 mod failing;
 mod listing;
-pub(crate) mod logging;
 mod members;
 mod prompts;
 mod resources;
 mod running;
+mod stack;
 mod streaming;
 mod telling;
 mod tools;
@@ -22,9 +22,7 @@ use std::sync::Arc;
 
 use switchboard_design::{Design, PatternError, UriPolicy};
 use switchboard_protocol::{Raw, RpcError, ServerCapabilities};
-use switchboard_session::server::{
-    self, AnsweredRequest, Caller, Handler, HandlerOutcome, Publisher, ServerRequest,
-};
+use switchboard_session::server::{self, Caller, Handler, HandlerOutcome, Publisher, ServerRequest};
 
 use self::board::Board;
 use self::listing::Lists;
@@ -175,12 +173,6 @@ impl Handler for Adapter {
 
     fn heard(&self, method: &str, params: Option<&Raw>) {
         self.core.heard(method, params);
-    }
-
-    fn answered(&self, request: &AnsweredRequest<'_>) {
-        if let Some(logger) = &self.core.options.logger {
-            logging::log_answered(logger, request);
-        }
     }
 
     fn is_long_lived(&self, method: &str) -> bool {

@@ -12,7 +12,6 @@ use switchboard_session::server::{self, CachedResult, HandlerOutcome};
 
 use super::Core;
 use super::arguments::with_repair;
-use super::logging::{About, Logged};
 use super::running::Running;
 use crate::{Call, Cx, UnknownArguments};
 
@@ -47,9 +46,6 @@ impl Core {
     ) -> HandlerOutcome {
         let GetPromptParams { name, arguments, meta, .. } = params;
         let given = arguments.unwrap_or_default();
-        let payload = || Raw::encode(&given).ok();
-        let payload = self.options.log_payloads.then(payload).flatten();
-        let log = Logged::begin(&self.options, About::named("prompts/get", &name).of(&cx), payload.as_ref());
         let found = self
             .find_prompt(&name, &cx)
             .and_then(|prompt| Ok((prompt, self.prompt_arguments(prompt, &given)?)));
@@ -60,16 +56,10 @@ impl Core {
                     Error::InvalidParams(_) => self.fail(error, Asked::Prompt, &cx),
                     other => self.refuse(&other, Asked::Prompt, &cx),
                 };
-                if let Some(log) = log {
-                    log.end(&reply);
-                }
                 return HandlerOutcome::Now(reply);
             }
         };
         if let Some(kept) = &self.prompts.fixed[prompt] {
-            if let Some(log) = log {
-                log.end(&Ok(kept.result().clone()));
-            }
             return HandlerOutcome::cached(kept);
         }
         let span = tracing::debug_span!("prompts/get", prompt = name);
@@ -77,7 +67,7 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.get_prompt(prompt, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::new(work, log, span, move |outcome| match outcome {
+        Running::new(work, span, move |outcome| match outcome {
             Ok(filled) => {
                 let mut result = GetPromptResult::from(filled);
                 let described = || core.design.prompts[prompt].description.clone();
@@ -86,7 +76,6 @@ impl Core {
             }
             Err(error) => core.fail(core.explain_prompt(prompt, error, &again), Asked::Prompt, &own),
         })
-        .within(self.options.timeout)
         .handled()
     }
 

@@ -16,7 +16,6 @@ use switchboard_session::server::{self, Caller, HandlerOutcome, Reply};
 
 use super::Core;
 use super::arguments::with_repair;
-use super::logging::{About, Logged};
 use super::running::Running;
 use crate::{Call, Contents, Cx};
 
@@ -64,7 +63,6 @@ impl Core {
         cx: server::RequestContext,
     ) -> HandlerOutcome {
         let ReadResourceParams { uri, meta, .. } = params;
-        let log = Logged::begin(&self.options, About::read(&uri).of(&cx), None);
         let (resource, args) = match self.find_resource(&uri, &cx).and_then(|found| {
             let args = self.resource_arguments(found.0, &found.1)?;
             Ok((found.0, args))
@@ -75,9 +73,6 @@ impl Core {
                     Error::InvalidParams(_) => self.fail(error, Asked::Resource, &cx),
                     other => self.refuse(&other, Asked::Resource, &cx),
                 };
-                if let Some(log) = log {
-                    log.end(&reply);
-                }
                 return HandlerOutcome::Now(reply);
             }
         };
@@ -86,14 +81,13 @@ impl Core {
         let cx = Cx::serving(cx).with_meta(meta).within(self.options.timeout);
         let work = self.service.read_resource(resource, Call::new(cx, args));
         let core = Arc::clone(self);
-        Running::new(work, log, span, move |outcome| match outcome {
+        Running::new(work, span, move |outcome| match outcome {
             Ok(contents) => core.resource_reply(resource, &uri, contents),
             Err(error) => {
                 let reply = core.fail(core.explain_resource(resource, error, &again), Asked::Resource, &own);
                 reply.map_err(|error| with_uri(error, &uri))
             }
         })
-        .within(self.options.timeout)
         .handled()
     }
 

@@ -5,21 +5,17 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use switchboard_design::Error;
 use switchboard_session::server::{HandlerOutcome, Reply};
 
-use super::logging::Logged;
 use crate::Working;
 
 /// A method at work, and what becomes of its outcome.
 pub(crate) struct Running<T, F> {
     work: Working<T>,
     answer: Option<F>,
-    log: Option<Logged>,
     span: tracing::Span,
-    within: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
 impl<T, F> Running<T, F>
@@ -27,14 +23,8 @@ where
     T: 'static,
     F: FnOnce(Result<T, Error>) -> Reply + Send + Unpin + 'static,
 {
-    pub(crate) fn new(work: Working<T>, log: Option<Logged>, span: tracing::Span, answer: F) -> Self {
-        Self { work, answer: Some(answer), log, span, within: None }
-    }
-
-    /// The same; it fails when it takes longer than this.
-    pub(crate) fn within(mut self, timeout: Option<Duration>) -> Self {
-        self.within = timeout.map(|timeout| Box::pin(tokio::time::sleep(timeout)));
-        self
+    pub(crate) fn new(work: Working<T>, span: tracing::Span, answer: F) -> Self {
+        Self { work, answer: Some(answer), span }
     }
 
     /// Begins, and may be done at once.
@@ -56,21 +46,8 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
         let this = &mut *self;
         let _entered = this.span.enter();
-        let outcome = match this.work.as_mut().poll(cx) {
-            Poll::Ready(outcome) => outcome,
-            Poll::Pending => {
-                let late = this.within.as_mut().is_some_and(|within| within.as_mut().poll(cx).is_ready());
-                if !late {
-                    return Poll::Pending;
-                }
-                Err(Error::Timeout)
-            }
-        };
+        let Poll::Ready(outcome) = this.work.as_mut().poll(cx) else { return Poll::Pending };
         let Some(answer) = this.answer.take() else { return Poll::Pending };
-        let reply = answer(outcome);
-        if let Some(log) = this.log.take() {
-            log.end(&reply);
-        }
-        Poll::Ready(reply)
+        Poll::Ready(answer(outcome))
     }
 }

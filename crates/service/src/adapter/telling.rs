@@ -7,10 +7,10 @@ use serde_json::Value;
 use switchboard_design::schema::misfits;
 use switchboard_design::{Asked, Error, InvalidParams};
 use switchboard_protocol::{EmptyResult, ErrorCode, Raw, RpcError};
-use switchboard_session::server::{self, HandlerOutcome, Reply};
+use switchboard_session::server::layer::AccessEvent;
+use switchboard_session::server::{self, HandlerOutcome};
 
 use super::Core;
-use super::logging::{About, Logged};
 use crate::wire::{EVENT_NOTE, EVENTS_METHOD, EventNote, NOTIFY_PREFIX};
 
 /// How often a client that is behind is looked at again.
@@ -28,15 +28,10 @@ impl Core {
             return self.stream_events(cx);
         }
         if let Some(event) = self.accepted(method) {
-            let log = Logged::begin(&self.options, About::named("notify", event).of(&cx), params.as_ref());
-            let reply: Reply = match self.publish(event, params) {
+            return HandlerOutcome::Now(match self.publish(event, params) {
                 Ok(()) => Ok(EmptyResult::default().into()),
                 Err(error) => self.refuse(&error, Asked::Other, &cx),
-            };
-            if let Some(log) = log {
-                log.end(&reply);
-            }
-            return HandlerOutcome::Now(reply);
+            });
         }
         if method == EVENTS_METHOD {
             // A listener would wait forever.
@@ -60,14 +55,18 @@ impl Core {
     /// A notification that no revision knows.
     pub(crate) fn heard(&self, method: &str, params: Option<&Raw>) {
         let Some(event) = self.accepted(method) else { return };
-        let log = Logged::begin(&self.options, About::named("notify", event), params);
+        let log = self.options.access_log().map(|log| {
+            let mut event = AccessEvent::request(method);
+            event.payload = params.cloned();
+            log.begin(event)
+        });
         let published = self.publish(event, params.cloned());
         if let Err(error) = &published {
             tracing::debug!(event, %error, "an event of a client was not published");
         }
         if let Some(log) = log {
             let told = |error: Error| RpcError::new(error.code(), error.to_string());
-            log.end(&published.map(|()| EmptyResult::default().into()).map_err(told));
+            log.end_raw(published.map(|()| Raw::empty_object()).map_err(told).as_ref());
         }
     }
 
@@ -96,11 +95,9 @@ impl Core {
 
     /// Tells of every event until the client has heard enough.
     fn stream_events(&self, cx: server::RequestContext) -> HandlerOutcome {
-        let log = Logged::begin(&self.options, About::just(EVENTS_METHOD).of(&cx), None);
         let listening = self.board.listen();
         HandlerOutcome::later(async move {
             // It has no end of its own: cancelling it, or the end of the connection, drops it.
-            let _log = log;
             let mut seq = 0;
             loop {
                 listening.wait().await;

@@ -9,7 +9,6 @@ use switchboard_session::server::{self, HandlerOutcome, Reply};
 
 use super::Core;
 use super::arguments::Arguments;
-use super::logging::{About, Logged};
 use super::running::Running;
 use super::streaming::{self, StreamBuffer};
 use crate::options::Options;
@@ -79,14 +78,10 @@ impl Core {
         cx: server::RequestContext,
     ) -> HandlerOutcome {
         let CallToolParams { name, arguments, task, meta, .. } = params;
-        let log = Logged::begin(&self.options, About::named("tools/call", &name).of(&cx), arguments.as_ref());
         let args = arguments.filter(|args| !args.is_null()).unwrap_or_else(Raw::empty_object);
         if !args.is_object() {
             // Not a call with wrong arguments, but no call at all: the protocol says so itself.
             let reply = self.fail(Error::invalid_params("arguments must be an object"), Asked::Other, &cx);
-            if let Some(log) = log {
-                log.end(&reply);
-            }
             return HandlerOutcome::Now(reply);
         }
         let found = self.find_tool(&name, &cx).and_then(|tool| Ok((tool, self.admit_arguments(tool, args)?)));
@@ -98,9 +93,6 @@ impl Core {
                     Error::InvalidParams(_) => self.fail(error, Asked::Tool, &cx),
                     other => self.refuse(&other, Asked::Tool, &cx),
                 };
-                if let Some(log) = log {
-                    log.end(&reply);
-                }
                 return HandlerOutcome::Now(reply);
             }
         };
@@ -110,20 +102,16 @@ impl Core {
             None => Fate::Plain,
         };
         if let Fate::Refused(error) = fate {
-            let reply = Err(error);
-            if let Some(log) = log {
-                log.end(&reply);
-            }
-            return HandlerOutcome::Now(reply);
+            return HandlerOutcome::error(error);
         }
         // What outlives its request has the time that its task has.
-        let timeout = self.options.timeout.filter(|_| fate == Fate::Plain);
+        let timeout = self.options.timeout.filter(|_| fate != Fate::Task);
         let (own, again) = (cx.clone(), args.clone());
         let called = Cx::serving(cx.clone()).with_meta(meta).within(timeout);
         let (work, items) = self.start_tool(tool, args, called);
         // A task must not keep its server: dropping the server ends what runs.
         let core = Arc::downgrade(self);
-        let running = Running::new(work, log, span, move |outcome| match core.upgrade() {
+        let running = Running::new(work, span, move |outcome| match core.upgrade() {
             Some(core) => {
                 let reply = core.tool_reply(tool, outcome, &again, &own);
                 match items {
@@ -136,7 +124,7 @@ impl Core {
         match (fate, &self.tasks) {
             (Fate::Task, Some(tasks)) => tasks.start(cx, task.as_ref(), Box::pin(running)),
             (Fate::Wish, Some(tasks)) => tasks.watch(cx, Box::pin(running)),
-            _ => running.within(timeout).handled(),
+            _ => running.handled(),
         }
     }
 

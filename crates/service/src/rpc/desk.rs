@@ -4,10 +4,8 @@
 //! Invariant: what the server was told to deny, hide, log or map over MCP is denied, hidden, logged and mapped here too.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use serde_json::{Map, Value};
 use switchboard_design::schema::misfits;
@@ -16,13 +14,13 @@ use switchboard_design::{
     Route, UriPolicy,
 };
 use switchboard_protocol::{Raw, RpcError};
-use switchboard_session::server::Publisher;
+use switchboard_session::server::layer::AccessEvent;
+use switchboard_session::server::{CatchUnwind, Publisher};
 
 use super::method::Method;
 use crate::adapter::DEFAULT_CAPACITY;
 use crate::adapter::arguments::Arguments;
 use crate::adapter::board::{Board, Listening};
-use crate::adapter::logging::{About, Logged};
 use crate::options::Options;
 use crate::wire::{EVENTS_METHOD, NOTIFY_PREFIX};
 use crate::{Call, Cx, Dispatch, EventFeed, EventSink, ServiceBuilder, Working};
@@ -144,18 +142,25 @@ impl Desk {
         params: Option<&Raw>,
         events: EventSink,
     ) -> Outcome {
-        let about = About::named("rpc", self.plain_name(method)).for_caller(visit.cx.caller());
-        let log = Logged::begin(&self.inner.options, about, params);
+        let log = self.inner.options.access_log().map(|log| {
+            let mut event = AccessEvent::request("rpc");
+            (event.name, event.caller) =
+                (Some(self.plain_name(method).to_owned()), visit.cx.caller().cloned());
+            event.payload = params.cloned();
+            log.begin(event)
+        });
         let begun = self.begin(visit, method, params, events);
         let desk = self.clone();
         Box::pin(async move {
             let outcome = match begun {
-                Ok(work) => caught(desk.limited(work)).await,
+                Ok(work) => CatchUnwind::new(desk.limited(work))
+                    .await
+                    .unwrap_or_else(|_| Err(Error::internal("the method panicked"))),
                 Err(error) => Err(error),
             };
             let outcome = outcome.map_err(|error| desk.told(error));
             if let Some(log) = log {
-                log.end_plain(&outcome);
+                log.end_raw(outcome.as_ref());
             }
             outcome
         })
@@ -281,13 +286,4 @@ fn by_position(method: Method<'_>, params: &Raw) -> Result<Map<String, Value>, E
         return Err(InvalidParams::from_issues(vec![Issue::new("", message)]).into());
     }
     Ok(names.into_iter().map(str::to_owned).zip(values).collect())
-}
-
-/// The same work, whose panic is an error of ours and nobody else's.
-async fn caught(mut work: Working<Raw>) -> Result<Raw, Error> {
-    std::future::poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-        Ok(polled) => polled,
-        Err(_) => Poll::Ready(Err(Error::internal("the method panicked"))),
-    })
-    .await
 }

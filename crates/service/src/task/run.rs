@@ -1,7 +1,6 @@
 //! Starting tasks: whether a call becomes one, and the task of the runtime that runs it to its end.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
@@ -14,7 +13,9 @@ use switchboard_protocol::{
     TasksCapability,
 };
 use switchboard_session::link::BoxFuture;
-use switchboard_session::server::{HandlerOutcome, Publisher, Reply, RequestContext, TaskProtocol};
+use switchboard_session::server::{
+    CatchUnwind, HandlerOutcome, Publisher, Reply, RequestContext, TaskProtocol,
+};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
@@ -181,7 +182,7 @@ impl Tasks {
         let store = Arc::clone(&self.inner.store);
         let tasks = Arc::downgrade(&self.inner);
         let runner = Runner { tasks, store, job: Arc::clone(job), id: id.to_owned() };
-        let task = tokio::spawn(runner.run(Guarded(work), told));
+        let task = tokio::spawn(runner.run(CatchUnwind::new(work), told));
         running.insert(id.to_owned(), Running { job: Arc::clone(job), task: task.abort_handle() });
         Ok(kept)
     }
@@ -229,7 +230,11 @@ struct Runner {
 }
 
 impl Runner {
-    async fn run(self, work: Guarded, told: oneshot::Sender<Result<(), RpcError>>) {
+    async fn run(
+        self,
+        work: CatchUnwind<BoxFuture<'static, Reply>>,
+        told: oneshot::Sender<Result<(), RpcError>>,
+    ) {
         if let Err(error) = self.store.save(self.job.record(), self.job.left()).await {
             let _ = told.send(Err(RpcError::internal(error.to_string())));
             return self.leave();
@@ -249,7 +254,7 @@ impl Runner {
                     self.tell().await;
                 },
                 reply = running => {
-                    self.job.finish(reply);
+                    self.job.finish(reply.unwrap_or_else(|_| Err(panic_error())));
                     work = None;
                 }
                 () = self.job.given_up() => {
@@ -284,19 +289,10 @@ impl Runner {
     }
 }
 
-/// Work whose panic ends its own task and nothing else.
-struct Guarded(BoxFuture<'static, Reply>);
-
-impl Future for Guarded {
-    type Output = Reply;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
-        let work = &mut self.0;
-        catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))).unwrap_or_else(|_| {
-            tracing::error!("the work of a task panicked");
-            Poll::Ready(Err(RpcError::internal("Internal error: the task could not be carried out")))
-        })
-    }
+/// What is told of work that panicked.
+fn panic_error() -> RpcError {
+    tracing::error!("the work of a task panicked");
+    RpcError::internal("Internal error: the task could not be carried out")
 }
 
 /// A call that becomes a task when it wishes to.

@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::json;
-use switchboard_service::{AdapterEvent, EventKind};
+use switchboard_protocol::RpcError;
+use switchboard_service::{AccessEvent, AccessEventKind};
+use switchboard_session::server::layer::Metrics;
+use switchboard_session::server::{HandlerOutcome, IncomingRequest, Next};
 
 use crate::stage::{ERAS, MODERN, REVISIONS, Shop, ask, by_hand, outcome, session};
 
-type Events = Arc<Mutex<Vec<AdapterEvent>>>;
+type Events = Arc<Mutex<Vec<AccessEvent>>>;
 
 fn shown(events: &Events) -> Vec<String> {
     let told = std::mem::take(&mut *events.lock());
-    let line = |event: &AdapterEvent| {
-        assert_eq!(event.duration.is_some(), event.kind != EventKind::Request);
+    let line = |event: &AccessEvent| {
+        assert_eq!(event.duration.is_some(), event.kind != AccessEventKind::Request);
         let kind = match event.kind {
-            EventKind::Request => "request",
-            EventKind::Response => "response",
-            EventKind::Error => "error",
+            AccessEventKind::Request => "request",
+            AccessEventKind::Response => "response",
+            AccessEventKind::Error => "error",
         };
         let about = event.name.as_deref().or(event.uri.as_deref()).unwrap_or("-");
         let code = event.code.map_or(String::new(), |code| format!(" {code}"));
@@ -116,4 +119,38 @@ async fn payloads_are_logged_when_asked_for() {
     let told = events.lock();
     assert_eq!(told[0].payload.as_ref().unwrap().as_str(), r#"{"text":"classified"}"#);
     assert!(told[1].payload.as_ref().unwrap().as_str().contains("classified"));
+}
+
+#[tokio::test]
+async fn a_layer_of_a_service_is_inside_of_the_log_and_outside_of_the_timeout() {
+    let events = Events::default();
+    let (seen, metrics) = (Arc::clone(&events), Metrics::new());
+    let server = Shop::builder()
+        .logger(move |event| seen.lock().push(event.clone()))
+        .call_timeout(std::time::Duration::from_millis(30))
+        .layer(metrics.clone())
+        .layer(|request: IncomingRequest, next: Next| match request.method() {
+            "prompts/get" => HandlerOutcome::error(RpcError::invalid_request("not today")),
+            _ => next.call(request),
+        })
+        .build()
+        .unwrap();
+    for revision in ERAS {
+        let session = session(&server, revision).await;
+        events.lock().clear();
+        outcome(&session, "hang", json!({})).await;
+        ask(&session, "prompts/get", json!({"name": "review"})).await.unwrap_err();
+        assert_eq!(
+            shown(&events),
+            [
+                "request tools/call hang",
+                "error tools/call hang -32603",
+                "request prompts/get review",
+                "error prompts/get review -32600",
+            ],
+            "{revision}"
+        );
+    }
+    let (counted, each) = (metrics.snapshot(), ERAS.len() as u64);
+    assert_eq!((counted["tools/call"].errors, counted["prompts/get"].errors), (each, each), "{counted:?}");
 }

@@ -1,7 +1,8 @@
 //! One subscription to one resource, whose start and end are reported to an observer.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+use crate::request::catch_panic;
 
 /// Observes the start and the end of subscriptions.
 pub(crate) trait SubscriptionObserver: Send + Sync + 'static {
@@ -19,20 +20,20 @@ pub(crate) struct ObservedSubscription {
 
 impl ObservedSubscription {
     pub(crate) fn new(observer: &Arc<dyn SubscriptionObserver>, uri: &str) -> Self {
-        catch_panic(|| observer.subscribed(uri));
+        call_observer(|| observer.subscribed(uri));
         Self { observer: Arc::clone(observer), uri: uri.to_owned() }
     }
 }
 
 impl Drop for ObservedSubscription {
     fn drop(&mut self) {
-        catch_panic(|| self.observer.unsubscribed(&self.uri));
+        call_observer(|| self.observer.unsubscribed(&self.uri));
     }
 }
 
 /// Runs a callback of the handler and logs a panic.
-fn catch_panic(callback: impl FnOnce()) {
-    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+fn call_observer(callback: impl FnOnce()) {
+    if catch_panic(callback).is_err() {
         tracing::error!("the handler panicked on a subscription");
     }
 }

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 use switchboard_protocol::surface::{self, Declared, Direction};
 
 use crate::era::classify::ClientMeta;
-use crate::era::legacy::{self, Session};
+use crate::era::legacy::Session;
 use crate::era::modern::{self, Driver, Questions, Replay, StateBinding};
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, ServerProfile, is_extension_note};
 use crate::link::BoxFuture;
@@ -33,56 +33,45 @@ pub(crate) struct ModernRequest {
     client_meta: Arc<ClientMeta>,
 }
 
-/// The outcome of admitting a request.
-pub(crate) enum Admission {
-    /// Admitted, with its progress token.
-    Admitted(RequestEra, Option<RequestId>),
-    /// Answered by the protocol layer.
-    Answered(Result<ServerResult, RpcError>, RequestEra),
+/// An admitted request: its era, and its progress token.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    pub(crate) era: RequestEra,
+    pub(crate) progress: Option<RequestId>,
 }
 
 pub use crate::era::TaskProtocol;
 /// The state of a session of the legacy era. Opaque outside this module.
 pub use crate::era::legacy::Session as ServerSession;
+/// Answers `initialize`, and opens the session.
+pub(crate) use crate::era::legacy::initialize;
 
-/// Admits a request: by its session, or by its `_meta`.
+/// Admits a request: by its session, or by its `_meta`. Changes nothing.
 pub(crate) fn admit(
     server: &ServerProfile,
     session: &Arc<Session>,
     method: &str,
-    params: Option<&Raw>,
     request: ClassifiedRequest,
 ) -> Result<Admission, RpcError> {
-    match request.era {
-        MessageEra::Legacy => admit_legacy(server, session, method, params, request.progress),
+    let era = match request.era {
+        MessageEra::Legacy => {
+            admit_legacy(server, session, method)?;
+            RequestEra::Legacy(Arc::clone(session))
+        }
         MessageEra::Modern(client_meta) => {
             let client_meta = client_meta?;
             let revision = modern::admit(server, &client_meta)?;
-            Ok(Admission::Admitted(
-                RequestEra::Modern(ModernRequest { revision, client_meta }),
-                request.progress,
-            ))
+            RequestEra::Modern(ModernRequest { revision, client_meta })
         }
-    }
+    };
+    Ok(Admission { era, progress: request.progress })
 }
 
-fn admit_legacy(
-    server: &ServerProfile,
-    session: &Arc<Session>,
-    method: &str,
-    params: Option<&Raw>,
-    progress: Option<RequestId>,
-) -> Result<Admission, RpcError> {
-    let era = RequestEra::Legacy(Arc::clone(session));
+fn admit_legacy(server: &ServerProfile, session: &Session, method: &str) -> Result<(), RpcError> {
     match method {
-        "initialize" => {
-            let result = legacy::initialize(server, session, params)?;
-            Ok(Admission::Answered(Ok(result.into()), era))
-        }
-        "ping" if !server.revisions.legacy().is_empty() => {
-            Ok(Admission::Answered(Ok(switchboard_protocol::EmptyResult::default().into()), era))
-        }
-        _ if session.handshake().is_some() => Ok(Admission::Admitted(era, progress)),
+        "initialize" => Ok(()),
+        "ping" if !server.revisions.legacy().is_empty() => Ok(()),
+        _ if session.handshake().is_some() => Ok(()),
         // A modern-only server requires the version in every request.
         _ if server.revisions.legacy().is_empty() => {
             Err(RpcError::invalid_params("params._meta must name the protocol version of this request"))
@@ -93,6 +82,14 @@ fn admit_legacy(
 }
 
 impl RequestEra {
+    /// Returns the session of a request that belongs to one.
+    pub(crate) fn session(&self) -> Option<&Session> {
+        match self {
+            Self::Legacy(session) => Some(session),
+            Self::Modern(_) => None,
+        }
+    }
+
     pub(crate) fn revision(&self) -> Revision {
         match self {
             Self::Legacy(session) => {
@@ -317,13 +314,16 @@ impl RequestEra {
         }
     }
 
+    /// Lowers an error to the revision.
+    pub(crate) fn lower_error(&self, mut error: RpcError) -> RpcError {
+        lower_error(&mut error, self.revision());
+        error
+    }
+
     /// Encodes a reply: lowered to the revision, with the additional members of the modern era.
     pub(crate) fn encode_reply(&self, server: &ServerProfile, reply: Reply) -> Result<Raw, RpcError> {
         let revision = self.revision();
-        let mut result = reply.map_err(|mut error| {
-            lower_error(&mut error, revision);
-            error
-        })?;
+        let mut result = reply.map_err(|error| self.lower_error(error))?;
         match self {
             Self::Legacy(_) => {
                 result.lower(revision);

@@ -1,4 +1,4 @@
-//! The parts of a request that are common to both eras: caller, reply channel, cancellation, errors, limits.
+//! The parts of a request that are common to both eras: caller, reply channel, cancellation, panics, errors, limits.
 //!
 //! Knows links; knows no era, no session and no handler.
 
@@ -14,6 +14,8 @@ mod extensions;
 #[cfg(feature = "client")]
 mod limits;
 #[cfg(feature = "server")]
+mod panic;
+#[cfg(feature = "server")]
 mod reply_channel;
 
 #[cfg(feature = "server")]
@@ -27,5 +29,7 @@ pub(crate) use cancel::Cancel;
 pub use extensions::Extensions;
 #[cfg(feature = "client")]
 pub use limits::Limits;
+#[cfg(feature = "server")]
+pub use panic::{CatchUnwind, CaughtPanic, catch_panic};
 #[cfg(feature = "server")]
 pub use reply_channel::{Reply, ReplyChannel};

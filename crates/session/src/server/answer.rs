@@ -1,8 +1,6 @@
-//! Answers one request: admission, built-in methods, the handler. Independent of connections.
+//! Answers one request: admission, layers, built-in methods, the handler. Independent of connections.
 
-use std::fmt;
-use std::hash::{BuildHasher, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,14 +8,15 @@ use std::task::{Context, Poll};
 use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::surface::{Declared, Direction, Place, Row};
 use switchboard_protocol::{
-    EmptyResult, FromRaw, Implementation, Level, ListenParams, Raw, RequestId, RpcError, ServerCapabilities,
-    SetLevelParams, SubscribeParams, surface,
+    EmptyResult, FromRaw, ListenParams, Raw, RpcError, ServerCapabilities, SetLevelParams, SubscribeParams,
+    surface,
 };
 
-use crate::era::serving::{Admission, RequestEra, RetryParams, ServerSession, admit, discover};
+use crate::era::serving::{Admission, RequestEra, RetryParams, ServerSession, admit, discover, initialize};
 use crate::era::{ClassifiedRequest, Questions, may_require_input};
 use crate::link::BoxFuture;
 use crate::request::{Caller, Cancel, Reply, ReplyChannel};
+use crate::server::layer::{IncomingRequest, Next, call_guarded};
 use crate::server::listen::listen;
 use crate::server::request_context::ContextOptions;
 use crate::server::{HandlerOutcome, RequestContext, Server, ServerRequest};
@@ -45,7 +44,7 @@ impl std::fmt::Debug for Answered {
     }
 }
 
-/// Answers one request, which was classified before.
+/// Answers one request, which was classified before: admission, the layers around [`dispatch`], encoding.
 pub(crate) fn answer(
     server: &Arc<Server>,
     session: &Arc<ServerSession>,
@@ -53,85 +52,65 @@ pub(crate) fn answer(
     request_class: ClassifiedRequest,
     channel: Arc<dyn ReplyChannel>,
 ) -> Answered {
-    let Request { id, method, params, .. } = &request;
-    // The handler is notified of requests that are answered without it.
-    let observe = |era: Option<&RequestEra>, error: Option<&RpcError>| {
-        let request = AnsweredRequest { method, caller: channel.caller(), era, error };
-        server.handler().answered(&request);
-    };
-    let (era, progress) = match admit(server.profile(), session, method, params.as_ref(), request_class) {
-        Err(error) => {
-            observe(None, Some(&error));
+    let method = &*request.method;
+    let is_long_lived =
+        !server.layers().is_empty() && (method == "subscriptions/listen" || server.is_long_lived(method));
+    let admission = admit(server.profile(), session, method, request_class);
+    let era = admission.as_ref().ok().map(|admission| admission.era.clone());
+    let cancel: Arc<Cancel> = Arc::default();
+    let incoming =
+        IncomingRequest { request, admission, channel, cancel: Arc::clone(&cancel), is_long_lived };
+    let future = match Next::outermost(server).call(incoming) {
+        HandlerOutcome::Refused(error) => {
+            cancel.finish();
             return Answered::Refused(error);
         }
-        Ok(Admission::Answered(reply, era)) => {
-            observe(Some(&era), reply.as_ref().err());
-            return Answered::Now(era.encode_reply(server.profile(), reply));
+        HandlerOutcome::Now(reply) => {
+            cancel.finish();
+            let outcome = encode(server, era.as_ref(), reply);
+            if cancel.has_progressed() {
+                // The binding leaves time between progress and response.
+                return Answered::Later(Answering { future: Box::pin(ready(outcome)), cancel });
+            }
+            return Answered::Now(outcome);
         }
-        Ok(Admission::Admitted(era, progress)) => (era, progress),
+        HandlerOutcome::Cached(cached) => {
+            cancel.finish();
+            return Answered::Now(match &era {
+                Some(era) => cached.encode(server, era),
+                None => encode(server, None, Ok(cached.result().clone())),
+            });
+        }
+        HandlerOutcome::Later(future) => future,
+        blocking @ HandlerOutcome::Blocking(_) => Box::pin(blocking.into_reply()),
     };
-    if let Err(error) = check_method(server, &era, method)
-        && let Err(error) = era.encode_reply(server.profile(), Err(error))
-    {
-        observe(Some(&era), Some(&error));
-        return Answered::Refused(error);
-    }
-    if let Some(built_in) = built_in(server, session, &era, (id, method), params.as_ref(), &channel) {
-        return match built_in {
-            BuiltIn::Replied(reply) => {
-                observe(Some(&era), reply.as_ref().err());
-                Answered::Now(era.encode_reply(server.profile(), reply))
-            }
-            BuiltIn::Listening(future, cancel) => {
-                observe(Some(&era), None);
-                Answered::Later(Answering { future, cancel: Some(cancel) })
-            }
-        };
-    }
-    match call_handler(server, era, request, progress, channel) {
-        Ok(answered) => answered,
-        Err((era, error)) => Answered::Now(era.encode_reply(server.profile(), Err(error))),
+    let server = Arc::clone(server);
+    let future = Box::pin(async move { encode(&server, era.as_ref(), future.await) });
+    Answered::Later(Answering { future, cancel })
+}
+
+/// Encodes a reply for the era of its request. One that was not admitted has none: its reply is not lowered.
+fn encode(server: &Server, era: Option<&RequestEra>, reply: Reply) -> Outcome {
+    match era {
+        Some(era) => era.encode_reply(server.profile(), reply),
+        None => Raw::encode(&reply?).map_err(|error| RpcError::internal(error.to_string())),
     }
 }
 
-/// A request that was answered without the handler: one of the protocol itself, such as `initialize` or `ping`, or one
-/// that was refused.
-#[derive(Clone, Copy)]
-pub struct AnsweredRequest<'a> {
-    method: &'a str,
-    caller: Option<&'a Caller>,
-    era: Option<&'a RequestEra>,
-    error: Option<&'a RpcError>,
-}
-
-impl<'a> AnsweredRequest<'a> {
-    /// The method of the request.
-    pub fn method(&self) -> &'a str {
-        self.method
+/// Answers a request that has passed the layers: by a built-in method or by the handler.
+pub(crate) fn dispatch(server: &Arc<Server>, incoming: IncomingRequest) -> HandlerOutcome {
+    let admission = match incoming.admission {
+        Ok(admission) => admission,
+        Err(error) => return HandlerOutcome::Refused(error),
+    };
+    let IncomingRequest { request, channel, cancel, .. } = incoming;
+    if let Err(error) = check_method(server, &admission.era, &request.method) {
+        return HandlerOutcome::Refused(admission.era.lower_error(error));
     }
-
-    /// Returns the authenticated caller, where the binding knows it.
-    pub fn caller(&self) -> Option<&'a Caller> {
-        self.caller
+    if let Some(outcome) = built_in(server, &admission.era, &request, &channel, &cancel) {
+        return outcome;
     }
-
-    /// Returns the client's own name and version. For display only.
-    pub fn client(&self) -> Option<Implementation> {
-        self.era.and_then(RequestEra::client)
-    }
-
-    /// The error it was answered with.
-    pub fn error(&self) -> Option<&'a RpcError> {
-        self.error
-    }
-}
-
-impl fmt::Debug for AnsweredRequest<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("AnsweredRequest");
-        shown.field("method", &self.method).field("caller", &self.caller).field("error", &self.error);
-        shown.finish_non_exhaustive()
-    }
+    call_handler(server, admission, request, channel, cancel).unwrap_or_else(HandlerOutcome::error)
 }
 
 /// Checks that the revision has the method and that the server declares the capability it needs.
@@ -175,47 +154,58 @@ fn declares(has: &ServerCapabilities, path: &str) -> bool {
     }
 }
 
-enum BuiltIn {
-    Replied(Reply),
-    Listening(BoxFuture<'static, Outcome>, Arc<Cancel>),
-}
-
-/// The methods that need no handler.
+/// Answers the methods that need no handler.
 fn built_in(
     server: &Arc<Server>,
-    session: &Arc<ServerSession>,
     era: &RequestEra,
-    (id, method): (&RequestId, &str),
-    params: Option<&Raw>,
+    request: &Request,
     channel: &Arc<dyn ReplyChannel>,
-) -> Option<BuiltIn> {
-    let done =
-        |outcome: Result<(), RpcError>| BuiltIn::Replied(outcome.map(|()| EmptyResult::default().into()));
-    Some(match method {
-        "server/discover" => BuiltIn::Replied(Ok(discover(server.profile()).into())),
-        "ping" => done(Ok(())),
-        "logging/setLevel" => done(decode_params(method, params).map(|SetLevelParams { level, .. }| {
-            let level: Level = level;
-            session.set_log_level(level);
-        })),
-        "resources/subscribe" => {
-            done(decode_params(method, params).and_then(|SubscribeParams { uri, .. }| {
-                server.may_subscribe(&uri, &**channel)?;
-                session.subscribe(uri)
-            }))
-        }
-        "resources/unsubscribe" => {
-            done(decode_params(method, params).map(|SubscribeParams { uri, .. }| session.unsubscribe(&uri)))
-        }
+    cancel: &Arc<Cancel>,
+) -> Option<HandlerOutcome> {
+    let (method, params) = (&*request.method, request.params.as_ref());
+    let reply = match method {
+        "server/discover" => Ok(discover(server.profile()).into()),
+        "ping" => Ok(EmptyResult::default().into()),
         "subscriptions/listen" => match decode_params::<ListenParams>(method, params) {
-            Ok(params) => {
-                let (future, cancel) = listen(server, era, id, params.notifications, channel);
-                BuiltIn::Listening(future, cancel)
-            }
-            Err(error) => BuiltIn::Replied(Err(error)),
+            Ok(params) => return Some(listen(server, era, request, params.notifications, (channel, cancel))),
+            Err(error) => Err(error),
         },
+        "initialize" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
+            // Only revisions with sessions have these methods.
+            let session = era.session()?;
+            if method == "initialize" {
+                return Some(match initialize(server.profile(), session, params) {
+                    Ok(result) => HandlerOutcome::now(result),
+                    Err(error) => HandlerOutcome::Refused(error),
+                });
+            }
+            update_session(server, session, (method, params), &**channel)
+                .map(|()| EmptyResult::default().into())
+        }
         _ => return None,
-    })
+    };
+    Some(HandlerOutcome::Now(reply))
+}
+
+/// Applies a method that changes the state of a session: its log level, its subscriptions.
+fn update_session(
+    server: &Server,
+    session: &ServerSession,
+    (method, params): (&str, Option<&Raw>),
+    channel: &dyn ReplyChannel,
+) -> Result<(), RpcError> {
+    if method == "logging/setLevel" {
+        let SetLevelParams { level, .. } = decode_params(method, params)?;
+        session.set_log_level(level);
+        return Ok(());
+    }
+    let SubscribeParams { uri, .. } = decode_params(method, params)?;
+    if method == "resources/unsubscribe" {
+        session.unsubscribe(&uri);
+        return Ok(());
+    }
+    server.may_subscribe(&uri, channel)?;
+    session.subscribe(uri)
 }
 
 fn decode_params<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, RpcError> {
@@ -227,15 +217,12 @@ fn decode_params<T: FromRaw>(method: &str, params: Option<&Raw>) -> Result<T, Rp
 /// Decodes a request and calls the handler.
 fn call_handler(
     server: &Arc<Server>,
-    era: RequestEra,
+    Admission { era, progress }: Admission,
     rpc_request: Request,
-    progress: Option<RequestId>,
     channel: Arc<dyn ReplyChannel>,
-) -> Result<Answered, (RequestEra, RpcError)> {
-    let request = match ServerRequest::read(&rpc_request) {
-        Ok(request) => request,
-        Err(error) => return Err((era, error)),
-    };
+    cancel: Arc<Cancel>,
+) -> Result<HandlerOutcome, RpcError> {
+    let request = ServerRequest::read(&rpc_request)?;
     let Request { id, method, params, .. } = rpc_request;
     let (method, text) = (&*method, params.unwrap_or_else(Raw::empty_object));
     let asks = may_require_input(method);
@@ -243,57 +230,23 @@ fn call_handler(
         let (responses, state) = retry_input(&request);
         let caller = state.and_then(|_| channel.caller());
         let resume = RetryParams { method, params: &text, responses, state, caller };
-        match era.resume_questions(server.profile(), resume) {
-            Ok(questions) => questions,
-            Err(error) => return Err((era, error)),
-        }
+        era.resume_questions(server.profile(), resume)?
     } else {
         Questions::default()
     };
     let logs = server.capabilities().logging.is_some();
     let of_extension = matches!(request, ServerRequest::Other { .. });
     let options = ContextOptions { may_ask: asks, ask_within: server.limits().ask, logs, of_extension };
-    let cx = RequestContext::new(id, era.clone(), progress, channel, options, questions);
-    let cancel = cx.cancel();
+    let cx = RequestContext::new(id, era.clone(), progress, (channel, cancel), options, questions);
     let context = cx.clone();
-    let handled = catch_unwind(AssertUnwindSafe(|| server.handler().handle(request, cx)))
-        .unwrap_or_else(|_| HandlerOutcome::Now(Err(panic_error(method))));
-    let handler: BoxFuture<'static, Reply> = match handled {
-        HandlerOutcome::Now(reply) => {
-            cancel.finish();
-            let outcome = era.encode_reply(server.profile(), reply);
-            if cancel.has_progressed() {
-                // The binding leaves time between progress and response.
-                let future = Box::pin(std::future::ready(outcome));
-                return Ok(Answered::Later(Answering { future, cancel: Some(cancel) }));
-            }
-            return Ok(Answered::Now(outcome));
+    match call_guarded(method, || server.handler().handle(request, cx)) {
+        HandlerOutcome::Later(handler) if asks => {
+            let principal = context.caller().map(Caller::principal);
+            let run = era.run(server.profile(), (method, text, principal), handler, context);
+            Ok(HandlerOutcome::Later(run))
         }
-        HandlerOutcome::Cached(cached) => {
-            cancel.finish();
-            return Ok(Answered::Now(cached.encode(server, &era)));
-        }
-        HandlerOutcome::Later(future) => future,
-        HandlerOutcome::Blocking(work) => {
-            let method = method.to_owned();
-            Box::pin(async move {
-                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panic_error(&method)))
-            })
-        }
-    };
-    let handler: BoxFuture<'static, Reply> = Box::pin(CatchPanic { handler, method: method.to_owned() });
-    let run = if asks {
-        let principal = context.caller().map(Caller::principal);
-        era.run(server.profile(), (method, text, principal), handler, context)
-    } else {
-        handler
-    };
-    let server = Arc::clone(server);
-    let future = Box::pin(async move {
-        let reply = run.await;
-        era.encode_reply(server.profile(), reply)
-    });
-    Ok(Answered::Later(Answering { future, cancel: Some(cancel) }))
+        outcome => Ok(outcome),
+    }
 }
 
 /// Returns the answers and the state of a retry.
@@ -310,42 +263,16 @@ fn retry_input(request: &ServerRequest) -> (Option<&switchboard_protocol::InputR
     }
 }
 
-/// Creates the error for a panic: an incident id to find it in the log, and nothing of the panic message.
-fn panic_error(method: &str) -> RpcError {
-    // A random number without a generator: each `RandomState` has its own keys.
-    let incident = format!("{:016x}", std::hash::RandomState::new().build_hasher().finish());
-    tracing::error!(method, incident, "a handler panicked");
-    RpcError::internal(format!("Internal error: the request could not be handled (incident {incident})"))
-}
-
-/// Catches a panic of a handler, so that it fails only its own request.
-struct CatchPanic {
-    handler: BoxFuture<'static, Reply>,
-    method: String,
-}
-
-impl Future for CatchPanic {
-    type Output = Reply;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
-        let handler = &mut self.handler;
-        match catch_unwind(AssertUnwindSafe(|| handler.as_mut().poll(cx))) {
-            Ok(polled) => polled,
-            Err(_) => Poll::Ready(Err(panic_error(&self.method))),
-        }
-    }
-}
-
 /// A request being answered. Dropping it before its end cancels it.
 pub struct Answering {
     future: BoxFuture<'static, Outcome>,
-    cancel: Option<Arc<Cancel>>,
+    cancel: Arc<Cancel>,
 }
 
 impl Answering {
     /// Returns the cancellation flag, which the handler sees before its task is dropped.
-    pub(crate) fn cancel(&self) -> Option<Arc<Cancel>> {
-        self.cancel.clone()
+    pub(crate) fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.cancel)
     }
 }
 
@@ -354,10 +281,8 @@ impl Future for Answering {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let polled = self.future.as_mut().poll(cx);
-        if polled.is_ready()
-            && let Some(cancel) = self.cancel.take()
-        {
-            cancel.finish();
+        if polled.is_ready() {
+            self.cancel.finish();
         }
         polled
     }
@@ -371,8 +296,8 @@ impl std::fmt::Debug for Answering {
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        if let Some(cancel) = self.cancel.take() {
-            cancel.set();
+        if !self.cancel.is_over() {
+            self.cancel.set();
         }
     }
 }

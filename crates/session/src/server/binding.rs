@@ -3,7 +3,6 @@
 //! A pipe is served by [`Server::serve`]. A binding that holds exchanges itself classifies each request with
 //! [`Server::classify`], hands it to [`Server::answer`], and registers each session with [`Server::subscribe_session`].
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use switchboard_protocol::jsonrpc::{Notification, Request};
@@ -11,10 +10,10 @@ use switchboard_protocol::{Raw, ResourceUpdated, RpcError, surface};
 
 use crate::era::serving::wants_change;
 use crate::era::{ClassifiedRequest, MessageEra, ServerChange, classify, is_modern_name};
-use crate::request::ReplyChannel;
-use crate::server::Server;
+use crate::request::{ReplyChannel, catch_panic};
 use crate::server::answer::{Answered, answer};
 use crate::server::publish::{ChangeListener, ListenerGuard};
+use crate::server::{Handler, Server};
 
 pub use crate::era::serving::ServerSession;
 
@@ -72,19 +71,10 @@ impl Server {
     pub fn hear(&self, note: &Notification) {
         match &*note.method {
             "notifications/roots/list_changed" => {
-                // A panic of the handler must not end the connection.
-                let heard = catch_unwind(AssertUnwindSafe(|| self.handler().roots_changed()));
-                if heard.is_err() {
-                    tracing::error!("the handler panicked on changed roots");
-                }
+                self.call_back("roots_changed", |handler| handler.roots_changed());
             }
             other if surface::find(other).next().is_none() => {
-                let heard = catch_unwind(AssertUnwindSafe(|| {
-                    self.handler().heard(other, note.params.as_ref());
-                }));
-                if heard.is_err() {
-                    tracing::error!(method = other, "the handler panicked on a notification");
-                }
+                self.call_back("heard", |handler| handler.heard(other, note.params.as_ref()));
             }
             other => tracing::trace!(method = other, "ignored a notification"),
         }
@@ -92,21 +82,27 @@ impl Server {
 
     /// Checks whether a resource may be subscribed to.
     pub(crate) fn may_subscribe(&self, uri: &str, channel: &dyn ReplyChannel) -> Result<(), RpcError> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_subscribe_as(uri, channel.caller())))
-            .unwrap_or_else(|_| Err(RpcError::internal("Internal error: the request could not be handled")))
+        self.call_back("may_subscribe", |handler| handler.may_subscribe_as(uri, channel.caller()))
+            .unwrap_or_else(|| Err(RpcError::internal("Internal error: the request could not be handled")))
     }
 
     /// Returns whether an owner may follow a task.
     pub(crate) fn may_follow(&self, task: &str, owner: Option<&str>) -> bool {
-        catch_unwind(AssertUnwindSafe(|| self.handler().may_follow(task, owner))).unwrap_or(false)
+        self.call_back("may_follow", |handler| handler.may_follow(task, owner)).unwrap_or(false)
     }
 
     /// Returns the input schema of a tool whose arguments are mirrored in headers.
     pub fn input_schema(&self, tool: &str) -> Option<Raw> {
-        catch_unwind(AssertUnwindSafe(|| self.handler().input_schema(tool))).unwrap_or_else(|_| {
-            tracing::error!("the handler panicked on the schema of a tool");
-            None
-        })
+        self.call_back("input_schema", |handler| handler.input_schema(tool)).flatten()
+    }
+
+    /// Calls a method of the handler other than `handle`. A panic is logged and must not end the connection.
+    fn call_back<T>(&self, callback: &str, call: impl FnOnce(&dyn Handler) -> T) -> Option<T> {
+        let called = catch_panic(|| call(&**self.handler()));
+        if called.is_err() {
+            tracing::error!(callback, "the handler panicked");
+        }
+        called.ok()
     }
 
     /// Returns whether a second `initialize` on a session is rejected.
@@ -117,10 +113,8 @@ impl Server {
     /// Returns whether a request of this method is a long-lived stream of notifications: a binding gives it a stream of its
     /// own at once. For methods of extensions.
     pub fn is_long_lived(&self, method: &str) -> bool {
-        if method == "tools/call" {
-            return false;
-        }
-        catch_unwind(AssertUnwindSafe(|| self.handler().is_long_lived(method))).unwrap_or(false)
+        method != "tools/call"
+            && self.call_back("is_long_lived", |handler| handler.is_long_lived(method)).unwrap_or(false)
     }
 
     /// Returns whether the server accepts revisions with sessions.

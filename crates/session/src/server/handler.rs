@@ -10,9 +10,12 @@ use switchboard_protocol::{
 
 use crate::link::BoxFuture;
 use crate::request::{Caller, Reply};
-use crate::server::{AnsweredRequest, CachedResult, RequestContext};
+use crate::server::layer::panic_error;
+use crate::server::{CachedResult, RequestContext};
 
 /// Answers requests. `initialize`, pings, subscriptions and log levels are answered without the handler.
+///
+/// To see or reject requests without being their handler, add a [`Layer`](crate::server::Layer).
 pub trait Handler: Send + Sync + 'static {
     /// Answers one request. Dropping the outcome cancels it.
     fn handle(&self, request: ServerRequest, cx: RequestContext) -> HandlerOutcome;
@@ -72,12 +75,6 @@ pub trait Handler: Send + Sync + 'static {
     fn heard(&self, method: &str, params: Option<&Raw>) {
         let _ = (method, params);
     }
-
-    /// Called when a request was answered without [`Self::handle`]: one of the protocol itself, such as `initialize` or `ping`,
-    /// or a rejected one.
-    fn answered(&self, request: &AnsweredRequest<'_>) {
-        let _ = request;
-    }
 }
 
 impl<H: Handler + ?Sized> Handler for Arc<H> {
@@ -120,14 +117,13 @@ impl<H: Handler + ?Sized> Handler for Arc<H> {
     fn heard(&self, method: &str, params: Option<&Raw>) {
         (**self).heard(method, params);
     }
-
-    fn answered(&self, request: &AnsweredRequest<'_>) {
-        (**self).answered(request);
-    }
 }
 
 /// How a request is handled.
 pub enum HandlerOutcome {
+    /// A rejection before the request was handled; over HTTP the status says so. The error is sent as it is, in every
+    /// revision.
+    Refused(RpcError),
     /// An immediate reply: nothing is spawned and nothing waits.
     Now(Reply),
     /// A reply that was encoded before.
@@ -163,11 +159,65 @@ impl HandlerOutcome {
     pub fn blocking(work: impl FnOnce() -> Reply + Send + 'static) -> Self {
         Self::Blocking(Box::new(work))
     }
+
+    /// Returns whether the reply is known already.
+    pub fn is_immediate(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Now(_) | Self::Cached(_))
+    }
+
+    /// Calls a function with the reply; not if the request is cancelled before. An immediate reply stays immediate.
+    #[must_use]
+    pub fn inspect(self, see: impl FnOnce(Result<&ServerResult, &RpcError>) + Send + 'static) -> Self {
+        match &self {
+            Self::Refused(error) => see(Err(error)),
+            Self::Now(reply) => see(reply.as_ref()),
+            Self::Cached(cached) => see(Ok(cached.result())),
+            Self::Later(_) | Self::Blocking(_) => {
+                return self.map(move |reply| {
+                    see(reply.as_ref());
+                    reply
+                });
+            }
+        }
+        self
+    }
+
+    /// Replaces the reply. An immediate reply stays immediate.
+    #[must_use]
+    pub fn map(self, change: impl FnOnce(Reply) -> Reply + Send + 'static) -> Self {
+        match self {
+            Self::Refused(error) => match change(Err(error)) {
+                Err(error) => Self::Refused(error),
+                replaced => Self::Now(replaced),
+            },
+            Self::Now(reply) => Self::Now(change(reply)),
+            Self::Cached(cached) => Self::Now(change(Ok(cached.result().clone()))),
+            Self::Later(future) => Self::later(async move { change(future.await) }),
+            Self::Blocking(work) => Self::blocking(move || change(work())),
+        }
+    }
+
+    /// Waits for the reply. For a layer that has to wait before it calls the next one.
+    ///
+    /// # Cancellation
+    /// Dropping the future cancels the request, except for blocking work that has started.
+    pub async fn into_reply(self) -> Reply {
+        match self {
+            Self::Refused(error) => Err(error),
+            Self::Now(reply) => reply,
+            Self::Cached(cached) => Ok(cached.result().clone()),
+            Self::Later(future) => future.await,
+            Self::Blocking(work) => {
+                tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(panic_error("blocking work")))
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for HandlerOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::Refused(_) => "HandlerOutcome::Refused",
             Self::Now(_) => "HandlerOutcome::Now",
             Self::Cached(_) => "HandlerOutcome::Cached",
             Self::Later(_) => "HandlerOutcome::Later",

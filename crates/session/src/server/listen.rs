@@ -1,43 +1,37 @@
 //! A listen stream of the modern era: an acknowledgement, then the changes that match its filter, tagged with its id.
 
+use std::future::ready;
 use std::sync::Arc;
 
+use switchboard_protocol::jsonrpc::Request;
 use switchboard_protocol::surface::TASKS_EXTENSION;
 use switchboard_protocol::{
-    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, RequestId, ResourceUpdated, RpcError,
-    ServerCapabilities,
+    Acknowledged, CancelledParams, ListenFilter, Meta, Raw, ResourceUpdated, RpcError, ServerCapabilities,
 };
 
 use crate::era::serving::RequestEra;
 use crate::era::{ObservedSubscription, ServerChange};
-use crate::link::BoxFuture;
 use crate::request::{Caller, Cancel, ReplyChannel};
-use crate::server::Server;
-use crate::server::answer::Outcome;
 use crate::server::publish::ChangeListener;
+use crate::server::{HandlerOutcome, Server};
 
 /// Serves a listen request until the client or the server ends it.
 pub(crate) fn listen(
     server: &Arc<Server>,
     era: &RequestEra,
-    id: &RequestId,
+    request: &Request,
     wanted: ListenFilter,
-    channel: &Arc<dyn ReplyChannel>,
-) -> (BoxFuture<'static, Outcome>, Arc<Cancel>) {
-    let cancel: Arc<Cancel> = Arc::default();
+    (channel, cancel): (&Arc<dyn ReplyChannel>, &Arc<Cancel>),
+) -> HandlerOutcome {
     let owner = channel.caller().map(Caller::principal);
     let accepted = match accept(server, era, wanted, &**channel, owner.as_deref()) {
         Ok(accepted) => accepted,
-        Err(error) => {
-            let refused = era.encode_reply(server.profile(), Err(error));
-            return (Box::pin(async { refused }), cancel);
-        }
+        Err(error) => return HandlerOutcome::later(ready(Err(error))),
     };
-    let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, id).unwrap_or_default();
-    let id = id.clone();
-    let (server, era, channel) = (Arc::clone(server), era.clone(), Arc::clone(channel));
-    let cancelled = Arc::clone(&cancel);
-    let future = Box::pin(async move {
+    let meta = Meta::new().with(Meta::SUBSCRIPTION_ID, &request.id).unwrap_or_default();
+    let (server, channel, id) = (Arc::clone(server), Arc::clone(channel), request.id.clone());
+    let cancelled = Arc::clone(cancel);
+    HandlerOutcome::later(async move {
         let mut ended = server.publisher.ended();
         let subscribed = accepted.resource_subscriptions.clone();
         let mut acknowledged = Acknowledged::new(accepted.clone());
@@ -66,9 +60,8 @@ pub(crate) fn listen(
         }
         let mut result = switchboard_protocol::EmptyResult::default();
         result.meta = Some(meta);
-        era.encode_reply(server.profile(), Ok(result.into()))
-    });
-    (future, cancel)
+        Ok(result.into())
+    })
 }
 
 /// Resources, and tasks, per stream.

@@ -6,6 +6,7 @@ mod cached_result;
 mod detach;
 mod handler;
 mod in_process;
+pub mod layer;
 mod listen;
 mod publish;
 mod request_context;
@@ -14,13 +15,16 @@ mod serve;
 mod server;
 
 pub use crate::era::serving::TaskProtocol;
-pub use crate::request::{AskError, Caller, Extensions, Reply, ReplyChannel};
-pub use answer::{Answered, AnsweredRequest, Answering, Outcome};
+pub use crate::request::{
+    AskError, Caller, CatchUnwind, CaughtPanic, Extensions, Reply, ReplyChannel, catch_panic,
+};
+pub use answer::{Answered, Answering, Outcome};
 pub use binding::{ChangeSubscription, MessageClass, ServerSession, stands_alone};
 pub use cached_result::CachedResult;
 pub use detach::Asks;
 pub use handler::{Handler, HandlerOutcome, ServerRequest};
 pub use in_process::InProcess;
+pub use layer::{IncomingRequest, Layer, Next};
 pub use publish::Publisher;
 pub use request_context::RequestContext;
 pub use server::{Server, ServerBuilder, ServerLimits};

@@ -64,7 +64,7 @@ impl RequestContext {
         id: RequestId,
         era: RequestEra,
         progress_token: Option<RequestId>,
-        channel: Arc<dyn ReplyChannel>,
+        (channel, cancel): (Arc<dyn ReplyChannel>, Arc<Cancel>),
         options: ContextOptions,
         questions: Questions,
     ) -> Self {
@@ -76,7 +76,7 @@ impl RequestContext {
             questions,
             progress_token,
             channel,
-            cancel: Arc::default(),
+            cancel,
             progress,
             may_ask,
             ask_within,
@@ -85,10 +85,6 @@ impl RequestContext {
             detachment: Detachment::default(),
         };
         Self { inner: Arc::new(inner) }
-    }
-
-    pub(crate) fn cancel(&self) -> Arc<Cancel> {
-        Arc::clone(&self.inner.cancel)
     }
 
     pub(crate) fn detachment(&self) -> &Detachment {

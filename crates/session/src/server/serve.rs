@@ -22,6 +22,7 @@ use crate::link::{Counters, Exchange, Flush, FramePart, Life, LimitCheck, LinkEr
 use crate::mux::{FrameHandler, Inflight, answer_text, put_answer, put_note, put_request, read};
 use crate::request::{Caller, Cancel, Extensions, ReplyChannel};
 use crate::server::answer::{Answered, Answering, Outcome};
+use crate::server::layer::too_many_requests;
 use crate::server::{Server, ServerSession};
 
 /// How long an answer waits after the last progress of its request. Enough for a reader that waits for
@@ -128,14 +129,14 @@ enum RunningRequest {
     /// An element of a batch that is being started.
     InBatch,
     /// A task of its own, with its cancellation flag.
-    Task(AbortHandle, Option<Arc<Cancel>>),
+    Task(AbortHandle, Arc<Cancel>),
 }
 
 impl RunningRequest {
     fn abort(self) {
         if let Self::Task(task, cancel) = self {
             // The flag first, which takes effect at once; the runtime drops the task later.
-            cancel.inspect(|cancel| cancel.set());
+            cancel.set();
             task.abort();
         }
     }
@@ -155,7 +156,7 @@ impl Connection {
             )));
         }
         if running.len() >= self.server.limits().requests {
-            return Err(RpcError::internal("too many requests are under way; wait for some to be answered"));
+            return Err(too_many_requests());
         }
         Ok(())
     }
@@ -365,13 +366,13 @@ impl ServerFrameHandler {
         let cancel = answering.cancel();
         let mut outcome = None;
         if let Poll::Ready(ready) = Pin::new(&mut answering).poll(&mut Context::from_waker(Waker::noop())) {
-            if !cancel.as_ref().is_some_and(|cancel| cancel.has_progressed()) {
+            if !cancel.has_progressed() {
                 connection.respond(Some(&id), &ready);
                 return;
             }
             outcome = Some(ready);
         }
-        let (owner, key, request) = (Arc::clone(connection), id.clone(), cancel.clone());
+        let (owner, key, request) = (Arc::clone(connection), id.clone(), Arc::clone(&cancel));
         // Held until the handle is in the table, so that the task cannot be removed before it was inserted.
         let mut running = connection.running.lock();
         let task = tokio::spawn(async move {
@@ -379,7 +380,7 @@ impl ServerFrameHandler {
                 Some(outcome) => outcome,
                 None => answering.await,
             };
-            if let Some(request) = request.filter(|request| request.has_progressed()) {
+            if request.has_progressed() {
                 owner.separate_from_progress(&request).await;
             }
             if owner.unregister(&key) {

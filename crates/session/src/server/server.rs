@@ -11,6 +11,7 @@ use crate::era::{
 };
 use crate::mux::ConnectionLimits;
 use crate::server::cached_result::ServerId;
+use crate::server::layer::{CatchPanic, Layer};
 use crate::server::{Handler, Publisher};
 
 /// A server. Cheap to share: build one and serve it on every connection.
@@ -19,6 +20,8 @@ pub struct Server {
     handler: Arc<dyn Handler>,
     /// Reports subscriptions to the handler.
     observer: Arc<dyn SubscriptionObserver>,
+    /// Outermost first.
+    layers: Vec<Arc<dyn Layer>>,
     limits: ServerLimits,
     pub(crate) client_metas: ClientMetaCache,
     id: ServerId,
@@ -63,6 +66,7 @@ impl Server {
             state_keys: None,
             limits: ServerLimits::default(),
             publisher: Publisher::default(),
+            layers: Vec::new(),
         }
     }
 
@@ -99,6 +103,11 @@ impl Server {
         &self.handler
     }
 
+    /// Returns the layers, outermost first.
+    pub(crate) fn layers(&self) -> &[Arc<dyn Layer>] {
+        &self.layers
+    }
+
     /// Returns the observer of subscriptions.
     pub(crate) fn observer(&self) -> &Arc<dyn SubscriptionObserver> {
         &self.observer
@@ -126,7 +135,6 @@ impl std::fmt::Debug for Server {
 }
 
 /// Builds a [`Server`].
-#[derive(Debug)]
 pub struct ServerBuilder {
     info: Implementation,
     capabilities: ServerCapabilities,
@@ -137,6 +145,7 @@ pub struct ServerBuilder {
     state_keys: Option<StateKeys>,
     limits: ServerLimits,
     publisher: Publisher,
+    layers: Vec<Arc<dyn Layer>>,
 }
 
 impl ServerBuilder {
@@ -189,6 +198,17 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds a layer inside of those added before: the first one is the outermost. It sees every request, also those that the
+    /// protocol answers itself. See [`layer`](crate::server::layer) for the stack and an example.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Layer) -> Self {
+        if self.layers.is_empty() {
+            self.layers.push(Arc::new(CatchPanic));
+        }
+        self.layers.push(Arc::new(layer));
+        self
+    }
+
     /// Builds the server with its handler.
     pub fn build(self, handler: impl Handler) -> Arc<Server> {
         let info_text = Raw::encode(&self.info).unwrap_or_else(|_| Raw::empty_object());
@@ -210,11 +230,18 @@ impl ServerBuilder {
             profile: Arc::new(profile),
             observer: Arc::new(HandlerObserver(Arc::clone(&handler))),
             handler,
+            layers: self.layers,
             limits: self.limits,
             client_metas: ClientMetaCache::default(),
             id: ServerId::new(),
             publisher: self.publisher,
         })
+    }
+}
+
+impl std::fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerBuilder").field("info", &self.info).finish_non_exhaustive()
     }
 }
 

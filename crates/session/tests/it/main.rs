@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
 mod callers;
+mod layers;
 mod notes;
 mod opening;

@@ -11,6 +11,7 @@ use switchboard::protocol::{
     ResourcesCapability, ServerResult, Settings, TextField,
 };
 use switchboard::session::link::BoxFuture;
+use switchboard::session::server::layer::{IncomingRequest, Metrics, Next};
 use switchboard::transport::http::server::LegacySse;
 use switchboard::{
     CallError, CallToolResult, Change, Client, ClientHandler, Content, Handler, HandlerCapabilities,
@@ -394,5 +395,32 @@ async fn it_mounts_in_axum_in_one_line() {
         assert_eq!(session.terms().unwrap().revision, *spoken);
         assert_eq!(session.call_tool("slow", json!({})).await.unwrap().text(), "done");
         session.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_layer_sees_every_request_over_http() {
+    for (offer, opening) in
+        [(RevisionPolicy::Any, "server/discover"), (RevisionPolicy::LegacyOnly, "initialize")]
+    {
+        let metrics = Metrics::new();
+        let offers = ServerCapabilities::new().with_tools(ListCapability::new());
+        let server = Server::builder(Implementation::new("layered", "1.0.0"), offers)
+            .layer(metrics.clone())
+            .layer(|request: IncomingRequest, next: Next| match request.param("name") {
+                Some(name) if name.as_str() == "\"echo\"" => {
+                    HandlerOutcome::error(RpcError::invalid_request("not today"))
+                }
+                _ => next.call(request),
+            })
+            .build(Fixture);
+        let url = serve(&server, HttpOptions::default()).await;
+        let session = Client::new().with_offer(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
+        assert_eq!(session.call_tool("slow", ()).await.unwrap().text(), "done");
+        let refused = session.call_tool("echo", ()).await.unwrap_err().to_string();
+        assert!(refused.contains("not today"), "{refused}");
+        let counted = metrics.snapshot();
+        assert_eq!(counted[opening].results, 1, "{counted:?}");
+        assert_eq!((counted["tools/call"].results, counted["tools/call"].errors), (1, 1), "{counted:?}");
     }
 }
