@@ -5,7 +5,7 @@
 //! caller takes an event stream, a streaming tool tells its events before its answer.
 //!
 //! ```text
-//!   POST ─▶ entry (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
+//!   POST ─▶ admission (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
 //! ```
 //!
 //! # Example
