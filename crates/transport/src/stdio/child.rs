@@ -19,7 +19,8 @@ use rustix::process::{Pid, Rlimit, prlimit};
 use switchboard_session::link::{
     BoxFuture, CloseOutcome, Exit, Frame, Inlet, LinkError, NotStarted, Pipe, PipeGuard, StartFault,
 };
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe;
+use tokio::process::Command;
 use tokio::time::Sleep;
 
 use crate::stdio::command::{Stdio, Supervision};
@@ -59,7 +60,7 @@ pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
     Ok((Pipe::new(outlet, inlet).with_guard(containment), handle))
 }
 
-type StartedChild = (LineOutlet<ChildStdin>, ChildInlet, ChildGuard);
+type StartedChild = (LineOutlet<pipe::Sender>, ChildInlet, ChildGuard);
 
 fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
     let environment = command.environment();
@@ -111,9 +112,9 @@ fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
 
 /// The parent's ends of the three pipes.
 struct ParentEnds {
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    stderr: ChildStderr,
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
 }
 
 /// The child's ends of the three pipes.
@@ -137,9 +138,9 @@ fn pipes(file: &Path) -> Result<(ParentEnds, ChildEnds), NotStarted> {
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
         drop(tokio::time::sleep(Duration::ZERO));
         let parent_ends = ParentEnds {
-            stdin: ChildStdin::from_std(process::ChildStdin::from(stdin))?,
-            stdout: ChildStdout::from_std(process::ChildStdout::from(stdout))?,
-            stderr: ChildStderr::from_std(process::ChildStderr::from(stderr))?,
+            stdin: pipe::Sender::from_owned_fd(stdin)?,
+            stdout: pipe::Receiver::from_owned_fd(stdout)?,
+            stderr: pipe::Receiver::from_owned_fd(stderr)?,
         };
         let child_ends =
             ChildEnds { stdin: their_stdin.into(), stdout: their_stdout.into(), stderr: their_stderr.into() };
@@ -284,7 +285,7 @@ impl Drop for ChildGuard {
 
 /// Reads the messages of the server until it exits.
 struct ChildInlet {
-    lines: LineInlet<ChildStdout>,
+    lines: LineInlet<pipe::Receiver>,
     server: Arc<ServerProcess>,
     exited: BoxFuture<'static, ProcessExit>,
     stage: InletStage,
@@ -304,7 +305,7 @@ enum InletStage {
 }
 
 impl ChildInlet {
-    fn new(lines: LineInlet<ChildStdout>, server: Arc<ServerProcess>) -> Self {
+    fn new(lines: LineInlet<pipe::Receiver>, server: Arc<ServerProcess>) -> Self {
         let watched = Arc::clone(&server);
         let exited = Box::pin(async move { watched.process.exited().await });
         Self { lines, server, exited, stage: InletStage::Open, reads: 0, is_server_located: false }

@@ -8,6 +8,7 @@
 
 mod line;
 
+mod async_fd;
 mod child;
 mod command;
 mod dial;
@@ -20,8 +21,6 @@ mod stop;
 mod process_tree;
 mod supervisor;
 
-#[cfg(feature = "own-stdio")]
-mod async_fd;
 #[cfg(feature = "own-stdio")]
 mod inherited_stdio;
 #[cfg(feature = "own-stdio")]
