@@ -3,6 +3,10 @@
 //! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is salvaged if
 //! possible; no recursion; no more than the limit is buffered. The decoder does not parse JSON except for that id; data
 //! stays bytes.
+//!
+//! Not a library, because those decode to a `String`: `eventsource-stream` and `sse-stream` buffer an event without a limit, and
+//! invalid UTF-8 ends the whole stream. Here an oversized or damaged event fails one call, and `last_id` stays valid for
+//! resuming.
 
 use std::borrow::Cow;
 use std::fmt;
