@@ -12,11 +12,11 @@
 //! ```no_run
 //! use switchboard::service::ServiceBuilder;
 //! use switchboard::service::rpc::Mounted;
-//! use switchboard::transport::http::server::{HttpListener, HttpOptions};
+//! use switchboard::transport::http::server::{HttpListener, HttpServerOptions};
 //!
 //! # async fn serve(builder: ServiceBuilder) -> Result<(), Box<dyn std::error::Error>> {
 //! // MCP at /mcp, the plain endpoint at the path of the design.
-//! let both = Mounted::of(&builder, HttpOptions::default())?;
+//! let both = Mounted::of(&builder, HttpServerOptions::default())?;
 //! HttpListener::bind("127.0.0.1:8080".parse()?).await?.serve(both).await;
 //! # Ok(()) }
 //! ```

@@ -17,7 +17,7 @@ use switchboard_protocol::{RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Extensions;
 use switchboard_transport::http::server::{
-    Accept, AcceptPolicy, Admission, AdmittedRequest, Endpoint, HttpOptions, HttpService, ReplyBody,
+    Accept, AcceptPolicy, Admission, AdmittedRequest, Endpoint, HttpServerOptions, HttpService, ReplyBody,
     encode_message_event, malformed_error, message_response, status_response, stream_response,
 };
 
@@ -53,7 +53,7 @@ impl RpcService {
     ///
     /// # Errors
     /// When what the builder allows or denies is no glob over URIs.
-    pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Result<Self, GlobError> {
+    pub fn new(builder: &ServiceBuilder, mut options: HttpServerOptions) -> Result<Self, GlobError> {
         let desk = Desk::new(builder)?;
         options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
         // One endpoint for all clients: a stream where it is named, JSON for everybody else.
@@ -235,7 +235,7 @@ impl Inner {
         let outcome = self.desk.call(visit, &request.method, request.params.as_ref(), sink);
         let id = request.id.clone();
         let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
-        stream_response(ReplyBody::other(Stream::new(queue, work, options.keep_alive)))
+        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
     }
 
     /// The events of the service, for as long as the caller reads them.
@@ -257,7 +257,7 @@ impl Inner {
                 }
             }
         });
-        stream_response(ReplyBody::other(Stream::new(queue, work, options.keep_alive)))
+        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
     }
 }
 

@@ -81,7 +81,7 @@ fn decode_borrowed(value: &HeaderValue) -> Result<Cow<'_, str>, HeaderDecodeErro
 }
 
 /// Returns the parameter that [`NAME`] mirrors for this method.
-pub fn subject(method: &str) -> Option<&'static str> {
+pub fn name_parameter(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
         "resources/read" => Some("uri"),

@@ -27,7 +27,7 @@ use crate::stdio::command::{Stdio, Supervision};
 use crate::stdio::line::{LineInlet, LineOutlet, ReadOutcome};
 use crate::stdio::process::{Containment, Process};
 use crate::stdio::stderr::Stderr;
-use crate::stdio::stop::{ProcessExit, StopLadder, StopSignal, Stoppable, stop};
+use crate::stdio::stop::{ProcessExit, StopSignal, StopTimeouts, Stoppable, stop};
 use crate::stdio::{resolve, supervisor};
 
 /// Capacity of the pipes, if the system allows it: fewer waits when either side is busy.
@@ -43,7 +43,7 @@ const READS_PER_EXIT_CHECK: u32 = 32;
 
 /// Starts a server.
 ///
-/// With the supervisor (see [`enter_if_asked`](crate::stdio::enter_if_asked)) all descendants of the server end with
+/// With the supervisor (see [`run_supervisor_if_requested`](crate::stdio::run_supervisor_if_requested)) all descendants of the server end with
 /// it and with this process, even if that is killed. Without it only the process group of the server ends with it.
 ///
 /// Must be called inside a tokio runtime with I/O and time enabled; otherwise it returns an error. A
@@ -107,7 +107,7 @@ fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
     let outlet = LineOutlet::new(parent_ends.stdin).with_broken("the server closed its stdin");
     let lines = LineInlet::new(parent_ends.stdout).with_limit(command.line_limit);
     let inlet = ChildInlet::new(lines, Arc::clone(&server));
-    Ok((outlet, inlet, ChildGuard { server, ladder: command.ladder }))
+    Ok((outlet, inlet, ChildGuard { server, stop_timeouts: command.stop_timeouts }))
 }
 
 /// The parent's ends of the three pipes.
@@ -248,14 +248,14 @@ impl fmt::Debug for ChildHandle {
 /// this program waits, so a program without one keeps a zombie until it ends.
 struct ChildGuard {
     server: Arc<ServerProcess>,
-    ladder: StopLadder,
+    stop_timeouts: StopTimeouts,
 }
 
 impl PipeGuard for ChildGuard {
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         Box::pin(async move {
             let server = &*self.server;
-            match stop(&server.process, self.ladder.within(within)).await {
+            match stop(&server.process, self.stop_timeouts.within(within)).await {
                 Some(status) => CloseOutcome::Exited(server.exit(status).await),
                 None => {
                     server.process.force_kill();

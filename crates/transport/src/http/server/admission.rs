@@ -13,7 +13,7 @@ use switchboard_session::server::Caller;
 
 use crate::http::server::accept::Accept;
 use crate::http::server::body::ReplyBody;
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::{PendingRequest, RequestHead};
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::{self, LastAccepted, Rejection};
@@ -21,7 +21,7 @@ use crate::http::server::request_checks::{self, LastAccepted, Rejection};
 /// Admits or rejects the requests of an endpoint.
 #[derive(Debug)]
 pub struct Admission {
-    options: HttpOptions,
+    options: HttpServerOptions,
     /// The last host that passed the check.
     last_host: LastAccepted,
 }
@@ -44,12 +44,12 @@ pub struct AdmittedRequest {
 
 impl Admission {
     /// Returns the admission of an endpoint with these options.
-    pub fn new(options: HttpOptions) -> Self {
+    pub fn new(options: HttpServerOptions) -> Self {
         Self { options, last_host: LastAccepted::default() }
     }
 
     /// Returns the options.
-    pub fn options(&self) -> &HttpOptions {
+    pub fn options(&self) -> &HttpServerOptions {
         &self.options
     }
 

@@ -9,12 +9,12 @@ use http::{Extensions, HeaderMap, Method, Uri};
 use switchboard_session::server::Caller;
 
 use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 
 /// The head of the HTTP request that carried a message. Handlers get it from
 /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension).
 ///
-/// With [authentication](crate::http::server::HttpOptions::with_authenticate) it has no `Authorization`: the credentials
+/// With [authentication](crate::http::server::HttpServerOptions::with_authenticate) it has no `Authorization`: the credentials
 /// are for this server and must not be forwarded.
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -66,19 +66,19 @@ impl PendingRequest {
     }
 
     /// Returns the client address: the one that trusted proxies report, or else the peer address.
-    pub(crate) fn client_address(&self, options: &HttpOptions) -> Option<IpAddr> {
+    pub(crate) fn client_address(&self, options: &HttpServerOptions) -> Option<IpAddr> {
         let peer = self.peer.or_else(|| self.head.extensions.get::<PeerAddress>().map(|peer| peer.0))?;
         let header = options.forwarded_header;
         Some(client_address(peer, &options.trusted_proxies, header, &self.head.headers))
     }
 
     /// Returns the client that limits count the request against. Call it before [`take_metadata`](Self::take_metadata).
-    pub(crate) fn client_id(&self, options: &HttpOptions) -> Option<ClientId> {
+    pub(crate) fn client_id(&self, options: &HttpServerOptions) -> Option<ClientId> {
         ClientId::of(self.caller.as_ref(), self.client_address(options))
     }
 
     /// Takes the metadata out of the request, for the handler of the message. Can be called once.
-    pub(crate) fn take_metadata(&mut self, options: &HttpOptions) -> RequestMetadata {
+    pub(crate) fn take_metadata(&mut self, options: &HttpServerOptions) -> RequestMetadata {
         let address = self.client_address(options).map(|address| ClientAddress(network(address)));
         RequestMetadata {
             head: std::mem::take(&mut self.head),

@@ -77,11 +77,11 @@ fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Reply {
 pub fn message_response(accept: Accept, status: StatusCode, text: impl Into<Bytes>) -> Response<ReplyBody> {
     let text = text.into();
     if accept.only_events() {
-        let mut reply = response(status, "text/event-stream", ReplyBody::whole(encode_message_event(&text)));
+        let mut reply = response(status, "text/event-stream", ReplyBody::full(encode_message_event(&text)));
         reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         return reply;
     }
-    response(status, "application/json", ReplyBody::whole(text))
+    response(status, "application/json", ReplyBody::full(text))
 }
 
 /// Results of at least this size are not copied into the body.
@@ -125,7 +125,7 @@ pub fn status_response(status: StatusCode) -> Response<ReplyBody> {
 
 /// Returns a JSON-RPC error with this status.
 pub(crate) fn rpc_error(id: Option<&RequestId>, status: StatusCode, error: RpcError) -> Reply {
-    response(status, "application/json", ReplyBody::whole(response_text(id, Err(&error))))
+    response(status, "application/json", ReplyBody::full(response_text(id, Err(&error))))
 }
 
 /// Returns the response to a rejected request.

@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use tokio::time::Instant;
 
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 
 /// Why a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl LastAccepted {
 
 /// Checks the host and the origin. `last_accepted` is the host that last passed with these options.
 pub(crate) fn check_origin(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     last_accepted: &LastAccepted,
     uri: &Uri,
     headers: &HeaderMap,
@@ -115,7 +115,7 @@ fn is_host_and_port(authority: &Authority) -> bool {
     })
 }
 
-fn is_allowed_host(options: &HttpOptions, host: &Authority) -> bool {
+fn is_allowed_host(options: &HttpServerOptions, host: &Authority) -> bool {
     if options.allowed_hosts.is_empty() {
         return is_loopback(host.host());
     }
@@ -128,7 +128,7 @@ fn is_allowed_host(options: &HttpOptions, host: &Authority) -> bool {
     })
 }
 
-fn is_allowed_origin(options: &HttpOptions, origin: &str) -> bool {
+fn is_allowed_origin(options: &HttpServerOptions, origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
     // Scheme, host and port, and nothing else: `null`, paths and user names are not origins.
@@ -178,7 +178,7 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Rejection> {
 
 /// Reads the body within its limits.
 pub(crate) async fn read_body<B>(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     headers: &HeaderMap,
     body: B,
 ) -> Result<Bytes, Rejection>
@@ -219,7 +219,7 @@ where
     read_rest(options, body, collected).await
 }
 
-fn too_large(options: &HttpOptions) -> Rejection {
+fn too_large(options: &HttpServerOptions) -> Rejection {
     let reason = format!("the body is larger than {} bytes", options.body_bytes);
     Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
 }
@@ -230,7 +230,7 @@ fn body_aborted() -> Rejection {
 
 /// Reads the rest of a body that did not arrive in one chunk, with a minimum rate.
 async fn read_rest<B>(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     mut body: Pin<&mut B>,
     mut collected: BytesMut,
 ) -> Result<Bytes, Rejection>

@@ -19,7 +19,7 @@ use crate::http::server::accept::Accept;
 use crate::http::server::admission::{Admission, AdmittedRequest};
 use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
 use crate::http::server::request_checks::Rejection;
@@ -52,7 +52,7 @@ pub(crate) struct Inner {
 
 impl HttpService {
     /// Returns a service for this server.
-    pub fn new(server: &Arc<Server>, options: HttpOptions) -> Self {
+    pub fn new(server: &Arc<Server>, options: HttpServerOptions) -> Self {
         let stream_budget = Budget::new(options.stream_budget);
         let sessions = Sessions::new(server, &options, &stream_budget);
         let stream_limit = StreamLimit::new(&options);
@@ -131,7 +131,7 @@ enum Route {
 }
 
 impl Inner {
-    pub(crate) fn options(&self) -> &HttpOptions {
+    pub(crate) fn options(&self) -> &HttpServerOptions {
         self.admission.options()
     }
 
