@@ -2,7 +2,7 @@
 
 use bench_kit::{ClientArgs, Fail, Session};
 use hyper::Request;
-use switchboard::{HttpOptions, HttpService, json};
+use switchboard::{HttpServerOptions, HttpService, json};
 
 use crate::server;
 
@@ -15,7 +15,7 @@ pub struct Initializing {
 impl Initializing {
     /// A service with this many sessions.
     pub async fn new(tools: usize, sessions: usize) -> Result<Self, Fail> {
-        let mut options = HttpOptions::default();
+        let mut options = HttpServerOptions::default();
         options.sessions = sessions;
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" },

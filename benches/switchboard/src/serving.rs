@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_kit::{Binding, stdin_ended};
-use switchboard::{HttpListener, HttpOptions, HttpService, Server, serve_stdio};
+use switchboard::{HttpListener, HttpServerOptions, HttpService, Server, serve_stdio};
 
 /// Serves the server that has this many tools, until stdin ends.
 pub fn serve(make: fn(usize) -> Arc<Server>) -> ExitCode {
@@ -15,8 +15,8 @@ pub fn serve(make: fn(usize) -> Arc<Server>) -> ExitCode {
         }
         let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await?;
         println!("listening http://{}/mcp", listener.address()?);
-        let stopper = listener.stopper();
-        let serving = tokio::spawn(listener.serve(HttpService::new(&server, HttpOptions::default())));
+        let stopper = listener.shutdown_handle();
+        let serving = tokio::spawn(listener.serve(HttpService::new(&server, HttpServerOptions::default())));
         stdin_ended().await;
         stopper.stop();
         Ok(serving.await?)

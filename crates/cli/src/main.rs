@@ -40,7 +40,7 @@ use switchboard_terminal::sanitize;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server.
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     let command = match args::read() {
         Ok(command) => command,
         Err(code) => return code,

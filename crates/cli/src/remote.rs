@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use switchboard::http::{Address, AddressError, Bearer, Secret};
 use switchboard::transport::http::client::EndpointError;
-use switchboard::{Http, HttpLimits, HttpWay};
+use switchboard::{Http, HttpBinding, HttpLimits};
 
 use crate::args::{Remote, Transport};
 use crate::expand::Expander;
@@ -58,10 +58,10 @@ pub(crate) async fn endpoint(
     max_message: Option<usize>,
 ) -> Result<Endpoint, Failure> {
     let expander = Expander::default();
-    let mut http = Http::new(expander.expand("--url", url)?).way(match remote.transport {
-        Transport::Auto => HttpWay::Auto,
-        Transport::Http => HttpWay::Streamable,
-        Transport::Sse => HttpWay::Sse,
+    let mut http = Http::new(expander.expand("--url", url)?).binding(match remote.transport {
+        Transport::Auto => HttpBinding::Auto,
+        Transport::Http => HttpBinding::Streamable,
+        Transport::Sse => HttpBinding::Sse,
     });
     if remote.allow_http {
         http = http.allow_plain_http();

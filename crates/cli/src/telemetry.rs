@@ -16,7 +16,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use switchboard::Host;
 use switchboard::host::CallMetrics;
-use switchboard::http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
+use switchboard::http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
 use tracing_subscriber::layer::SubscriberExt;
 
 use crate::failure::{Failure, Status};
@@ -119,7 +119,7 @@ struct Post {
 
 impl Post {
     fn new() -> Result<Self, switchboard::http::HttpError> {
-        Ok(Self { client: HttpClient::new(HttpOptions::from_environment())? })
+        Ok(Self { client: HttpClient::new(HttpClientOptions::from_environment())? })
     }
 
     fn send(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, HttpError> {

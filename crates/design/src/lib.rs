@@ -39,6 +39,7 @@ mod flags;
 mod ir;
 mod lock;
 mod nearest;
+mod percent;
 mod project;
 mod repair;
 pub mod schema;

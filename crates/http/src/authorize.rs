@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::challenge::Challenge;
 use crate::secret::Secret;
-use crate::source::Source;
+use crate::source::ErrorSource;
 use crate::url::Address;
 
 /// A future behind a pointer, so that [`Authorizer`] can be a `dyn`.
@@ -33,17 +33,20 @@ pub trait Authorizer: Send + Sync + fmt::Debug {
         address: &'a Address,
     ) -> BoxFuture<'a, Result<Option<HeaderValue>, AuthorizeError>>;
 
-    /// Handles a refused request, and decides whether to authorize and send it again.
+    /// Handles a response with status 401 or 403, and decides whether to authorize and send it again.
     ///
     /// # Errors
     /// When new credentials were needed and could not be obtained.
-    fn challenged<'a>(&'a self, refusal: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>>;
+    fn handle_unauthorized<'a>(
+        &'a self,
+        response: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>>;
 }
 
 /// A response with status 401 or 403.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Refusal<'a> {
+pub struct UnauthorizedResponse<'a> {
     /// Where the request went.
     pub address: &'a Address,
     /// 401 or 403.
@@ -54,8 +57,8 @@ pub struct Refusal<'a> {
     pub sent: Option<&'a HeaderValue>,
 }
 
-impl<'a> Refusal<'a> {
-    /// A refusal of a request that carried no credentials.
+impl<'a> UnauthorizedResponse<'a> {
+    /// Returns the response to a request that carried no credentials.
     pub fn new(address: &'a Address, status: StatusCode, challenges: &'a [Challenge]) -> Self {
         Self { address, status, challenges, sent: None }
     }
@@ -68,7 +71,7 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// Whether to retry after a refusal.
+/// Whether to retry a request that was answered with 401 or 403.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     /// Send it once more.
@@ -90,7 +93,7 @@ pub enum AuthorizeError {
         /// What failed.
         what: String,
         /// The error underneath.
-        source: Option<Source>,
+        source: Option<ErrorSource>,
     },
 }
 
@@ -110,7 +113,10 @@ impl Authorizer for NoAuth {
         Box::pin(ready(Ok(None)))
     }
 
-    fn challenged<'a>(&'a self, _: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+    fn handle_unauthorized<'a>(
+        &'a self,
+        _: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(ready(Ok(Retry::GiveUp)))
     }
 }
@@ -152,7 +158,10 @@ impl Authorizer for Bearer {
         Box::pin(ready(Ok(Some(self.value.clone()))))
     }
 
-    fn challenged<'a>(&'a self, _: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+    fn handle_unauthorized<'a>(
+        &'a self,
+        _: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(ready(Ok(Retry::GiveUp)))
     }
 }

@@ -18,7 +18,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::error::{HttpError, Phase};
+use crate::error::{HttpError, TimeoutPhase};
 use crate::gzip::{Gunzip, GunzipStep};
 use crate::pool::Lease;
 use crate::sanitize::printable;
@@ -256,7 +256,7 @@ impl IdleTimer {
             timer.as_mut().reset(Instant::now() + after);
             self.armed = true;
         }
-        timer.as_mut().poll(cx).map(|()| HttpError::Timeout { phase: Phase::Body, after })
+        timer.as_mut().poll(cx).map(|()| HttpError::Timeout { phase: TimeoutPhase::Body, after })
     }
 }
 

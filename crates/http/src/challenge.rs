@@ -19,7 +19,7 @@ const MAX_PARAMETERS: usize = 32;
 /// let mut headers = HeaderMap::new();
 /// let value = r#"Bearer error="invalid_token", resource_metadata="https://a.example/meta", scope="read write""#;
 /// headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(value));
-/// let challenge = Challenge::all(&headers).into_iter().find(Challenge::is_bearer).unwrap();
+/// let challenge = Challenge::from_headers(&headers).into_iter().find(Challenge::is_bearer).unwrap();
 /// assert_eq!(challenge.resource_metadata.as_deref(), Some("https://a.example/meta"));
 /// assert_eq!(challenge.scope.as_deref(), Some("read write"));
 /// ```
@@ -42,7 +42,7 @@ pub struct Challenge {
 
 impl Challenge {
     /// Parses all challenges of a response, in order.
-    pub fn all(headers: &HeaderMap) -> Vec<Self> {
+    pub fn from_headers(headers: &HeaderMap) -> Vec<Self> {
         let mut challenges = Vec::new();
         let mut room = MAX_BYTES;
         for value in headers.get_all(WWW_AUTHENTICATE) {
@@ -187,7 +187,7 @@ mod tests {
         for value in values {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        Challenge::all(&headers)
+        Challenge::from_headers(&headers)
     }
 
     /// Scheme, and the fields in the order of the struct.
@@ -265,7 +265,7 @@ mod tests {
             if let Ok(value) = HeaderValue::from_bytes(&bytes) {
                 let mut headers = HeaderMap::new();
                 headers.append(WWW_AUTHENTICATE, value);
-                prop_assert!(Challenge::all(&headers).len() <= MAX_CHALLENGES);
+                prop_assert!(Challenge::from_headers(&headers).len() <= MAX_CHALLENGES);
             }
         }
 

@@ -16,13 +16,13 @@ use http::{Method, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 
-use crate::authorize::{Authorizer, Refusal, Retry};
+use crate::authorize::{Authorizer, Retry, UnauthorizedResponse};
 use crate::body::{Body, ERROR_BODY_LIMIT};
 use crate::challenge::Challenge;
 use crate::dial::Dialer;
-use crate::error::{ConnectKind, HttpError, Phase};
+use crate::error::{ConnectKind, HttpError, TimeoutPhase};
 use crate::message::{Request, Response};
-use crate::options::HttpOptions;
+use crate::options::HttpClientOptions;
 use crate::pool::{Lease, MAX_HEADERS, Pool};
 use crate::proxy::{Proxies, Proxy};
 use crate::redirect;
@@ -68,7 +68,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// When an extra root certificate cannot be read.
-    pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
+    pub fn new(options: HttpClientOptions) -> Result<Self, HttpError> {
         let tls = Tls::new(&options.extra_roots, options.tls_timeout)?;
         let dialer = Dialer::new(tls, options.proxies.clone(), options.connect_timeout);
         let pool = Pool::new(dialer, options.idle_connection);
@@ -82,7 +82,7 @@ impl HttpClient {
     /// times; gzip is accepted.
     ///
     /// # Errors
-    /// When no response came; [`HttpError::not_sent`] says whether the server can have seen the request.
+    /// When no response came; [`HttpError::is_unsent`] says whether the server can have seen the request.
     ///
     /// # Cancellation
     /// Dropping the future cancels the request; the server may have seen it.
@@ -157,12 +157,13 @@ impl HttpClient {
             {
                 return Ok(response);
             }
-            let challenges = Challenge::all(&response.headers);
+            let challenges = Challenge::from_headers(&response.headers);
             if status == StatusCode::FORBIDDEN && !challenges.iter().any(Challenge::is_insufficient_scope) {
                 return Ok(response);
             }
-            let refusal = Refusal::new(&request.address, status, &challenges).with_sent(credentials.as_ref());
-            match authorizer.challenged(refusal).await? {
+            let unauthorized = UnauthorizedResponse::new(&request.address, status, &challenges)
+                .with_sent(credentials.as_ref());
+            match authorizer.handle_unauthorized(unauthorized).await? {
                 Retry::GiveUp => return Ok(response),
                 Retry::Again => {
                     response.body.drain(ERROR_BODY_LIMIT, DRAIN).await;
@@ -192,7 +193,7 @@ impl HttpClient {
         let (response, lease) = match request.timeouts.headers {
             Some(after) => tokio::time::timeout(after, sending)
                 .await
-                .map_err(|_| HttpError::Timeout { phase: Phase::Headers, after })?,
+                .map_err(|_| HttpError::Timeout { phase: TimeoutPhase::Headers, after })?,
             None => sending.await,
         }?;
         if response.headers().len() > MAX_HEADERS {

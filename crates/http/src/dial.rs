@@ -6,7 +6,6 @@
 use std::error::Error;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -32,12 +31,7 @@ use crate::url::Address;
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
 
 /// Dials connections.
-#[derive(Clone)]
 pub(crate) struct Dialer {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
     tcp: HttpConnector<Resolver>,
     tls: Tls,
     proxies: Proxies,
@@ -52,19 +46,12 @@ impl Dialer {
         tcp.set_keepalive(Some(KEEPALIVE.0));
         tcp.set_keepalive_interval(Some(KEEPALIVE.1));
         tcp.set_keepalive_retries(Some(KEEPALIVE.2));
-        Self { inner: Arc::new(Inner { tcp, tls, proxies, connect_timeout }) }
+        Self { tcp, tls, proxies, connect_timeout }
     }
-}
 
-impl Dialer {
     /// Dials a connection to an address.
     pub(crate) async fn dial(&self, address: &Address) -> Result<Connection, HttpError> {
-        self.inner.dial(address.uri().clone()).await
-    }
-}
-
-impl Inner {
-    async fn dial(&self, uri: Uri) -> Result<Connection, HttpError> {
+        let uri = address.uri().clone();
         let secure = uri.scheme() == Some(&Scheme::HTTPS);
         let host = uri.host().unwrap_or_default().to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });

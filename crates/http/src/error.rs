@@ -9,7 +9,7 @@ use http::StatusCode;
 use http::header::HeaderName;
 
 use crate::authorize::AuthorizeError;
-use crate::source::Source;
+use crate::source::ErrorSource;
 use crate::url::AddressError;
 
 /// Why a request brought no response, or a body did not arrive.
@@ -39,7 +39,7 @@ pub enum HttpError {
         /// What happened.
         kind: ConnectKind,
         /// The error underneath.
-        source: Option<Source>,
+        source: Option<ErrorSource>,
     },
     /// The two ends could not agree on a secure connection; the request was not sent.
     #[error("no secure connection to {host}: {reason}")]
@@ -49,13 +49,13 @@ pub enum HttpError {
         /// What is wrong.
         reason: TlsReason,
         /// The error underneath.
-        source: Option<Source>,
+        source: Option<ErrorSource>,
     },
     /// Nothing came for too long.
     #[error("no {phase} within {after:?}")]
     Timeout {
         /// What was waited for.
-        phase: Phase,
+        phase: TimeoutPhase,
         /// How long.
         after: Duration,
     },
@@ -81,7 +81,7 @@ pub enum HttpError {
         /// Whether the server may have seen the request. When not, it is safe to send again.
         sent: bool,
         /// The error underneath.
-        source: Option<Source>,
+        source: Option<ErrorSource>,
     },
     /// The server does not speak HTTP as it should.
     #[error("the server broke the protocol: {reason}")]
@@ -89,7 +89,7 @@ pub enum HttpError {
         /// What is wrong.
         reason: String,
         /// The error underneath.
-        source: Option<Source>,
+        source: Option<ErrorSource>,
     },
     /// No credentials could be had; the request was not sent.
     #[error(transparent)]
@@ -165,7 +165,7 @@ pub enum TlsReason {
 /// What was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Phase {
+pub enum TimeoutPhase {
     /// The TLS handshake.
     #[error("TLS handshake")]
     Tls,
@@ -197,11 +197,11 @@ pub enum RedirectReason {
 
 impl HttpError {
     /// Whether the server has certainly not seen the request, so that sending it again cannot do anything twice.
-    pub fn not_sent(&self) -> bool {
+    pub fn is_unsent(&self) -> bool {
         match self {
             Self::Address(_) | Self::Header { .. } | Self::Roots { .. } | Self::Authorize(_) => true,
             Self::Connect { .. } | Self::Tls { .. } => true,
-            Self::Timeout { phase, .. } => *phase == Phase::Tls,
+            Self::Timeout { phase, .. } => *phase == TimeoutPhase::Tls,
             Self::Broken { sent, .. } => !sent,
             Self::TooLarge { .. } | Self::Redirect { .. } | Self::Protocol { .. } => false,
         }
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn errors_say_whether_the_request_left() {
-        assert!(HttpError::connect("a", ConnectKind::Refused).not_sent());
-        assert!(HttpError::Broken { sent: false, source: None }.not_sent());
-        assert!(!HttpError::Broken { sent: true, source: None }.not_sent());
+        assert!(HttpError::connect("a", ConnectKind::Refused).is_unsent());
+        assert!(HttpError::Broken { sent: false, source: None }.is_unsent());
+        assert!(!HttpError::Broken { sent: true, source: None }.is_unsent());
         let after = Duration::from_secs(1);
-        assert!(!HttpError::Timeout { phase: Phase::Headers, after }.not_sent());
+        assert!(!HttpError::Timeout { phase: TimeoutPhase::Headers, after }.is_unsent());
     }
 }

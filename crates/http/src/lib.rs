@@ -19,7 +19,7 @@
 //! # Example
 //! ```
 //! use http::Method;
-//! use switchboard::http::{Address, HttpClient, HttpOptions, PlainHttp, Request};
+//! use switchboard::http::{Address, HttpClient, HttpClientOptions, PlainHttp, Request};
 //! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@
 //! #     stream.read(&mut head).await.unwrap();
 //! #     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").await.unwrap();
 //! # });
-//! let client = HttpClient::new(HttpOptions::from_environment())?;
+//! let client = HttpClient::new(HttpClientOptions::from_environment())?;
 //! let address = Address::parse(&url, PlainHttp::LoopbackOnly)?;
 //! let response = client.send(Request::new(Method::GET, address)).await?;
 //! assert_eq!(response.status, 200);
@@ -83,7 +83,7 @@ mod tunnel;
 mod url;
 
 #[cfg(feature = "client")]
-pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Refusal, Retry};
+pub use authorize::{AuthorizeError, Authorizer, Bearer, BoxFuture, NoAuth, Retry, UnauthorizedResponse};
 #[cfg(feature = "client")]
 pub use body::{Body, BodyPrefix, ERROR_BODY_LIMIT};
 #[cfg(feature = "client")]
@@ -91,11 +91,11 @@ pub use challenge::Challenge;
 #[cfg(feature = "client")]
 pub use client::HttpClient;
 #[cfg(feature = "client")]
-pub use error::{ConnectKind, HttpError, Phase, RedirectReason, TlsReason};
+pub use error::{ConnectKind, HttpError, RedirectReason, TimeoutPhase, TlsReason};
 #[cfg(feature = "client")]
 pub use message::{Request, Response, Timeouts};
 #[cfg(feature = "client")]
-pub use options::HttpOptions;
+pub use options::HttpClientOptions;
 #[cfg(feature = "client")]
 pub use pool::{MAX_HEAD_BYTES, MAX_HEADERS};
 #[cfg(feature = "client")]
@@ -104,5 +104,5 @@ pub use proxy::Proxies;
 pub use redirect::MAX_REDIRECTS;
 pub use secret::Secret;
 #[cfg(feature = "client")]
-pub use source::Source;
+pub use source::ErrorSource;
 pub use url::{Address, AddressError, Origin, PlainHttp};

@@ -30,7 +30,7 @@ pub struct Request {
 
 /// How long to wait for a response; none waits for ever.
 ///
-/// Connections have limits of their own, see [`HttpOptions`](crate::HttpOptions).
+/// Connections have limits of their own, see [`HttpClientOptions`](crate::HttpClientOptions).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeouts {

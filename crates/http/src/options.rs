@@ -9,7 +9,7 @@ use crate::proxy::Proxies;
 /// Options of the HTTP client. The defaults are safe to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct HttpOptions {
+pub struct HttpClientOptions {
     pub(crate) connect_timeout: Duration,
     pub(crate) tls_timeout: Duration,
     pub(crate) idle_connection: Duration,
@@ -18,7 +18,7 @@ pub struct HttpOptions {
     pub(crate) user_agent: Option<HeaderValue>,
 }
 
-impl Default for HttpOptions {
+impl Default for HttpClientOptions {
     /// 10 s to connect and 10 s for TLS, idle connections kept for 60 s, the system's roots, no proxy.
     fn default() -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Default for HttpOptions {
     }
 }
 
-impl HttpOptions {
+impl HttpClientOptions {
     /// The defaults, and the proxies that the variables of this process name.
     pub fn from_environment() -> Self {
         Self::default().with_proxies(Proxies::from_environment())

@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use http::header::HeaderValue;
+use percent_encoding::percent_decode_str;
 use zeroize::Zeroizing;
 
 use crate::url::{Address, parse_authority};
@@ -121,7 +122,9 @@ impl fmt::Debug for Proxy {
 
 /// `user:password`, percent-encoded as in an address, as a header value.
 fn basic_credentials(user: &str) -> HeaderValue {
-    let mut decoded = percent_decoded(user);
+    // Sufficient capacity: growing would leave a copy of the secret behind.
+    let mut decoded = Zeroizing::new(Vec::with_capacity(user.len() + 1));
+    decoded.extend(percent_decode_str(user));
     if !decoded.contains(&b':') {
         decoded.push(b':');
     }
@@ -129,25 +132,6 @@ fn basic_credentials(user: &str) -> HeaderValue {
     let mut value = HeaderValue::from_str(&text).expect("base64 is visible ASCII");
     value.set_sensitive(true);
     value
-}
-
-fn percent_decoded(text: &str) -> Zeroizing<Vec<u8>> {
-    let mut decoded = Zeroizing::new(Vec::with_capacity(text.len() + 1));
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let pair = after.get(..2).filter(|_| byte == b'%').and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(value) => {
-                decoded.push(value);
-                rest = &after[2..];
-            }
-            None => {
-                decoded.push(byte);
-                rest = after;
-            }
-        }
-    }
-    decoded
 }
 
 fn no_proxy_rules(list: &str) -> Vec<NoProxyRule> {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 /// The error underneath.
-pub type Source = Arc<dyn Error + Send + Sync>;
+pub type ErrorSource = Arc<dyn Error + Send + Sync>;
 
 /// Returns the first error of a type in a chain of sources.
 pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::error::{HttpError, Phase, TlsReason};
+use crate::error::{HttpError, TimeoutPhase, TlsReason};
 use crate::source::find;
 
 /// Performs TLS handshakes.
@@ -66,7 +66,7 @@ impl Tls {
                 let reason = reason(&error);
                 Err(HttpError::Tls { host: host.to_owned(), reason, source: Some(Arc::new(error)) })
             }
-            Err(_) => Err(HttpError::Timeout { phase: Phase::Tls, after: self.timeout_after }),
+            Err(_) => Err(HttpError::Timeout { phase: TimeoutPhase::Tls, after: self.timeout_after }),
         }
     }
 

@@ -173,7 +173,7 @@ impl ServiceBuilder {
     /// How `serve --http` of [`serve_cli`](Self::serve_cli) serves: who is let in, limits, the path.
     #[cfg(feature = "http")]
     #[must_use]
-    pub fn http_options(self, http: switchboard_transport::http::server::HttpOptions) -> Self {
+    pub fn http_options(self, http: switchboard_transport::http::server::HttpServerOptions) -> Self {
         self.with(|options| options.http = Some(http))
     }
 

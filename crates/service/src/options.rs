@@ -100,7 +100,7 @@ pub(crate) struct Options {
     pub(crate) info: Option<Implementation>,
     pub(crate) feeds: Vec<EventFeed>,
     #[cfg(feature = "http")]
-    pub(crate) http: Option<switchboard_transport::http::server::HttpOptions>,
+    pub(crate) http: Option<switchboard_transport::http::server::HttpServerOptions>,
 }
 
 impl Options {

@@ -7,7 +7,7 @@ use switchboard_session::client::Client;
 use switchboard_session::server::InProcess;
 use switchboard_session::{CallError, ClientSession};
 #[cfg(feature = "http")]
-use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
+use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService, ListenerLimits};
 
 use crate::{BuildError, ServiceBuilder};
 
@@ -27,7 +27,7 @@ pub enum ServeError {
     /// The address can be reached from other machines, and nothing decides who may.
     #[error(
         "{0} can be reached from other machines, and every request would be served: serve on 127.0.0.1, or pass \
-         `ServeHttp::new(address).options(…)` with `HttpOptions::with_authenticate` or `HttpOptions::with_allowed_hosts`"
+         `ServeHttp::new(address).options(…)` with `HttpServerOptions::with_authenticate` or `HttpServerOptions::with_allowed_hosts`"
     )]
     Unprotected(std::net::SocketAddr),
     /// The connection broke.
@@ -62,7 +62,7 @@ impl ServiceBuilder {
     #[cfg(feature = "stdio")]
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
         let server = self.build()?;
-        match server.serve(switchboard_transport::stdio::own_stdio()?).await {
+        match server.serve(switchboard_transport::stdio::take_stdio()?).await {
             switchboard_session::link::LinkError::Closed => Ok(()),
             broken => Err(broken.into()),
         }
@@ -76,7 +76,7 @@ impl ServiceBuilder {
     #[cfg(feature = "http")]
     pub fn into_http_service(
         self,
-        options: switchboard_transport::http::server::HttpOptions,
+        options: switchboard_transport::http::server::HttpServerOptions,
     ) -> Result<switchboard_transport::http::server::HttpService, BuildError> {
         Ok(switchboard_transport::http::server::HttpService::new(&self.build()?, options))
     }
@@ -108,17 +108,17 @@ impl ServiceBuilder {
 ///
 /// ```
 /// use switchboard::service::ServeHttp;
-/// use switchboard::transport::http::server::{AcceptPolicy, HttpOptions};
+/// use switchboard::transport::http::server::{AcceptPolicy, HttpServerOptions};
 ///
 /// let how = ServeHttp::new("127.0.0.1:8080".parse().unwrap())
-///     .options(HttpOptions::default().with_path("/assistant").with_accept(AcceptPolicy::Named));
+///     .options(HttpServerOptions::default().with_path("/assistant").with_accept(AcceptPolicy::Named));
 /// # let _ = how;
 /// ```
 #[cfg(feature = "http")]
 #[derive(Debug, Clone)]
 pub struct ServeHttp {
     address: SocketAddr,
-    options: HttpOptions,
+    options: HttpServerOptions,
     limits: ListenerLimits,
 }
 
@@ -126,12 +126,12 @@ pub struct ServeHttp {
 impl ServeHttp {
     /// Serves at this address, with the defaults.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, options: HttpOptions::default(), limits: ListenerLimits::default() }
+        Self { address, options: HttpServerOptions::default(), limits: ListenerLimits::default() }
     }
 
     /// Sets the path, the accept policy, who may call, and the limits of requests, sessions and streams.
     #[must_use]
-    pub fn options(mut self, options: HttpOptions) -> Self {
+    pub fn options(mut self, options: HttpServerOptions) -> Self {
         self.options = options;
         self
     }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use switchboard::protocol::{ListCapability, ListToolsResult};
 use switchboard::{
-    CallToolResult, Content, Handler, HandlerOutcome, Host, Http, HttpListener, HttpOptions, HttpService,
-    Implementation, RequestContext, RpcError, Server, ServerCapabilities, ServerConfig, ServerRequest, Stdio,
-    Tool, json,
+    CallToolResult, Content, Handler, HandlerOutcome, Host, Http, HttpListener, HttpServerOptions,
+    HttpService, Implementation, RequestContext, RpcError, Server, ServerCapabilities, ServerConfig,
+    ServerRequest, Stdio, Tool, json,
 };
 
 struct Adds;
@@ -35,7 +35,7 @@ fn server() -> Arc<Server> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if std::env::var_os("SERVE").is_some() {
         return Ok(runtime.block_on(switchboard::serve_stdio(&server()))?);
@@ -47,7 +47,7 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let program = std::env::current_exe()?;
     let listener = HttpListener::bind("127.0.0.1:0".parse()?).await?;
     let url = format!("http://{}/mcp", listener.address()?);
-    tokio::spawn(listener.serve(HttpService::new(&server(), HttpOptions::default())));
+    tokio::spawn(listener.serve(HttpService::new(&server(), HttpServerOptions::default())));
     let json = json!({ "command": program, "env": { "SERVE": "1", "HOME": "${HOME:-/}" } }).to_string();
 
     let host = Host::new();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use switchboard::protocol::{ListCapability, ListToolsResult, ServerResult};
 use switchboard::{
-    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpOptions, HttpService,
-    Implementation, Reply, RequestContext, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
-    ToolAnnotations, json, serve_stdio,
+    CallToolParams, CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpServerOptions,
+    HttpService, Implementation, Reply, RequestContext, RpcError, Server, ServerCapabilities, ServerRequest,
+    Tool, ToolAnnotations, json, serve_stdio,
 };
 
 struct Tools;
@@ -111,7 +111,7 @@ async fn main() -> std::io::Result<()> {
             let address = address.parse().map_err(std::io::Error::other)?;
             let listener = HttpListener::bind(address).await?;
             eprintln!("serving on http://{}/mcp", listener.address()?);
-            listener.serve(HttpService::new(&server, HttpOptions::default())).await;
+            listener.serve(HttpService::new(&server, HttpServerOptions::default())).await;
             Ok(())
         }
         _ => serve_stdio(&server).await,

@@ -36,12 +36,12 @@ pub use switchboard_session::{
     CallError, ConnectionLimits, EraHint, RevisionPolicy, SessionInfo, TimeoutKind,
 };
 #[cfg(feature = "http-client")]
-pub use switchboard_transport::http::client::{Http, HttpBinding as HttpWay, HttpLimits};
+pub use switchboard_transport::http::client::{Http, HttpBinding, HttpLimits};
 #[cfg(feature = "http-server")]
-pub use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, ListenerLimits};
+pub use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService, ListenerLimits};
 #[cfg(feature = "server")]
-pub use switchboard_transport::stdio::own_stdio;
-pub use switchboard_transport::stdio::{Stdio, enter_if_asked};
+pub use switchboard_transport::stdio::take_stdio;
+pub use switchboard_transport::stdio::{Stdio, run_supervisor_if_requested};
 
 #[cfg(feature = "service")]
 pub use switchboard_design as design;

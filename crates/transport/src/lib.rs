@@ -6,7 +6,7 @@
 //!   client:  Stdio ── spawn ──▶ Pipe ──▶ MuxLink ──▶ session
 //!                              │
 //!                              └─ supervisor ─▶ server ─▶ its children      (all end together)
-//!   server:  our stdin, stdout ── own_stdio ──▶ Pipe ──▶ session::server
+//!   server:  our stdin, stdout ── take_stdio ──▶ Pipe ──▶ session::server
 //! ```
 //!
 //! # Invariants
@@ -25,7 +25,7 @@
 //! use switchboard::transport::stdio::{self, Stdio};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A program calls stdio::enter_if_asked() first in main.
+//! // A program calls stdio::run_supervisor_if_requested() first in main.
 //! let script = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; cat > /dev/null"#;
 //! let (pipe, child) = stdio::spawn(&Stdio::new("sh").args(["-c", script]))?;
 //! let link = MuxLink::start(pipe, ConnectionLimits::default());

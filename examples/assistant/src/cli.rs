@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a service started with `--stdio`.
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(assistant::AssistantCli::run()),
         Err(error) => {

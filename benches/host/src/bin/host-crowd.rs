@@ -19,7 +19,7 @@ const HTTP: usize = 20;
 const DEADLINE: Duration = Duration::from_secs(4);
 
 fn main() -> ExitCode {
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     run(|| async {
         let program = std::env::args().nth(1).ok_or("the program of a server must be given")?;
         let (mut web, url) = serve(&program).await?;

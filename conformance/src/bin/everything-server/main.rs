@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use switchboard::protocol::{ListCapability, ResourcesCapability, Settings};
 use switchboard::{
-    HttpListener, HttpOptions, HttpService, Implementation, Publisher, Server, ServerCapabilities,
+    HttpListener, HttpServerOptions, HttpService, Implementation, Publisher, Server, ServerCapabilities,
 };
 
 use crate::handler::Everything;
@@ -28,7 +28,7 @@ async fn main() -> io::Result<()> {
     let address = address.parse().map_err(io::Error::other)?;
     let listener = HttpListener::bind(address).await?;
     println!("http://{}/mcp", listener.address()?);
-    listener.serve(HttpService::new(&server(), HttpOptions::default())).await;
+    listener.serve(HttpService::new(&server(), HttpServerOptions::default())).await;
     Ok(())
 }
 

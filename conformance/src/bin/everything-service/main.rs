@@ -17,7 +17,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use switchboard::service::EventsHandle;
-use switchboard::{HttpListener, HttpOptions, HttpService, Implementation, Server};
+use switchboard::{HttpListener, HttpServerOptions, HttpService, Implementation, Server};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let listener = HttpListener::bind(address.parse()?).await?;
     println!("http://{}/mcp", listener.address()?);
-    listener.serve(HttpService::new(&server()?, HttpOptions::default())).await;
+    listener.serve(HttpService::new(&server()?, HttpServerOptions::default())).await;
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use switchboard::host::{Event, ServerSpec, Status as State, StatusKind};
 use switchboard::{
-    CallToolResult, Host, HostError, Http, HttpListener, HttpOptions, HttpService, InProcess, Stdio, json,
+    CallToolResult, Host, HostError, Http, HttpListener, HttpServerOptions, HttpService, InProcess, Stdio,
+    json,
 };
 use tokio::task::JoinSet;
 
@@ -72,7 +73,7 @@ impl Story<'_> {
         self.chapter("three servers, started at the same time")?;
         let listener = HttpListener::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
         let url = format!("http://{}/mcp", listener.address()?);
-        let service = HttpService::new(&demo::build(), HttpOptions::default());
+        let service = HttpService::new(&demo::build(), HttpServerOptions::default());
         serving.spawn(listener.serve(service));
         let program = std::env::current_exe()?;
         let servers = [

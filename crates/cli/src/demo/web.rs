@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::transport::http::server::LegacySse;
-use switchboard::{HttpListener, HttpOptions, HttpService, ListenerLimits, Server};
+use switchboard::{HttpListener, HttpServerOptions, HttpService, ListenerLimits, Server};
 
 use crate::args::DemoServerArgs;
 use crate::failure::{Failure, Status};
@@ -41,7 +41,7 @@ pub(crate) async fn serve(
     limits.drain = DRAIN;
     let listener = listener.with_limits(limits);
     announce(listener.address()?, args);
-    let stopper = listener.stopper();
+    let stopper = listener.shutdown_handle();
     let mut serving = std::pin::pin!(listener.serve(HttpService::new(server, options(args))));
     tokio::select! {
         () = &mut serving => return Ok(()),
@@ -53,8 +53,8 @@ pub(crate) async fn serve(
     }
 }
 
-fn options(args: &DemoServerArgs) -> HttpOptions {
-    let mut options = HttpOptions::default();
+fn options(args: &DemoServerArgs) -> HttpServerOptions {
+    let mut options = HttpServerOptions::default();
     if !args.allow_host.is_empty() {
         options.allowed_hosts =
             LOOPBACK.map(str::to_owned).into_iter().chain(args.allow_host.clone()).collect();

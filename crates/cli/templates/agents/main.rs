@@ -9,7 +9,7 @@ use __crate___agents::operator::planner::{Operator, run};
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that supervises a server that was started as a program.
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     let goal = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     if goal.is_empty() {
         eprintln!("usage: cargo run -- \"what you want\"");

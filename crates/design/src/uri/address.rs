@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::percent;
+use crate::percent;
 
 /// Longer URIs are not read: everything done with one costs its length.
 const MOST_BYTES: usize = 8 * 1024;

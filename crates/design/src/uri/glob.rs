@@ -5,7 +5,7 @@
 
 use super::address::{ResourceUri, split_scheme};
 use super::pattern::{Part, UriPattern, Width};
-use super::percent;
+use crate::percent;
 
 /// A text that is not a glob over URIs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,7 +6,6 @@
 mod address;
 mod glob;
 mod pattern;
-mod percent;
 mod policy;
 mod query;
 mod route;

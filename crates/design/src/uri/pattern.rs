@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::address::{ResourceUri, split_scheme};
-use super::percent;
+use crate::percent;
 
 /// The pattern of a resource's URIs.
 ///

@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::percent;
 use crate::ir::{ParamDef, ParamKind};
+use crate::percent;
 use crate::repair::Issue;
 
 /// Reads a query into one object. Keys that no parameter has are ignored.

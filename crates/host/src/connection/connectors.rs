@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use http::HeaderValue;
 use parking_lot::RwLock;
-use switchboard_http::{Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Refusal, Retry, Secret};
+use switchboard_http::{
+    Address, AuthorizeError, Authorizer, Bearer, BoxFuture, Retry, Secret, UnauthorizedResponse,
+};
 use switchboard_session::link::{Dial, Link, LinkError, Rung};
 use switchboard_session::server::{InProcess, Server};
 use switchboard_transport::http::client::Http;
@@ -137,10 +139,13 @@ impl Authorizer for Connector {
     }
 
     /// Worth another try only with another token.
-    fn challenged<'a>(&'a self, refusal: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+    fn handle_unauthorized<'a>(
+        &'a self,
+        response: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(async move {
-            let now = self.bearer(refusal.address).await?;
-            Ok(if now.as_ref() == refusal.sent { Retry::GiveUp } else { Retry::Again })
+            let now = self.bearer(response.address).await?;
+            Ok(if now.as_ref() == response.sent { Retry::GiveUp } else { Retry::Again })
         })
     }
 }

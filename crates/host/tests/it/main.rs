@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
-    switchboard_transport::stdio::enter_if_asked();
+    switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(toy::PART) {
         match part.to_str().unwrap_or_default() {
             crowd::CHANGES => crowd::play(),

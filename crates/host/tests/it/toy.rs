@@ -14,7 +14,7 @@ use switchboard_protocol::{
 };
 use switchboard_session::RevisionPolicy;
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
-use switchboard_transport::stdio::own_stdio;
+use switchboard_transport::stdio::take_stdio;
 
 /// Which part this program plays.
 pub(crate) const PART: &str = "SWITCHBOARD_TEST_PART";
@@ -206,7 +206,7 @@ pub(crate) fn play(part: &str) {
     };
     let offer = if part == "legacy" { RevisionPolicy::LegacyOnly } else { RevisionPolicy::Any };
     let server = toy.served("toy", offer);
-    runtime.block_on(async { server.serve(own_stdio().unwrap()).await });
+    runtime.block_on(async { server.serve(take_stdio().unwrap()).await });
     if part == "locked" {
         std::thread::sleep(std::time::Duration::from_millis(300));
         std::fs::remove_file(std::env::var("LOCK").unwrap()).unwrap();

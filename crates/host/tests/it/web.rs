@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_session::server::Server;
-use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService, LegacySse};
+use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService, LegacySse};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -28,7 +28,7 @@ impl Web {
     pub(crate) async fn open_at(server: &Arc<Server>, address: &str) -> Self {
         let front = TcpListener::bind(address).await.unwrap();
         let mut tasks = JoinSet::new();
-        let mut options = HttpOptions::default();
+        let mut options = HttpServerOptions::default();
         options.legacy_sse = Some(LegacySse::default());
         let behind = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let address = behind.address().unwrap();

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use http::StatusCode;
 use http::header::HeaderValue;
 use switchboard_http::{
-    Address, AuthorizeError, Authorizer, Bearer, BoxFuture, HttpError, NoAuth, Refusal, Retry, Secret,
+    Address, AuthorizeError, Authorizer, Bearer, BoxFuture, HttpError, NoAuth, Retry, Secret,
+    UnauthorizedResponse,
 };
 
 use crate::stage::{Server, client, ok, post, reply};
@@ -24,11 +25,14 @@ impl Authorizer for Renewing {
         Box::pin(ready(Ok(Some(HeaderValue::from_str(&value).unwrap()))))
     }
 
-    fn challenged<'a>(&'a self, refusal: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+    fn handle_unauthorized<'a>(
+        &'a self,
+        response: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         *self.token.lock().unwrap() += 1;
-        let scope = refusal.challenges.first().and_then(|one| one.scope.clone()).unwrap_or_default();
-        let sent = refusal.sent.unwrap().to_str().unwrap();
-        self.told.lock().unwrap().push(format!("{} {sent} {scope}", refusal.status.as_u16()));
+        let scope = response.challenges.first().and_then(|one| one.scope.clone()).unwrap_or_default();
+        let sent = response.sent.unwrap().to_str().unwrap();
+        self.told.lock().unwrap().push(format!("{} {sent} {scope}", response.status.as_u16()));
         Box::pin(ready(Ok(Retry::Again)))
     }
 }
@@ -41,7 +45,10 @@ impl Authorizer for Without {
         Box::pin(ready(Err(AuthorizeError::NeedsLogin)))
     }
 
-    fn challenged<'a>(&'a self, _: Refusal<'a>) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
+    fn handle_unauthorized<'a>(
+        &'a self,
+        _: UnauthorizedResponse<'a>,
+    ) -> BoxFuture<'a, Result<Retry, AuthorizeError>> {
         Box::pin(ready(Ok(Retry::GiveUp)))
     }
 }

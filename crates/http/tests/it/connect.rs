@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use switchboard_http::{ConnectKind, HttpClient, HttpError, HttpOptions, Phase};
+use switchboard_http::{ConnectKind, HttpClient, HttpClientOptions, HttpError, TimeoutPhase};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ async fn nobody_listens_and_that_is_known_at_once() {
         matches!(&error, HttpError::Connect { host, kind: ConnectKind::Refused, source: Some(_) } if *host == place),
         "{error:?}"
     );
-    assert!(error.not_sent() && begun.elapsed() < LONG);
+    assert!(error.is_unsent() && begun.elapsed() < LONG);
     assert_eq!(error.to_string(), format!("cannot connect to {place}: connection refused"));
 }
 
@@ -48,7 +48,7 @@ async fn a_black_hole_is_given_up_in_time() {
     while let Ok(stream) = tokio::time::timeout(SHORT, TcpStream::connect(at)).await {
         waiting.push(stream.unwrap());
     }
-    let client = HttpClient::new(HttpOptions::default().with_connect_timeout(SHORT)).unwrap();
+    let client = HttpClient::new(HttpClientOptions::default().with_connect_timeout(SHORT)).unwrap();
     let error = send(&client, get(address(&format!("http://{at}/")))).await.unwrap_err();
     assert!(matches!(error, HttpError::Connect { kind: ConnectKind::Timeout, .. }), "{error:?}");
 }
@@ -68,10 +68,10 @@ async fn a_server_that_never_answers_and_sees_the_request_given_up() {
     let request = post(server.address("/"), "x").with_timeouts(impatient());
     let error = send(&client(), request).await.unwrap_err();
     assert!(
-        matches!(error, HttpError::Timeout { phase: Phase::Headers, after } if after == SHORT),
+        matches!(error, HttpError::Timeout { phase: TimeoutPhase::Headers, after } if after == SHORT),
         "{error:?}"
     );
-    assert!(!error.not_sent());
+    assert!(!error.is_unsent());
     let given_up = tokio::time::timeout(LONG, endings.recv()).await.unwrap();
     assert_eq!(given_up, Some(true), "the connection is closed, which is how a server learns of it");
 }
@@ -114,7 +114,10 @@ async fn headers_and_then_silence() {
     let server = Server::answering(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf".to_vec()).await;
     let response = send(&client(), get(server.address("/")).with_timeouts(impatient())).await.unwrap();
     let error = tokio::time::timeout(LONG, response.body.collect(100)).await.unwrap().unwrap_err();
-    assert!(matches!(error, HttpError::Timeout { phase: Phase::Body, after } if after == SHORT), "{error:?}");
+    assert!(
+        matches!(error, HttpError::Timeout { phase: TimeoutPhase::Body, after } if after == SHORT),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]

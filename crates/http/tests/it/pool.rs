@@ -95,7 +95,7 @@ async fn a_request_that_may_have_been_seen_is_not_repeated() {
     assert_eq!(text(send(&client, post(server.address("/"), "one")).await.unwrap()).await, "first");
     let error = send(&client, post(server.address("/"), "two")).await.unwrap_err();
     assert!(matches!(error, HttpError::Broken { sent: true, source: Some(_) }), "{error:?}");
-    assert!(!error.not_sent());
+    assert!(!error.is_unsent());
     let twice = server.log.requests().iter().filter(|request| request.ends_with("two")).count();
     assert_eq!(twice, 1);
 }

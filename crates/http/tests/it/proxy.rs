@@ -1,15 +1,15 @@
 //! Proxies: used, refused, broken, gone around where they must (F106, T47).
 
-use switchboard_http::{ConnectKind, HttpClient, HttpError, HttpOptions, Proxies};
+use switchboard_http::{ConnectKind, HttpClient, HttpClientOptions, HttpError, Proxies};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpSocket;
 
 use crate::stage::{SHORT, Server, address, ok, post, read_request, reply, send, text};
 use crate::tls::Authority;
 
-fn through(proxy: &str) -> HttpOptions {
+fn through(proxy: &str) -> HttpClientOptions {
     let proxy = proxy.to_owned();
-    HttpOptions::default()
+    HttpClientOptions::default()
         .with_proxies(Proxies::from_lookup(|name| (name == "all_proxy").then(|| proxy.clone())))
 }
 
@@ -102,7 +102,7 @@ async fn a_proxy_that_is_dead_silent_or_something_else() {
         let client = HttpClient::new(options).unwrap();
         let error = send(&client, post(address("https://far.example/"), "x")).await.unwrap_err();
         assert_eq!(kind(&error, &proxy), ConnectKind::Proxy);
-        assert!(error.not_sent());
+        assert!(error.is_unsent());
     }
     let client = HttpClient::new(through("socks5://user:s3cret@127.0.0.1:1080")).unwrap();
     let error = send(&client, post(address("https://far.example/"), "x")).await.unwrap_err();

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use switchboard_http::{Address, HttpClient, HttpError, HttpOptions, PlainHttp, Request, Response, Timeouts};
+use switchboard_http::{
+    Address, HttpClient, HttpClientOptions, HttpError, PlainHttp, Request, Response, Timeouts,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -139,7 +141,7 @@ pub(crate) fn address(text: &str) -> Address {
 }
 
 pub(crate) fn client() -> HttpClient {
-    HttpClient::new(HttpOptions::default()).unwrap()
+    HttpClient::new(HttpClientOptions::default()).unwrap()
 }
 
 pub(crate) fn get(address: Address) -> Request {

@@ -7,7 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivatePkcs8KeyDer;
-use switchboard_http::{HttpClient, HttpError, HttpOptions, Phase, TlsReason};
+use switchboard_http::{HttpClient, HttpClientOptions, HttpError, TimeoutPhase, TlsReason};
 use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
@@ -57,7 +57,7 @@ impl Authority {
     }
 
     pub(crate) fn client(&self) -> HttpClient {
-        HttpClient::new(HttpOptions::default().with_extra_roots(self.pem())).unwrap()
+        HttpClient::new(HttpClientOptions::default().with_extra_roots(self.pem())).unwrap()
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn secure(acceptor: TlsAcceptor) -> Server {
 async fn refused(client: &HttpClient, server: &Server) -> HttpError {
     let url = format!("https://{}/", server.at);
     let error = send(client, post(address(&url), "secret")).await.unwrap_err();
-    assert!(error.not_sent());
+    assert!(error.is_unsent());
     assert!(server.log.requests().is_empty());
     error
 }
@@ -167,15 +167,15 @@ async fn a_silent_handshake_ends() {
         drop(stream);
     })
     .await;
-    let client = HttpClient::new(HttpOptions::default().with_tls_timeout(SHORT)).unwrap();
+    let client = HttpClient::new(HttpClientOptions::default().with_tls_timeout(SHORT)).unwrap();
     let error = refused(&client, &server).await;
-    assert!(matches!(error, HttpError::Timeout { phase: Phase::Tls, .. }), "{error:?}");
+    assert!(matches!(error, HttpError::Timeout { phase: TimeoutPhase::Tls, .. }), "{error:?}");
 }
 
 #[test]
 fn roots_that_cannot_be_read_are_an_error_at_once() {
     for pem in ["", "not pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
-        let error = HttpClient::new(HttpOptions::default().with_extra_roots(pem)).unwrap_err();
+        let error = HttpClient::new(HttpClientOptions::default().with_extra_roots(pem)).unwrap_err();
         assert!(matches!(error, HttpError::Roots { .. }), "{error:?}");
     }
 }

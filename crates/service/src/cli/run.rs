@@ -33,7 +33,7 @@ const WAITING: usize = 1024;
 
 /// Runs the command line of a client of a service, with the arguments of this process.
 ///
-/// A program whose first call in `main` is `switchboard::enter_if_asked()` also ends everything that a service started
+/// A program whose first call in `main` is `switchboard::run_supervisor_if_requested()` also ends everything that a service started
 /// with `--stdio` leaves behind.
 pub async fn run_cli(design: &Arc<Design>) -> ExitCode {
     run_cli_with(design, std::env::args_os()).await

@@ -12,7 +12,7 @@ use switchboard_protocol::Implementation;
 use switchboard_session::link::LinkError;
 use switchboard_session::server::Server;
 use switchboard_transport::http::server::{HttpListener, HttpService};
-use switchboard_transport::stdio::own_stdio;
+use switchboard_transport::stdio::take_stdio;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::command::{calls, root, with_offers};
@@ -121,7 +121,7 @@ async fn on_stdio(server: &Arc<Server>) -> Result<(), Failure> {
              start this command themselves.\nPress Ctrl-C to stop. To try the service by hand, use `call`, `read` or `list`."
         ));
     }
-    let pipe = own_stdio()?;
+    let pipe = take_stdio()?;
     tokio::select! {
         ended = server.serve(pipe) => match ended {
             LinkError::Closed => Ok(()),
@@ -160,7 +160,7 @@ async fn over_http(
     if let Some(path) = &rpc {
         say(&format!("listening at http://{at}{path} for plain JSON-RPC"));
     }
-    let stopper = listener.stopper();
+    let stopper = listener.shutdown_handle();
     let mut serving = std::pin::pin!(async move {
         match plain {
             Some(plain) => listener.serve(Mounted::new(service, plain)).await,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::header::{HeaderName, HeaderValue};
 use switchboard_design::Design;
-use switchboard_http::{Address, HttpClient, HttpOptions, PlainHttp};
+use switchboard_http::{Address, HttpClient, HttpClientOptions, PlainHttp};
 use switchboard_session::client::{ClientSession, Limits};
 use switchboard_session::server::{InProcess, Server};
 use switchboard_session::{CallError, RevisionPolicy};
@@ -90,7 +90,7 @@ pub(super) fn plain(options: &Options, design: &Arc<Design>) -> Result<RpcCaller
         |error: &dyn std::fmt::Display| Failure::usage(format!("the address of the plain endpoint: {error}"));
     let rule = if options.allow_http { PlainHttp::Allowed } else { PlainHttp::LoopbackOnly };
     let address = Address::parse(&url, rule).map_err(|error| wrong(&error))?;
-    let client = HttpClient::new(HttpOptions::from_environment()).map_err(|error| wrong(&error))?;
+    let client = HttpClient::new(HttpClientOptions::from_environment()).map_err(|error| wrong(&error))?;
     let mut caller = RpcCaller::at(address, client, Arc::clone(design));
     if let Some(time) = options.timeout {
         caller = caller.with_timeout(time);

@@ -13,11 +13,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use switchboard_design::{Design, Error, ServiceError};
 use switchboard_http::{
-    Address, Authorizer, Body, HttpClient, HttpError, HttpOptions, PlainHttp, Request, Response, Timeouts,
+    Address, Authorizer, Body, HttpClient, HttpClientOptions, HttpError, PlainHttp, Request, Response,
+    Timeouts,
 };
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
 use switchboard_protocol::{DecodeError, ErrorCode, Raw, RequestId, RpcError};
-use switchboard_transport::sse::{Decoder, Item};
+use switchboard_transport::sse::{Decoder, SseItem};
 
 use super::method::Method;
 use super::refusal::Refused;
@@ -54,7 +55,7 @@ impl RpcCaller {
     /// When the address is no good; it says what to write instead.
     pub fn new(url: &str, design: Arc<Design>) -> Result<Self, Error> {
         let address = Address::parse(url, PlainHttp::LoopbackOnly)?;
-        Ok(Self::at(address, HttpClient::new(HttpOptions::from_environment())?, design))
+        Ok(Self::at(address, HttpClient::new(HttpClientOptions::from_environment())?, design))
     }
 
     /// Calls the service at this address through this client, which has the certificates, proxies and connections.
@@ -355,7 +356,7 @@ impl RpcCaller {
         let mut decoder = Decoder::new().with_limit(self.most_bytes);
         loop {
             while let Some(item) = decoder.next_item() {
-                let Item::Event(event) = item else { return Err(malformed("an event is too large")) };
+                let SseItem::Event(event) = item else { return Err(malformed("an event is too large")) };
                 if event.name != "message" || event.data.is_empty() {
                     continue;
                 }

@@ -5,18 +5,18 @@
 //! caller takes an event stream, a streaming tool tells its events before its answer.
 //!
 //! ```text
-//!   POST ─▶ entry (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
+//!   POST ─▶ admission (Host, Origin, type, size) ─▶ service ─▶ desk (method, arguments) ─▶ Dispatch::call_method
 //! ```
 //!
 //! # Example
 //! ```no_run
 //! use switchboard::service::ServiceBuilder;
 //! use switchboard::service::rpc::Mounted;
-//! use switchboard::transport::http::server::{HttpListener, HttpOptions};
+//! use switchboard::transport::http::server::{HttpListener, HttpServerOptions};
 //!
 //! # async fn serve(builder: ServiceBuilder) -> Result<(), Box<dyn std::error::Error>> {
 //! // MCP at /mcp, the plain endpoint at the path of the design.
-//! let both = Mounted::of(&builder, HttpOptions::default())?;
+//! let both = Mounted::of(&builder, HttpServerOptions::default())?;
 //! HttpListener::bind("127.0.0.1:8080".parse()?).await?.serve(both).await;
 //! # Ok(()) }
 //! ```

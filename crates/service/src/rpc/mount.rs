@@ -9,7 +9,7 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_session::link::BoxFuture;
-use switchboard_transport::http::server::{Endpoint, HttpOptions, HttpService, ReplyBody};
+use switchboard_transport::http::server::{Endpoint, HttpServerOptions, HttpService, ReplyBody};
 
 use super::RpcService;
 use crate::{BuildError, ServiceBuilder};
@@ -33,7 +33,7 @@ impl Mounted {
     ///
     /// # Errors
     /// As [`ServiceBuilder::build`].
-    pub fn of(builder: &ServiceBuilder, options: HttpOptions) -> Result<Self, BuildError> {
+    pub fn of(builder: &ServiceBuilder, options: HttpServerOptions) -> Result<Self, BuildError> {
         let server = builder.clone().build()?;
         let rpc = RpcService::new(builder, options.clone())?;
         Ok(Self::new(HttpService::new(&server, options), rpc))

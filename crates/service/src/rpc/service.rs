@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
-use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_design::GlobError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
 use switchboard_protocol::surface::{self, Side};
-use switchboard_protocol::{ErrorCode, RequestId, RpcError};
+use switchboard_protocol::{RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Extensions;
 use switchboard_transport::http::server::{
-    AcceptPolicy, Endpoint, Entry, HttpOptions, HttpService, Posted, ReplyBody, event,
+    Accept, AcceptPolicy, Admission, AdmittedRequest, Endpoint, HttpServerOptions, HttpService, ReplyBody,
+    encode_message_event, malformed_error, message_response, status_response, stream_response,
 };
 
 use super::desk::{Desk, Visit};
@@ -31,8 +31,6 @@ use crate::{Cx, EventSink, ServiceBuilder};
 /// Calls in one batch.
 pub const MAX_CALLS: usize = 100;
 
-const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
-
 /// The plain endpoint of a service. Cheap to clone.
 ///
 /// It is a [`tower_service::Service`] and an [`Endpoint`]: it runs alone, beside MCP with [`Mounted`](super::Mounted), or
@@ -40,13 +38,13 @@ const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 #[derive(Clone)]
 pub struct RpcService {
     inner: Arc<Inner>,
+    /// Answers the methods of MCP at the same path.
+    mcp: Option<HttpService>,
 }
 
 struct Inner {
     desk: Desk,
-    entry: Entry,
-    /// Answers the methods of MCP at the same path.
-    mcp: Option<HttpService>,
+    admission: Admission,
 }
 
 impl RpcService {
@@ -55,25 +53,24 @@ impl RpcService {
     ///
     /// # Errors
     /// When what the builder allows or denies is no glob over URIs.
-    pub fn new(builder: &ServiceBuilder, mut options: HttpOptions) -> Result<Self, GlobError> {
+    pub fn new(builder: &ServiceBuilder, mut options: HttpServerOptions) -> Result<Self, GlobError> {
         let desk = Desk::new(builder)?;
         options.path = desk.design().rpc.clone().unwrap_or_else(|| "/rpc".into());
         // One endpoint for all clients: a stream where it is named, JSON for everybody else.
         options.accept = AcceptPolicy::Named;
-        Ok(Self { inner: Arc::new(Inner { desk, entry: Entry::new(options), mcp: None }) })
+        Ok(Self { inner: Arc::new(Inner { desk, admission: Admission::new(options) }), mcp: None })
     }
 
     /// The same endpoint, which also answers the methods of MCP: `initialize`, `tools/call` and the others, with the
     /// sessions of this service. A method of the service's own that has the name of one of MCP is still its own.
     #[must_use]
     pub fn with_mcp(&self, mcp: HttpService) -> Self {
-        let Inner { desk, entry, .. } = &*self.inner;
-        Self { inner: Arc::new(Inner { desk: desk.clone(), entry: entry.clone(), mcp: Some(mcp) }) }
+        Self { inner: Arc::clone(&self.inner), mcp: Some(mcp) }
     }
 
     /// The path it is at.
     pub fn path(&self) -> &str {
-        &self.inner.entry.options().path
+        &self.inner.admission.options().path
     }
 
     /// Answers one request.
@@ -90,28 +87,31 @@ impl RpcService {
         B: Body<Data: Send> + Send,
     {
         if request.method() != Method::POST
-            && let Some(mcp) = &self.inner.mcp
+            && let Some(mcp) = &self.mcp
         {
             // The streams and the end of sessions.
             return mcp.handle_from(at_path(request, mcp.path()), peer).await;
         }
-        let posted = match self.inner.entry.post_from(request, peer).await {
-            Ok(posted) => posted,
-            Err(turned) => return turned,
+        if request.uri().path() != self.path() {
+            return self.inner.admission.not_found();
+        }
+        let admitted = match self.inner.admission.admit(request, peer).await {
+            Ok(admitted) => admitted,
+            Err(rejection) => return rejection,
         };
-        let takes = Takes { json: posted.takes_json, events: posted.names_events };
-        let message = jsonrpc::parse(posted.body.clone());
-        if let (Some(mcp), Ok(message)) = (&self.inner.mcp, &message)
-            && self.inner.is_mcp(message, &posted)
+        let accept = admitted.accept;
+        let message = jsonrpc::parse(admitted.body.clone());
+        if let (Some(mcp), Ok(message)) = (&self.mcp, &message)
+            && self.inner.is_mcp(message, &admitted)
         {
-            return mcp.answer_posted(posted).await;
+            return mcp.answer_admitted(admitted).await;
         }
         match message {
-            Ok(Message::Single(envelope)) => self.inner.single(envelope, takes, visit(posted)).await,
-            Ok(Message::Batch(elements)) => self.inner.batch(elements, takes, &visit(posted)).await,
+            Ok(Message::Single(envelope)) => self.inner.single(envelope, accept, visit(admitted)).await,
+            Ok(Message::Batch(elements)) => self.inner.batch(elements, accept, &visit(admitted)).await,
             Err(malformed) => {
-                let (id, error) = unreadable(&malformed);
-                whole(StatusCode::BAD_REQUEST, takes, message::answer(id.as_ref(), &Err(error)))
+                let (id, error) = malformed_error(&malformed);
+                message_response(accept, StatusCode::BAD_REQUEST, message::answer(id.as_ref(), &Err(error)))
             }
         }
     }
@@ -127,21 +127,13 @@ fn at_path<B>(mut request: Request<B>, path: &str) -> Request<B> {
     request
 }
 
-/// What a client takes for an answer.
-#[derive(Debug, Clone, Copy)]
-struct Takes {
-    json: bool,
-    /// An event stream, by its name.
-    events: bool,
-}
-
 impl Inner {
     /// Whether a message is one of MCP.
-    fn is_mcp(&self, message: &Message, posted: &Posted) -> bool {
+    fn is_mcp(&self, message: &Message, request: &AdmittedRequest) -> bool {
         let is_mcp = |envelope: &Envelope| match envelope {
             Envelope::Request(request) => self.is_mcp_method(&request.method),
             Envelope::Notification(note) => self.is_mcp_method(&note.method),
-            Envelope::Response(_) => posted.head.headers.contains_key("mcp-session-id"),
+            Envelope::Response(_) => request.head.headers.contains_key("mcp-session-id"),
         };
         match message {
             Message::Single(envelope) => is_mcp(envelope),
@@ -155,10 +147,10 @@ impl Inner {
         surface::find(method).any(|row| row.direction.sent_by(Side::Client)) && !self.desk.has(method)
     }
 
-    async fn single(&self, envelope: Envelope, takes: Takes, visit: Visit) -> Response<ReplyBody> {
+    async fn single(&self, envelope: Envelope, accept: Accept, visit: Visit) -> Response<ReplyBody> {
         if let Envelope::Request(request) = &envelope
             && request.version == Version::Two
-            && takes.events
+            && accept.names_events()
         {
             if self.desk.streams(&request.method) {
                 return self.streamed(visit, request);
@@ -168,15 +160,15 @@ impl Inner {
             }
         }
         match self.one(Ok(envelope), visit).await {
-            Some(answer) => whole(StatusCode::OK, takes, answer),
-            None => bare(StatusCode::NO_CONTENT),
+            Some(answer) => message_response(accept, StatusCode::OK, answer),
+            None => status_response(StatusCode::NO_CONTENT),
         }
     }
 
     async fn batch(
         &self,
         elements: Vec<Result<Envelope, Malformed>>,
-        takes: Takes,
+        accept: Accept,
         visit: &Visit,
     ) -> Response<ReplyBody> {
         let refused = match elements.len() {
@@ -186,7 +178,7 @@ impl Inner {
         };
         if let Some(reason) = refused {
             let error = RpcError::invalid_request(reason);
-            return whole(StatusCode::OK, takes, message::answer(None, &Err(error)));
+            return message_response(accept, StatusCode::OK, message::answer(None, &Err(error)));
         }
         // All at the same time, answered in the order they were asked.
         let begin = |element| Working::Yet(Box::pin(self.one(element, visit.clone())));
@@ -201,9 +193,9 @@ impl Inner {
         .await;
         let answers: Vec<String> = working.into_iter().filter_map(Working::answer).collect();
         if answers.is_empty() {
-            return bare(StatusCode::NO_CONTENT);
+            return status_response(StatusCode::NO_CONTENT);
         }
-        whole(StatusCode::OK, takes, message::batch(&answers))
+        message_response(accept, StatusCode::OK, message::batch(&answers))
     }
 
     /// The answer to one message; nothing when it wants none.
@@ -218,7 +210,7 @@ impl Inner {
                 return Some(message::answer(response.id.as_ref(), &Err(error)));
             }
             Err(malformed) => {
-                let (id, error) = unreadable(&malformed);
+                let (id, error) = malformed_error(&malformed);
                 return Some(message::answer(id.as_ref(), &Err(error)));
             }
         };
@@ -237,18 +229,18 @@ impl Inner {
 
     /// A call whose events are told before its answer.
     fn streamed(&self, visit: Visit, request: &jsonrpc::Request) -> Response<ReplyBody> {
-        let options = self.entry.options();
+        let options = self.admission.options();
         let queue = Queue::new(options.stream_bytes);
         let sink = sink(queue.clone(), request.id.clone());
         let outcome = self.desk.call(visit, &request.method, request.params.as_ref(), sink);
         let id = request.id.clone();
         let work: Answering = Box::pin(async move { message::answer(Some(&id), &outcome.await) });
-        events(Stream::new(queue, work, options.keep_alive))
+        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
     }
 
     /// The events of the service, for as long as the caller reads them.
     fn listened(&self, id: &RequestId) -> Response<ReplyBody> {
-        let options = self.entry.options();
+        let options = self.admission.options();
         let queue = Queue::new(options.stream_bytes);
         let (listening, told, request_id) = (self.desk.listen(), queue.clone(), id.clone());
         let work: Answering = Box::pin(async move {
@@ -259,20 +251,20 @@ impl Inner {
                     seq += lost;
                     let note = EventNote { request_id: request_id.clone(), name, seq, data, lost };
                     seq += 1;
-                    told.push(event(message::note(EVENT_NOTE, &note).as_bytes()));
+                    told.push(encode_message_event(message::note(EVENT_NOTE, &note).as_bytes()));
                     // Not before the last one is on its way: whoever is too slow loses the oldest, and is told.
                     tokio::task::yield_now().await;
                 }
             }
         });
-        events(Stream::new(queue, work, options.keep_alive))
+        stream_response(ReplyBody::boxed(Stream::new(queue, work, options.keep_alive)))
     }
 }
 
 /// Who calls.
-fn visit(posted: Posted) -> Visit {
-    let mut known = Extensions::new().with(posted.head);
-    if let Some(caller) = posted.caller {
+fn visit(request: AdmittedRequest) -> Visit {
+    let mut known = Extensions::new().with(request.head);
+    if let Some(caller) = request.caller {
         known.insert(caller);
     }
     Visit { cx: Cx::call().extensions(known).build() }
@@ -289,7 +281,7 @@ fn sink(queue: Queue, id: RequestId) -> EventSink {
         // One that does not fit is missing by its number.
         let seq = seq.fetch_add(1, Ordering::Relaxed);
         let note = message::note(STREAM_NOTE, &StreamNote { request_id: id.clone(), seq, content });
-        queue.push(event(note.as_bytes()));
+        queue.push(encode_message_event(note.as_bytes()));
         Ok(())
     });
     sink.slowed_by(move || behind.is_behind())
@@ -320,44 +312,6 @@ impl<F: Future<Output = Option<String>>> Working<F> {
     }
 }
 
-/// What is told of a message that is none.
-fn unreadable(malformed: &Malformed) -> (Option<RequestId>, RpcError) {
-    let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-    let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
-    (id, RpcError::new(code, malformed.to_string()))
-}
-
-fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Response<ReplyBody> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
-    response
-}
-
-/// A whole answer, in a form the client takes.
-fn whole(status: StatusCode, takes: Takes, text: String) -> Response<ReplyBody> {
-    if takes.json || !takes.events {
-        return response(status, "application/json", ReplyBody::whole(text));
-    }
-    let mut reply = response(status, "text/event-stream", ReplyBody::whole(event(text.as_bytes())));
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    reply
-}
-
-/// An answer that goes on.
-fn events(body: Stream) -> Response<ReplyBody> {
-    let mut reply = response(StatusCode::OK, "text/event-stream", ReplyBody::other(body));
-    reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    reply.headers_mut().insert(UNBUFFERED, HeaderValue::from_static("no"));
-    reply
-}
-
-fn bare(status: StatusCode) -> Response<ReplyBody> {
-    let mut response = Response::new(ReplyBody::empty());
-    *response.status_mut() = status;
-    response
-}
-
 impl Endpoint for RpcService {
     fn answer(
         &self,
@@ -368,7 +322,7 @@ impl Endpoint for RpcService {
     }
 
     fn write_stall(&self) -> Duration {
-        self.inner.entry.options().write_stall
+        self.inner.admission.options().write_stall
     }
 
     // Nothing goes on between requests.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
-use switchboard_transport::http::server::event;
+use switchboard_transport::http::server::encode_message_event;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::queue::Queue;
@@ -54,7 +54,7 @@ impl Body for Stream {
             && let Poll::Ready(answer) = work.as_mut().poll(cx)
         {
             this.work = None;
-            this.last = Some(event(answer.as_bytes()));
+            this.last = Some(encode_message_event(answer.as_bytes()));
         }
         if let Poll::Ready(text) = this.queue.poll_next(cx) {
             this.keep_alive.reset();

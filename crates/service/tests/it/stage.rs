@@ -18,7 +18,7 @@ use switchboard_session::link::{Exchange, LinkError, Once, pair};
 use switchboard_session::server::{Answered, Caller, Extensions, InProcess, ReplyChannel, Server};
 use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
-use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
+use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 
 /// Which revision is spoken, and over what. Two are the same when the revision is.
 #[derive(Debug, Clone, Copy)]
@@ -447,7 +447,7 @@ pub(crate) async fn connect(client: &Client, server: &Arc<Server>, at: At) -> Cl
         Way::Http => {
             let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
             let address = listener.address().unwrap();
-            tokio::spawn(listener.serve(HttpService::new(server, HttpOptions::default())));
+            tokio::spawn(listener.serve(HttpService::new(server, HttpServerOptions::default())));
             client.connect(Http::new(format!("http://{address}/mcp"))).await.unwrap()
         }
     }

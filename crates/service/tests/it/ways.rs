@@ -4,7 +4,7 @@ use serde_json::json;
 use switchboard_session::Client;
 use switchboard_testkit::ReservedPort;
 use switchboard_transport::http::client::Http;
-use switchboard_transport::http::server::{HttpListener, HttpOptions};
+use switchboard_transport::http::server::{HttpListener, HttpServerOptions};
 use switchboard_transport::stdio::Stdio;
 
 use crate::stage::{Shop, outcome};
@@ -20,7 +20,7 @@ async fn in_this_process() {
 
 #[tokio::test]
 async fn over_http_where_services_are_mounted() {
-    let service = Shop::builder().into_http_service(HttpOptions::default()).unwrap();
+    let service = Shop::builder().into_http_service(HttpServerOptions::default()).unwrap();
     let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let url = format!("http://{}/mcp", listener.address().unwrap());
     tokio::spawn(listener.serve(service));
@@ -69,7 +69,7 @@ async fn d4_where_and_how_it_is_served_can_be_set() {
     use switchboard_service::ServeHttp;
     let port = ReservedPort::new();
     let address = port.address();
-    let how = ServeHttp::new(address).options(HttpOptions::default().with_path("/shop"));
+    let how = ServeHttp::new(address).options(HttpServerOptions::default().with_path("/shop"));
     let serving = tokio::spawn(async move { Shop::builder().serve_http(how).await.is_ok() });
     let url = format!("http://{address}/shop");
     let opened = async {
@@ -94,9 +94,9 @@ async fn s10_a_public_address_needs_authentication_or_hosts() {
     assert!(matches!(refused, ServeError::Unprotected(address) if address == public));
     let said = refused.to_string();
     assert!(said.contains("with_authenticate") && said.contains("with_allowed_hosts"), "{said}");
-    let hosts = HttpOptions::default().with_allowed_hosts(["mcp.example.org"]);
-    let authenticated =
-        HttpOptions::default().with_authenticate(|_: &http::request::Parts| Err(AuthRejection::no_token()));
+    let hosts = HttpServerOptions::default().with_allowed_hosts(["mcp.example.org"]);
+    let authenticated = HttpServerOptions::default()
+        .with_authenticate(|_: &http::request::Parts| Err(AuthRejection::no_token()));
     for options in [hosts, authenticated] {
         let mut serving = std::pin::pin!(Shop::builder().serve_http(ServeHttp::new(public).options(options)));
         let polled = tokio::time::timeout(std::time::Duration::from_millis(50), &mut serving).await;

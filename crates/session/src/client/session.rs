@@ -375,7 +375,7 @@ impl ClientSession {
     }
 
     /// As [`Self::close`], for a program that is about to exit: the supervisor of a server process stops it gracefully, and
-    /// this does not wait for that. Where there is no supervisor (see `switchboard::stdio::enter_if_asked`), this is [`Self::close`].
+    /// this does not wait for that. Where there is no supervisor (see `switchboard::run_supervisor_if_requested`), this is [`Self::close`].
     pub async fn close_detached(&self) -> CloseOutcome {
         self.inner.state.change(|_| true, State::Closed);
         let ended = match self.inner.live.get() {

@@ -15,9 +15,10 @@ use switchboard::session::server::layer::{IncomingRequest, Metrics, Next};
 use switchboard::transport::http::server::LegacySse;
 use switchboard::{
     CallError, CallToolResult, Change, Client, ClientHandler, Content, Handler, HandlerCapabilities,
-    HandlerError, HandlerOutcome, Http, HttpListener, HttpOptions, HttpService, HttpWay, Implementation,
-    Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestContext, RequestingServer, Revision,
-    RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool, json,
+    HandlerError, HandlerOutcome, Http, HttpBinding, HttpListener, HttpServerOptions, HttpService,
+    Implementation, Level, LinkError, ListenFilter, Raw, ReadResourceResult, RequestContext,
+    RequestingServer, Revision, RevisionPolicy, RpcError, Server, ServerCapabilities, ServerRequest, Tool,
+    json,
 };
 use switchboard_testkit::ReservedPort;
 
@@ -101,7 +102,7 @@ fn server() -> Arc<Server> {
 }
 
 /// Serves on a free port, and says where.
-async fn serve(server: &Arc<Server>, options: HttpOptions) -> String {
+async fn serve(server: &Arc<Server>, options: HttpServerOptions) -> String {
     let listener = HttpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let address = listener.address().unwrap();
     tokio::spawn(listener.serve(HttpService::new(server, options)));
@@ -141,7 +142,7 @@ const OFFERS: [(RevisionPolicy, Revision); 5] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_revision_lists_calls_reads_and_reports_progress() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, spoken) in OFFERS {
         let session = Client::new().with_offer(offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         assert_eq!(session.terms().unwrap().revision, spoken);
@@ -168,7 +169,7 @@ async fn every_revision_lists_calls_reads_and_reports_progress() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, spoken) in &OFFERS[..2] {
         let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         for tool in ["instant", "nearly_instant"] {
@@ -185,7 +186,7 @@ async fn what_is_said_before_an_answer_that_comes_at_once_is_not_lost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_declared_extension_says_about_a_call_reaches_it_in_order() {
-    let url = serve(&server(), HttpOptions::default()).await;
+    let url = serve(&server(), HttpServerOptions::default()).await;
     for (offer, spoken) in OFFERS {
         let client = Client::new().with_offer(offer).with_extension("com.example/steps", Raw::empty_object());
         let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
@@ -205,7 +206,7 @@ async fn what_a_declared_extension_says_about_a_call_reaches_it_in_order() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_server_asks_in_both_eras() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, _) in &OFFERS[..3] {
         let client = Client::new().with_offer(*offer).with_answers(Ada);
         let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
@@ -217,7 +218,7 @@ async fn the_server_asks_in_both_eras() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_are_heard_in_both_eras() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     for (offer, _) in &OFFERS[..2] {
         let session = Client::new().with_offer(*offer).connect(http(&format!("{url}/mcp"))).await.unwrap();
         let mut filter = ListenFilter::new();
@@ -235,7 +236,7 @@ async fn changes_are_heard_in_both_eras() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     let session = Client::new()
         .with_offer(RevisionPolicy::LegacyOnly)
         .connect(http(&format!("{url}/mcp")))
@@ -248,11 +249,11 @@ async fn a_stream_the_server_hangs_up_on_is_gone_back_to() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_binding_of_2024_is_found_by_itself() {
     let server = server();
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.legacy_sse = Some(LegacySse::default());
     let url = serve(&server, options).await;
-    for way in [HttpWay::Auto, HttpWay::Sse] {
-        let session = Client::new().connect(http(&format!("{url}/sse")).way(way)).await.unwrap();
+    for way in [HttpBinding::Auto, HttpBinding::Sse] {
+        let session = Client::new().connect(http(&format!("{url}/sse")).binding(way)).await.unwrap();
         assert!(session.terms().unwrap().revision <= Revision::LATEST);
         let said = session.call_tool("echo", json!({ "n": 2 })).await.unwrap();
         assert_eq!(said.text(), r#"{"n":2}"#);
@@ -262,7 +263,7 @@ async fn the_binding_of_2024_is_found_by_itself() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_instances_on_one_store_serve_each_others_sessions() {
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     let (one, two) = (serve(&server(), options.clone()).await, serve(&server(), options).await);
     let session = opened(&one).await;
     // The session that the first instance opened is known to the second.
@@ -272,7 +273,7 @@ async fn two_instances_on_one_store_serve_each_others_sessions() {
 
 /// Opens a session by hand and gives its id.
 async fn opened(url: &str) -> String {
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
     let address =
         switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
             .unwrap();
@@ -285,7 +286,7 @@ async fn opened(url: &str) -> String {
 }
 
 async fn post(url: &str, session: &str, body: &'static str) -> String {
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
     let address =
         switchboard::http::Address::parse(&format!("{url}/mcp"), switchboard::http::PlainHttp::LoopbackOnly)
             .unwrap();
@@ -308,7 +309,7 @@ async fn a_server_that_is_not_there_is_unreachable() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_the_server_forgot_is_replaced_and_calls_are_not_repeated() {
     let server = server();
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     let store = Arc::clone(&options.store);
     let url = serve(&server, options).await;
     let session = Client::new()
@@ -339,9 +340,9 @@ async fn forget_all(store: &Arc<dyn switchboard::transport::http::server::Sessio
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_request_is_answered_by_a_stream_that_ends() {
     let server = server();
-    let url = serve(&server, HttpOptions::default()).await;
+    let url = serve(&server, HttpServerOptions::default()).await;
     let session = opened(&url).await;
-    let client = switchboard::http::HttpClient::new(switchboard::http::HttpOptions::default()).unwrap();
+    let client = switchboard::http::HttpClient::new(switchboard::http::HttpClientOptions::default()).unwrap();
     let plain = switchboard::http::PlainHttp::LoopbackOnly;
     let address = switchboard::http::Address::parse(&format!("{url}/mcp"), plain).unwrap();
     let call = |tool: &str| {
@@ -387,7 +388,7 @@ async fn a_cancelled_request_is_answered_by_a_stream_that_ends() {
 async fn it_mounts_in_axum_in_one_line() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let service = HttpService::new(&server(), HttpOptions::default());
+    let service = HttpService::new(&server(), HttpServerOptions::default());
     let app = axum::Router::new().route_service("/mcp", service);
     tokio::spawn(async move { axum::serve(listener, app).await });
     for (offer, spoken) in &OFFERS[..2] {

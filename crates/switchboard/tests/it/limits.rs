@@ -10,8 +10,8 @@ use switchboard::service::StreamLimits;
 use switchboard::service::task::{TaskBudget, TaskLimits};
 use switchboard::session::server::ServerLimits;
 use switchboard::transport::http::server::ByteBudget;
-use switchboard::transport::stdio::StopLadder;
-use switchboard::{ConnectionLimits, HttpLimits, HttpOptions, Limits, ListenerLimits};
+use switchboard::transport::stdio::StopTimeouts;
+use switchboard::{ConnectionLimits, HttpLimits, HttpServerOptions, Limits, ListenerLimits};
 
 /// A row as the code has it.
 struct Row {
@@ -116,7 +116,7 @@ fn messages_and_children() -> Vec<Row> {
     let child = |what, figure| Row { section: "A child process", what, figure };
     let limits_of_json = "crates/json/src/limits.rs";
     let seal = "crates/session/src/era/modern";
-    let ladder = StopLadder::default();
+    let ladder = StopTimeouts::default();
     let steps = [ladder.eof, ladder.term, ladder.kill].map(seconds).join(", ");
     vec![
         message("nesting", fixed("128 levels", &[(limits_of_json, "MAX_DEPTH: usize = 128;")])),
@@ -216,13 +216,13 @@ fn http_client() -> Vec<Row> {
             "redirects, same origin, 307 and 308",
             fixed("3", &[("crates/http/src/redirect.rs", "MAX_REDIRECTS: usize = 3;")]),
         ),
-        row("leaving a session", seconds(limits.leave)),
+        row("leaving a session", seconds(limits.session_end)),
     ]
 }
 
 fn http_server() -> Vec<Row> {
     let row = |what, figure| Row { section: "HTTP, server", what, figure };
-    let (options, listener) = (HttpOptions::default(), ListenerLimits::default());
+    let (options, listener) = (HttpServerOptions::default(), ListenerLimits::default());
     let body = format!(
         "{}, {}, at least {}/s after {}",
         size(options.body_bytes),

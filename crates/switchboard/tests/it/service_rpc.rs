@@ -6,7 +6,7 @@
 use switchboard::prelude::*;
 use switchboard::service::client::{self, Item};
 use switchboard::service::rpc::Mounted;
-use switchboard::{Http, HttpListener, HttpOptions, RevisionPolicy};
+use switchboard::{Http, HttpListener, HttpServerOptions, RevisionPolicy};
 
 /// Words, and what to do with them.
 #[service(name = "words", version = "1.0.0", rpc = "/rpc")]
@@ -87,7 +87,7 @@ async fn use_words(words: &impl Words) {
 #[tokio::test]
 async fn a_service_is_the_same_over_both_endpoints_of_one_listener() {
     use_words(&Svc).await;
-    let both = Mounted::of(&WordsServer::builder(Svc), HttpOptions::default()).unwrap();
+    let both = Mounted::of(&WordsServer::builder(Svc), HttpServerOptions::default()).unwrap();
     let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let base = format!("http://{}", listener.address().unwrap());
     let serving = tokio::spawn(listener.serve(both));

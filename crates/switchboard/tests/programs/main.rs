@@ -16,7 +16,7 @@ mod talks;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     if let Some(code) = eras::work_as_child() {
         return code;
     }

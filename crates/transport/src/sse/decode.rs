@@ -3,6 +3,10 @@
 //! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is salvaged if
 //! possible; no recursion; no more than the limit is buffered. The decoder does not parse JSON except for that id; data
 //! stays bytes.
+//!
+//! Not a library, because those decode to a `String`: `eventsource-stream` and `sse-stream` buffer an event without a limit, and
+//! invalid UTF-8 ends the whole stream. Here an oversized or damaged event fails one call, and `last_id` stays valid for
+//! resuming.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,13 +36,13 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 ///
 /// ```
 /// use bytes::Bytes;
-/// use switchboard::transport::sse::{Decoder, Item};
+/// use switchboard::transport::sse::{Decoder, SseItem};
 ///
 /// let mut decoder = Decoder::new();
 /// decoder.push(Bytes::from_static(b": hello\nid: 7\ndata: {\"id\""));
 /// assert!(decoder.next_item().is_none());
 /// decoder.push(Bytes::from_static(b":1}\n\n"));
-/// let Some(Item::Event(event)) = decoder.next_item() else { panic!() };
+/// let Some(SseItem::Event(event)) = decoder.next_item() else { panic!() };
 /// assert_eq!((&*event.name, &event.data[..]), ("message", &br#"{"id":1}"#[..]));
 /// assert_eq!(decoder.last_id(), Some("7"));
 /// ```
@@ -86,17 +90,17 @@ struct OversizedEvent {
 
 /// An item of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum SseItem {
     /// An event.
-    Event(Event),
+    Event(SseEvent),
     /// An event that was too large.
-    Lost(Lost),
+    Lost(LostEvent),
 }
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Event {
+pub struct SseEvent {
     /// Its name, `message` if it has none.
     pub name: Cow<'static, str>,
     /// Its data, lines joined by newlines; may be empty. Not checked to be UTF-8.
@@ -108,7 +112,7 @@ pub struct Event {
 /// An event that was discarded because of its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Lost {
+pub struct LostEvent {
     /// What could be salvaged of its message.
     pub salvaged: Salvaged,
     /// The limit it exceeded.
@@ -176,7 +180,7 @@ impl Decoder {
     /// Returns the next item, or `None` when more bytes are needed. An incomplete last event is dropped.
     ///
     /// One call processes no more than the bytes that were pushed.
-    pub fn next_item(&mut self) -> Option<Item> {
+    pub fn next_item(&mut self) -> Option<SseItem> {
         while !self.input.is_empty() {
             if std::mem::take(&mut self.after_return) && self.input[0] == b'\n' {
                 self.input.advance(1);
@@ -202,7 +206,7 @@ impl Decoder {
         None
     }
 
-    fn end_line(&mut self, end: Bytes) -> Option<Item> {
+    fn end_line(&mut self, end: Bytes) -> Option<SseItem> {
         if self.mode == LineMode::Line && self.line.is_empty() && end.len() <= self.room() {
             return self.read_line(end);
         }
@@ -258,7 +262,7 @@ impl Decoder {
     }
 
     /// Reads a whole line.
-    fn read_line(&mut self, mut line: Bytes) -> Option<Item> {
+    fn read_line(&mut self, mut line: Bytes) -> Option<SseItem> {
         if std::mem::take(&mut self.first) && line.starts_with(BOM) {
             line.advance(BOM.len());
         }
@@ -304,21 +308,21 @@ impl Decoder {
         };
     }
 
-    fn end_event(&mut self) -> Option<Item> {
+    fn end_event(&mut self) -> Option<SseItem> {
         self.last_id.clone_from(&self.written_id);
         let name = std::mem::replace(&mut self.name, Cow::Borrowed(""));
         let data = match std::mem::replace(&mut self.data, EventData::None) {
             _ if self.oversized.is_some() => {
                 let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
                 let salvaged = oversized.salvager.finish();
-                return Some(Item::Lost(Lost { salvaged, limit: self.limit }));
+                return Some(SseItem::Lost(LostEvent { salvaged, limit: self.limit }));
             }
             EventData::None => return None,
             EventData::One(data) => data,
             EventData::Many(lines) => lines.freeze(),
         };
         let name = if name.is_empty() { Cow::Borrowed("message") } else { name };
-        Some(Item::Event(Event { name, data, id: self.last_id.clone() }))
+        Some(SseItem::Event(SseEvent { name, data, id: self.last_id.clone() }))
     }
 
     /// Begins to discard the current event.
@@ -342,12 +346,12 @@ impl Decoder {
     }
 
     /// Reports an oversized event that does not end, once; the rest of it is passed over.
-    fn endless(&mut self) -> Option<Item> {
+    fn endless(&mut self) -> Option<SseItem> {
         let most = self.limit.saturating_mul(ENDLESS);
         let oversized = self.oversized.as_mut().filter(|one| !one.reported && one.bytes > most)?;
         oversized.reported = true;
         let salvaged = std::mem::take(&mut oversized.salvager).finish();
-        Some(Item::Lost(Lost { salvaged, limit: self.limit }))
+        Some(SseItem::Lost(LostEvent { salvaged, limit: self.limit }))
     }
 }
 

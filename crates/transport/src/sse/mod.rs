@@ -3,5 +3,5 @@
 mod decode;
 mod encode;
 
-pub use decode::{DEFAULT_EVENT_LIMIT, Decoder, Event, Item, Lost};
+pub use decode::{DEFAULT_EVENT_LIMIT, Decoder, LostEvent, SseEvent, SseItem};
 pub use encode::{EventEncodeError, EventFields, encode_comment, encode_event};

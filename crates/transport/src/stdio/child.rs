@@ -19,14 +19,15 @@ use rustix::process::{Pid, Rlimit, prlimit};
 use switchboard_session::link::{
     BoxFuture, CloseOutcome, Exit, Frame, Inlet, LinkError, NotStarted, Pipe, PipeGuard, StartFault,
 };
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::unix::pipe;
+use tokio::process::Command;
 use tokio::time::Sleep;
 
 use crate::stdio::command::{Stdio, Supervision};
 use crate::stdio::line::{LineInlet, LineOutlet, ReadOutcome};
 use crate::stdio::process::{Containment, Process};
 use crate::stdio::stderr::Stderr;
-use crate::stdio::stop::{ProcessExit, StopLadder, StopSignal, Stoppable, stop};
+use crate::stdio::stop::{ProcessExit, StopSignal, StopTimeouts, Stoppable, stop};
 use crate::stdio::{resolve, supervisor};
 
 /// Capacity of the pipes, if the system allows it: fewer waits when either side is busy.
@@ -42,7 +43,7 @@ const READS_PER_EXIT_CHECK: u32 = 32;
 
 /// Starts a server.
 ///
-/// With the supervisor (see [`enter_if_asked`](crate::stdio::enter_if_asked)) all descendants of the server end with
+/// With the supervisor (see [`run_supervisor_if_requested`](crate::stdio::run_supervisor_if_requested)) all descendants of the server end with
 /// it and with this process, even if that is killed. Without it only the process group of the server ends with it.
 ///
 /// Must be called inside a tokio runtime with I/O and time enabled; otherwise it returns an error. A
@@ -59,7 +60,7 @@ pub fn spawn(command: &Stdio) -> Result<(Pipe, ChildHandle), LinkError> {
     Ok((Pipe::new(outlet, inlet).with_guard(containment), handle))
 }
 
-type StartedChild = (LineOutlet<ChildStdin>, ChildInlet, ChildGuard);
+type StartedChild = (LineOutlet<pipe::Sender>, ChildInlet, ChildGuard);
 
 fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
     let environment = command.environment();
@@ -106,14 +107,14 @@ fn start(command: &Stdio) -> Result<StartedChild, NotStarted> {
     let outlet = LineOutlet::new(parent_ends.stdin).with_broken("the server closed its stdin");
     let lines = LineInlet::new(parent_ends.stdout).with_limit(command.line_limit);
     let inlet = ChildInlet::new(lines, Arc::clone(&server));
-    Ok((outlet, inlet, ChildGuard { server, ladder: command.ladder }))
+    Ok((outlet, inlet, ChildGuard { server, stop_timeouts: command.stop_timeouts }))
 }
 
 /// The parent's ends of the three pipes.
 struct ParentEnds {
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    stderr: ChildStderr,
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
 }
 
 /// The child's ends of the three pipes.
@@ -137,9 +138,9 @@ fn pipes(file: &Path) -> Result<(ParentEnds, ChildEnds), NotStarted> {
         let (stderr, their_stderr) = pipe_with(PipeFlags::CLOEXEC)?;
         drop(tokio::time::sleep(Duration::ZERO));
         let parent_ends = ParentEnds {
-            stdin: ChildStdin::from_std(process::ChildStdin::from(stdin))?,
-            stdout: ChildStdout::from_std(process::ChildStdout::from(stdout))?,
-            stderr: ChildStderr::from_std(process::ChildStderr::from(stderr))?,
+            stdin: pipe::Sender::from_owned_fd(stdin)?,
+            stdout: pipe::Receiver::from_owned_fd(stdout)?,
+            stderr: pipe::Receiver::from_owned_fd(stderr)?,
         };
         let child_ends =
             ChildEnds { stdin: their_stdin.into(), stdout: their_stdout.into(), stderr: their_stderr.into() };
@@ -247,14 +248,14 @@ impl fmt::Debug for ChildHandle {
 /// this program waits, so a program without one keeps a zombie until it ends.
 struct ChildGuard {
     server: Arc<ServerProcess>,
-    ladder: StopLadder,
+    stop_timeouts: StopTimeouts,
 }
 
 impl PipeGuard for ChildGuard {
     fn close(&self, within: Duration) -> BoxFuture<'_, CloseOutcome> {
         Box::pin(async move {
             let server = &*self.server;
-            match stop(&server.process, self.ladder.within(within)).await {
+            match stop(&server.process, self.stop_timeouts.within(within)).await {
                 Some(status) => CloseOutcome::Exited(server.exit(status).await),
                 None => {
                     server.process.force_kill();
@@ -284,7 +285,7 @@ impl Drop for ChildGuard {
 
 /// Reads the messages of the server until it exits.
 struct ChildInlet {
-    lines: LineInlet<ChildStdout>,
+    lines: LineInlet<pipe::Receiver>,
     server: Arc<ServerProcess>,
     exited: BoxFuture<'static, ProcessExit>,
     stage: InletStage,
@@ -304,7 +305,7 @@ enum InletStage {
 }
 
 impl ChildInlet {
-    fn new(lines: LineInlet<ChildStdout>, server: Arc<ServerProcess>) -> Self {
+    fn new(lines: LineInlet<pipe::Receiver>, server: Arc<ServerProcess>) -> Self {
         let watched = Arc::clone(&server);
         let exited = Box::pin(async move { watched.process.exited().await });
         Self { lines, server, exited, stage: InletStage::Open, reads: 0, is_server_located: false }

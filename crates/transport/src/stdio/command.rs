@@ -11,7 +11,7 @@ use switchboard_session::link::{NotStarted, Tap};
 
 use crate::stdio::line::DEFAULT_LINE_LIMIT;
 use crate::stdio::resolve;
-use crate::stdio::stop::StopLadder;
+use crate::stdio::stop::StopTimeouts;
 
 /// Variables that a server inherits by default: user, locale, display, and network settings.
 const INHERITED: [&str; 32] = [
@@ -79,7 +79,7 @@ pub struct Stdio {
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) limits: ChildLimits,
-    pub(crate) ladder: StopLadder,
+    pub(crate) stop_timeouts: StopTimeouts,
     pub(crate) line_limit: usize,
     pub(crate) supervision: Supervision,
     pub(crate) connection: ConnectionLimits,
@@ -92,7 +92,7 @@ pub struct Stdio {
 /// How the descendants of the server are contained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Supervision {
-    /// The supervisor where [`enter_if_asked`](crate::stdio::enter_if_asked) made it available, else the process group.
+    /// The supervisor where [`run_supervisor_if_requested`](crate::stdio::run_supervisor_if_requested) made it available, else the process group.
     #[default]
     Best,
     /// The process group only: a descendant that leaves it survives, and so does everything if we are killed.
@@ -118,7 +118,7 @@ impl Stdio {
             args: Vec::new(),
             directory: None,
             limits: ChildLimits::default(),
-            ladder: StopLadder::default(),
+            stop_timeouts: StopTimeouts::default(),
             line_limit: DEFAULT_LINE_LIMIT,
             supervision: Supervision::default(),
             connection: ConnectionLimits::default(),
@@ -172,8 +172,8 @@ impl Stdio {
 
     /// Sets the timeouts of the steps in which the server is stopped.
     #[must_use]
-    pub fn stop_ladder(mut self, ladder: StopLadder) -> Self {
-        self.ladder = ladder;
+    pub fn stop_timeouts(mut self, stop_timeouts: StopTimeouts) -> Self {
+        self.stop_timeouts = stop_timeouts;
         self
     }
 
@@ -257,10 +257,6 @@ impl Stdio {
         let environment = self.environment();
         let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         resolve::resolve(self, path)
-    }
-
-    pub(crate) fn ladder(&self) -> StopLadder {
-        self.ladder
     }
 }
 

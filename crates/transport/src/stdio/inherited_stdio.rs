@@ -34,7 +34,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 ///
 /// # Panics
 /// In a tokio runtime whose I/O is not enabled.
-pub fn own_stdio() -> io::Result<Pipe> {
+pub fn take_stdio() -> io::Result<Pipe> {
     if tokio::runtime::Handle::try_current().is_err() {
         return Err(io::Error::other("serving on stdio needs a tokio runtime with I/O enabled"));
     }

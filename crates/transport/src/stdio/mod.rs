@@ -8,6 +8,7 @@
 
 mod line;
 
+mod async_fd;
 mod child;
 mod command;
 mod dial;
@@ -21,8 +22,6 @@ mod process_tree;
 mod supervisor;
 
 #[cfg(feature = "own-stdio")]
-mod async_fd;
-#[cfg(feature = "own-stdio")]
 mod inherited_stdio;
 #[cfg(feature = "own-stdio")]
 mod socket;
@@ -32,7 +31,7 @@ mod threaded_io;
 pub use child::{ChildHandle, spawn};
 pub use command::{ChildLimits, Stdio, Supervision};
 #[cfg(feature = "own-stdio")]
-pub use inherited_stdio::own_stdio;
+pub use inherited_stdio::take_stdio;
 pub use line::{DEFAULT_LINE_LIMIT, LineInlet, LineOutlet};
-pub use stop::StopLadder;
-pub use supervisor::enter_if_asked;
+pub use stop::StopTimeouts;
+pub use supervisor::run_supervisor_if_requested;

@@ -1,41 +1,19 @@
 //! Waits for the exit of a process through its pidfd, from any number of tasks.
 //!
-//! A pidfd becomes readable when its process ends. It is registered with tokio as a `ChildStdout`, of which only the
-//! readiness is used. The general way, `AsyncFd`, needs tokio's `net` feature.
+//! A pidfd becomes readable when its process ends, and stays readable.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::pin::{Pin, pin};
-use std::process;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
 
-use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::io::{AsyncRead, ReadBuf};
-use tokio::process::ChildStdout;
-use tokio::sync::Notify;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::stdio::async_fd::register;
 
 /// A pidfd that any number of tasks can wait for.
 #[derive(Debug)]
-pub(crate) struct Pidfd {
-    pidfd: Mutex<ChildStdout>,
-    /// The one waker that the runtime keeps per descriptor; it notifies all waiting tasks.
-    notify: Arc<NotifyWaker>,
-}
-
-#[derive(Debug, Default)]
-struct NotifyWaker(Notify);
-
-impl Wake for NotifyWaker {
-    fn wake(self: Arc<Self>) {
-        self.0.notify_waiters();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.notify_waiters();
-    }
-}
+pub(crate) struct Pidfd(AsyncFd<OwnedFd>);
 
 /// The outcome of waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +27,7 @@ pub(crate) enum PidfdWait {
 impl Pidfd {
     /// Registers a pidfd. Must be called inside a runtime with I/O enabled.
     pub(crate) fn new(pidfd: OwnedFd) -> io::Result<Self> {
-        let pidfd = ChildStdout::from_std(process::ChildStdout::from(pidfd))?;
-        Ok(Self { pidfd: Mutex::new(pidfd), notify: Arc::default() })
+        register(pidfd, Interest::READABLE).map(Self)
     }
 
     /// Waits until the process has exited.
@@ -58,41 +35,23 @@ impl Pidfd {
     /// # Cancellation
     /// Dropping the future loses nothing.
     pub(crate) async fn wait(&self) -> PidfdWait {
-        loop {
-            let mut notify = pin!(self.notify.0.notified());
-            // Enabled before polling, so that no notification is missed between the two.
-            notify.as_mut().enable();
-            match self.poll_exited() {
-                Poll::Ready(outcome) => return outcome,
-                Poll::Pending => notify.await,
-            }
+        match self.0.readable().await {
+            Ok(_still_readable) => PidfdWait::Exited,
+            Err(_) => PidfdWait::RuntimeStopped,
         }
     }
 
     /// Returns whether the process has exited, without a runtime.
     pub(crate) fn has_exited(&self) -> bool {
-        let pidfd = self.pidfd.lock();
-        let mut fds = [PollFd::new(&*pidfd, PollFlags::IN)];
+        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
         poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
-    }
-
-    fn poll_exited(&self) -> Poll<PidfdWait> {
-        let waker = Waker::from(Arc::clone(&self.notify));
-        let mut byte = [0];
-        let mut pidfd = self.pidfd.lock();
-        let read =
-            Pin::new(&mut *pidfd).poll_read(&mut Context::from_waker(&waker), &mut ReadBuf::new(&mut byte));
-        read.map(|read| match read {
-            // Not an OS error: the runtime is gone.
-            Err(error) if error.raw_os_error().is_none() => PidfdWait::RuntimeStopped,
-            // Reading a pidfd fails with an OS error once it is ready.
-            _ => PidfdWait::Exited,
-        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use rustix::process::{Pid, PidfdFlags, pidfd_open};

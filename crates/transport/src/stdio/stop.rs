@@ -6,7 +6,7 @@ use switchboard_session::link::BoxFuture;
 
 /// The timeouts of the steps in which a server is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StopLadder {
+pub struct StopTimeouts {
     /// From the end of its input to SIGTERM.
     pub eof: Duration,
     /// From SIGTERM to killing it and its descendants.
@@ -15,13 +15,13 @@ pub struct StopLadder {
     pub kill: Duration,
 }
 
-impl Default for StopLadder {
+impl Default for StopTimeouts {
     fn default() -> Self {
         Self { eof: Duration::from_secs(2), term: Duration::from_secs(2), kill: Duration::from_secs(1) }
     }
 }
 
-impl StopLadder {
+impl StopTimeouts {
     /// Scales all timeouts down to a total of at most `most`.
     pub(crate) fn within(self, most: Duration) -> Self {
         let total = self.eof.saturating_add(self.term).saturating_add(self.kill);
@@ -56,11 +56,13 @@ pub(crate) trait Stoppable: Sync {
 }
 
 /// Stops a process whose input was closed. Returns `None` if it survives all steps.
-pub(crate) async fn stop(target: &impl Stoppable, ladder: StopLadder) -> Option<ProcessExit> {
+pub(crate) async fn stop(target: &impl Stoppable, timeouts: StopTimeouts) -> Option<ProcessExit> {
     let mut exited = target.exited();
-    for (wait, next) in
-        [(ladder.eof, Some(StopSignal::Term)), (ladder.term, Some(StopSignal::Kill)), (ladder.kill, None)]
-    {
+    for (wait, next) in [
+        (timeouts.eof, Some(StopSignal::Term)),
+        (timeouts.term, Some(StopSignal::Kill)),
+        (timeouts.kill, None),
+    ] {
         match (tokio::time::timeout(wait, &mut exited).await, next) {
             (Ok(status), _) => return Some(status),
             (Err(_), Some(signal)) => target.signal(signal),
@@ -95,7 +97,7 @@ mod tests {
     async fn an_unkillable_process_is_given_up_in_five_seconds() {
         let start = Instant::now();
         let process = Unkillable(Mutex::default(), start);
-        assert_eq!(stop(&process, StopLadder::default()).await, None);
+        assert_eq!(stop(&process, StopTimeouts::default()).await, None);
         assert!(start.elapsed() <= Duration::from_millis(5_010), "{:?}", start.elapsed());
         let signals = process.0.into_inner();
         assert_eq!(
@@ -108,7 +110,7 @@ mod tests {
     async fn less_time_shortens_every_step() {
         let start = Instant::now();
         let process = Unkillable(Mutex::default(), start);
-        assert_eq!(stop(&process, StopLadder::default().within(Duration::from_millis(500))).await, None);
+        assert_eq!(stop(&process, StopTimeouts::default().within(Duration::from_millis(500))).await, None);
         assert!(start.elapsed() <= Duration::from_millis(510), "{:?}", start.elapsed());
         assert_eq!(process.0.lock().len(), 2);
     }

@@ -31,7 +31,7 @@ use switchboard_session::link::Exit;
 
 use crate::stdio::command::{ChildLimits, Stdio};
 use crate::stdio::process_tree;
-use crate::stdio::stop::StopLadder;
+use crate::stdio::stop::StopTimeouts;
 
 /// The first argument that requests supervisor mode.
 const MARKER: &str = "--switchboard-shim";
@@ -56,7 +56,7 @@ static AVAILABLE: OnceLock<()> = OnceLock::new();
 ///
 /// ```no_run
 /// // fn main() {
-/// switchboard::transport::stdio::enter_if_asked();
+/// switchboard::transport::stdio::run_supervisor_if_requested();
 /// // … the program
 /// ```
 ///
@@ -67,7 +67,7 @@ static AVAILABLE: OnceLock<()> = OnceLock::new();
 /// killed.
 ///
 /// Does not return when this process was started as a supervisor.
-pub fn enter_if_asked() {
+pub fn run_supervisor_if_requested() {
     let mut args = env::args_os();
     if args.nth(1).is_some_and(|first| first == MARKER) {
         match SupervisorArgs::parse(args) {
@@ -111,7 +111,7 @@ pub(crate) fn command(command: &Stdio, file: &Path, token: &StartToken) -> tokio
     // Not the path of the program: the file may have been replaced or removed since.
     let mut shim = tokio::process::Command::new("/proc/self/exe");
     shim.arg0("switchboard-shim").arg(MARKER);
-    let StopLadder { eof, term, .. } = command.ladder();
+    let StopTimeouts { eof, term, .. } = command.stop_timeouts;
     shim.arg(process::id().to_string()).arg(&token.0);
     shim.arg(format!("{}+{}", eof.as_millis(), term.as_millis()));
     let ChildLimits { open_files, processes, address_space } = command.limits;
@@ -152,8 +152,8 @@ impl SupervisorArgs {
         let mut text = || args.next()?.into_string().ok();
         let host = Pid::from_raw(text()?.parse().ok()?)?;
         let token = StartToken(text()?);
-        let ladder = text()?;
-        let (eof, term) = ladder.split_once('+')?;
+        let stop_timeouts = text()?;
+        let (eof, term) = stop_timeouts.split_once('+')?;
         let [eof, term] = [eof.parse().ok()?, term.parse().ok()?].map(Duration::from_millis);
         let limits = ChildLimits {
             open_files: text()?.parse().ok(),

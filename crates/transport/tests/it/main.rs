@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use libtest_mimic::Trial;
 
 fn main() -> ExitCode {
-    switchboard_transport::stdio::enter_if_asked();
+    switchboard_transport::stdio::run_supervisor_if_requested();
     if let Some(part) = std::env::var_os(part::PART) {
         part::play(part.to_str().unwrap_or_default());
         return ExitCode::SUCCESS;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use switchboard_session::link::{Ask, Inward, Life, Link, LinkError, Mirror, Post};
 use switchboard_session::{ConnectionLimits, MuxLink};
-use switchboard_transport::stdio::{Stdio, own_stdio, spawn};
+use switchboard_transport::stdio::{Stdio, spawn, take_stdio};
 
 use crate::stage::{ask, group, link, sh};
 
@@ -134,8 +134,8 @@ fn peak() -> u64 {
 
 /// A server on our own stdio: answers every request, with stray output in between, and says on stderr how it ended.
 async fn own() {
-    let pipe = own_stdio().unwrap();
-    assert!(own_stdio().is_err(), "there is only one stdin");
+    let pipe = take_stdio().unwrap();
+    assert!(take_stdio().is_err(), "there is only one stdin");
     println!("stray");
     let sub = std::process::Command::new("sh").args(["-c", "echo stray from below; cat"]).status().unwrap();
     assert!(sub.success(), "stdin is at its end for everybody else");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use switchboard_session::link::{CloseOutcome, Exit, Link};
-use switchboard_transport::stdio::{Stdio, StopLadder};
+use switchboard_transport::stdio::{Stdio, StopTimeouts};
 use tokio::io::AsyncWriteExt;
 
 use crate::part::{SCRIPT, cast};
@@ -30,12 +30,12 @@ crate::trials![
     c11_without_the_supervisor_a_detached_close_is_a_close,
 ];
 
-const QUICK: StopLadder =
-    StopLadder { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
+const QUICK: StopTimeouts =
+    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
 
 /// The default times until a server is killed, and then all the time that a busy machine needs.
-fn usual() -> StopLadder {
-    StopLadder { kill: LATE, ..StopLadder::default() }
+fn usual() -> StopTimeouts {
+    StopTimeouts { kill: LATE, ..StopTimeouts::default() }
 }
 
 async fn leave(link: &impl Link) -> (Exit, Duration) {
@@ -48,7 +48,7 @@ async fn leave(link: &impl Link) -> (Exit, Duration) {
 
 async fn the_end_of_input_is_enough_for_a_polite_server() {
     for command in [sh("exec cat"), group("exec cat")] {
-        let (link, _) = link(&command.stop_ladder(StopLadder { eof: LATE, ..QUICK }));
+        let (link, _) = link(&command.stop_timeouts(StopTimeouts { eof: LATE, ..QUICK }));
         let (exit, took) = leave(&*link).await;
         assert_eq!((exit.code, exit.signal), (Some(0), None));
         assert!(took < LATE, "{took:?}");
@@ -60,7 +60,7 @@ async fn term_stops_a_server_that_ignores_the_end_of_input() {
     let ready = r#"echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#;
     let script = format!("trap 'exit 0' TERM; {ready}; while :; do sleep 0.05; done");
     for command in [sh(&script), group(&script)] {
-        let (link, _) = link(&command.stop_ladder(StopLadder { term: LATE, ..StopLadder::default() }));
+        let (link, _) = link(&command.stop_timeouts(StopTimeouts { term: LATE, ..StopTimeouts::default() }));
         ask(&link, 1).await.unwrap();
         let (exit, took) = leave(&*link).await;
         assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}");
@@ -72,7 +72,7 @@ async fn term_stops_a_server_that_ignores_the_end_of_input() {
 async fn a_server_that_ignores_term_is_killed_with_its_tree() {
     let token = token();
     let script = format!("trap '' TERM; sleep {token} & setsid sleep {token} & while :; do sleep 1; done");
-    let (link, _) = link(&sh(script).stop_ladder(usual()));
+    let (link, _) = link(&sh(script).stop_timeouts(usual()));
     until_alive(&token, 2).await;
     let (exit, took) = leave(&*link).await;
     assert_eq!(exit.signal, Some(9));
@@ -81,7 +81,7 @@ async fn a_server_that_ignores_term_is_killed_with_its_tree() {
 
     // The second line: the group goes, by the same clock.
     let (link, _) = crate::stage::link(
-        &group(format!("trap '' TERM; sleep {token} & while :; do sleep 1; done")).stop_ladder(QUICK),
+        &group(format!("trap '' TERM; sleep {token} & while :; do sleep 1; done")).stop_timeouts(QUICK),
     );
     until_alive(&token, 1).await;
     let (exit, took) = leave(&*link).await;
@@ -93,7 +93,7 @@ async fn a_server_that_ignores_term_is_killed_with_its_tree() {
 /// F014.
 async fn a_stopped_server_is_continued_and_ends() {
     for command in [sh("kill -STOP $$; exec cat"), group("kill -STOP $$; exec cat")] {
-        let (link, _) = link(&command.stop_ladder(StopLadder { term: LATE, ..QUICK }));
+        let (link, _) = link(&command.stop_timeouts(StopTimeouts { term: LATE, ..QUICK }));
         let (exit, took) = leave(&*link).await;
         assert!(exit.signal == Some(15) || exit.code == Some(0), "{exit}");
         assert!(took < LATE, "{took:?}");
@@ -127,7 +127,7 @@ async fn dropping_outside_a_runtime_kills_and_leaves_no_zombie() {
 async fn fifty_hostile_servers_stop_together() {
     let token = token();
     let script = format!("trap '' TERM; sleep {token} & while :; do sleep 10; done");
-    let links: Vec<_> = (0..50).map(|_| link(&sh(&script).stop_ladder(usual())).0).collect();
+    let links: Vec<_> = (0..50).map(|_| link(&sh(&script).stop_timeouts(usual())).0).collect();
     until_alive(&token, 50).await;
     let start = Instant::now();
     let leaving: Vec<_> =
@@ -152,7 +152,7 @@ async fn a_forking_tree_is_killed_to_the_last() {
     let fork = format!(
         "trap '' TERM; for a in 1 2 3; do (for b in 1 2 3; do (setsid sleep {token} & sleep {token}) & done; wait) & done; wait"
     );
-    let (link, _) = link(&sh(fork).stop_ladder(QUICK));
+    let (link, _) = link(&sh(fork).stop_timeouts(QUICK));
     until_alive(&token, 18).await;
     leave(&*link).await;
     assert!(alive(&token).is_empty());
@@ -183,7 +183,7 @@ async fn s9_a_server_that_kills_its_supervisor_does_not_survive() {
 async fn s9_a_stopped_supervisor_does_not_save_its_server() {
     let token = token();
     let script = format!("trap '' TERM; while :; do kill -STOP $PPID; sleep 0.01; done & sleep {token}");
-    let (link, _child) = link(&sh(script).stop_ladder(QUICK));
+    let (link, _child) = link(&sh(script).stop_timeouts(QUICK));
     until_alive(&token, 1).await;
     let _closed = link.close(Duration::from_secs(5)).await;
     until_alive(&token, 0).await;
@@ -271,8 +271,8 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     const LONG: Duration = Duration::from_secs(60);
     let token = token();
     // It would take ten minutes until it is asked to stop.
-    let patient = StopLadder { eof: Duration::from_secs(600), ..QUICK };
-    let (first, supervisor) = link(&sh(stubborn(&token)).stop_ladder(patient));
+    let patient = StopTimeouts { eof: Duration::from_secs(600), ..QUICK };
+    let (first, supervisor) = link(&sh(stubborn(&token)).stop_timeouts(patient));
     ask(&first, 1).await.unwrap();
     until_alive(&token, 2).await;
     assert!(matches!(first.close_detached(LONG).await, CloseOutcome::Detached));
@@ -282,7 +282,7 @@ async fn c11_a_detached_close_waits_for_nobody_and_the_supervisor_stops_the_tree
     rustix::process::kill_process(supervisor, rustix::process::Signal::TERM).unwrap();
     until_alive(&token, 0).await;
 
-    let (second, _) = link(&sh(stubborn(&token)).stop_ladder(QUICK));
+    let (second, _) = link(&sh(stubborn(&token)).stop_timeouts(QUICK));
     ask(&second, 1).await.unwrap();
     until_alive(&token, 2).await;
     assert!(matches!(second.close_detached(LONG).await, CloseOutcome::Detached));

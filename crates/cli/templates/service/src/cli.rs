@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // First of all: this process may be the one that looks after a server started with `--stdio`.
-    switchboard::enter_if_asked();
+    switchboard::run_supervisor_if_requested();
     run()
 }
 

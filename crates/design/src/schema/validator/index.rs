@@ -8,6 +8,7 @@ use super::compile::SchemaError;
 use super::keywords::{Draft, Place, place};
 use super::node::ResourceId;
 use super::uri;
+use crate::percent;
 
 /// Schemas of a document, subschemas included.
 pub(super) const MAX_SCHEMAS: usize = 10_000;
@@ -130,7 +131,7 @@ impl<'s> Index<'s> {
             *self.by_uri.get(&absolute)?
         };
         let root = self.resources[resource as usize].root;
-        let fragment = uri::percent_decoded(fragment.unwrap_or(""))?;
+        let fragment = percent::decode(fragment.unwrap_or(""))?;
         if fragment.is_empty() {
             return Some((root, resource));
         }

@@ -106,26 +106,6 @@ fn without_dots(path: &str) -> String {
     format!("{}{}", if is_absolute { "/" } else { "" }, kept.join("/"))
 }
 
-/// Decodes `%XX`; `None` when that is not text.
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        if *first == b'%' {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +130,5 @@ mod tests {
         }
         assert_eq!(resolve("", "node"), "node");
         assert_eq!(resolve("urn:uuid:1", ""), "urn:uuid:1");
-        assert_eq!(percent_decoded("a%25b").as_deref(), Some("a%b"));
-        assert_eq!(percent_decoded("a%2"), None);
     }
 }

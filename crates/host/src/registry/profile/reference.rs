@@ -2,6 +2,7 @@
 //!
 //! Only what is in the schema itself is looked up; nothing is ever fetched.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::{Budget, DEEPEST, MOST_NODES, OF_SCHEMAS, Unfit, shown};
@@ -13,33 +14,12 @@ const LONGEST_CHAIN: usize = 16;
 pub(super) fn lookup<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = reference.strip_prefix('#')?;
     if fragment.is_empty() || fragment.starts_with('/') {
-        return root.pointer(&decoded(fragment));
+        return root.pointer(&percent_decode_str(fragment).decode_utf8_lossy());
     }
     let definitions = ["$defs", "definitions"].into_iter().filter_map(|key| root.get(key)?.as_object());
     definitions
         .flat_map(Map::values)
         .find(|schema| schema.get("$anchor").and_then(Value::as_str) == Some(fragment))
-}
-
-/// Percent-encoding, as in an address.
-fn decoded(fragment: &str) -> String {
-    let bytes = fragment.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if bytes[at] == b'%' => {
-                out.push(byte);
-                at += 3;
-            }
-            _ => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A schema that is not a mere reference: references in front of it are followed, and what stands beside them kept.

@@ -249,7 +249,7 @@ async fn a9_arguments_are_checked_before_a_call_and_repaired_when_a_result_says_
 async fn v3_a_missing_scope_is_typed_and_never_repaired() {
     use switchboard_service::client::{Caller, client};
     use switchboard_transport::http::client::Http;
-    use switchboard_transport::http::server::{HttpListener, HttpOptions};
+    use switchboard_transport::http::server::{HttpListener, HttpServerOptions};
 
     for reveals in [false, true] {
         let builder = bench::scoped().reveal_scopes(reveals);
@@ -257,7 +257,7 @@ async fn v3_a_missing_scope_is_typed_and_never_repaired() {
         let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
         let url = format!("http://{}/mcp", listener.address().unwrap());
         let serving =
-            tokio::spawn(listener.serve(builder.into_http_service(HttpOptions::default()).unwrap()));
+            tokio::spawn(listener.serve(builder.into_http_service(HttpServerOptions::default()).unwrap()));
         for offer in ERAS {
             let here = open::session(&server, offer).await;
             let there = client().with_offer(offer).connect(Http::new(&url)).await.unwrap();

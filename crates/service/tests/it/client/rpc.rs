@@ -5,12 +5,12 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use switchboard_service::rpc::{MAX_CALLS, RpcService};
-use switchboard_transport::http::server::{HttpOptions, ReplyBody};
+use switchboard_transport::http::server::{HttpServerOptions, ReplyBody};
 
 use crate::client::bench;
 
 fn service() -> RpcService {
-    RpcService::new(&bench::builder(), HttpOptions::default()).unwrap()
+    RpcService::new(&bench::builder(), HttpServerOptions::default()).unwrap()
 }
 
 fn request(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
@@ -217,7 +217,7 @@ async fn the_door_is_the_one_of_mcp() {
     let mut elsewhere = request(good);
     *elsewhere.uri_mut() = "/other".parse().unwrap();
     assert_eq!(status(elsewhere).await, 404);
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_bytes = 100;
     let small = RpcService::new(&bench::builder(), options).unwrap();
     assert_eq!(small.handle(request(vec![b' '; 101])).await.status(), 413);
@@ -281,7 +281,7 @@ async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
             other => other,
         })
         .call_timeout(std::time::Duration::from_millis(20));
-    let service = RpcService::new(&builder, HttpOptions::default()).unwrap();
+    let service = RpcService::new(&builder, HttpServerOptions::default()).unwrap();
     let call = async |method: &str, params: Value| -> Value {
         let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let response = service.handle(request(asked.to_string())).await;
@@ -304,7 +304,7 @@ async fn what_is_denied_hidden_or_mapped_over_mcp_is_so_here() {
 
 /// The endpoint as a design with `rpc = "/rpc"` is served: the methods of MCP and the service's own.
 fn mounted(builder: &switchboard_service::ServiceBuilder) -> switchboard_service::rpc::Mounted {
-    switchboard_service::rpc::Mounted::of(builder, HttpOptions::default()).unwrap()
+    switchboard_service::rpc::Mounted::of(builder, HttpServerOptions::default()).unwrap()
 }
 
 #[tokio::test]

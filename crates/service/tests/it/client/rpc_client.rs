@@ -11,7 +11,7 @@ use switchboard_service::rpc::{Mounted, Refused, RpcCaller, RpcService};
 use switchboard_service::{Cx, Error, Events, EventsHandle, LostEvents, Prompt, ServiceBuilder};
 use switchboard_session::server;
 use switchboard_transport::http::client::Http;
-use switchboard_transport::http::server::{Endpoint, HttpListener, HttpOptions};
+use switchboard_transport::http::server::{Endpoint, HttpListener, HttpServerOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::by_hand::{Svc, Texts, TextsClient, TextsRpcClient, TextsServer};
@@ -28,7 +28,7 @@ async fn serve(endpoint: impl Endpoint) -> String {
 }
 
 fn rpc(builder: &ServiceBuilder) -> RpcService {
-    RpcService::new(builder, HttpOptions::default()).unwrap()
+    RpcService::new(builder, HttpServerOptions::default()).unwrap()
 }
 
 async fn caller(builder: &ServiceBuilder) -> RpcCaller {
@@ -49,7 +49,7 @@ async fn a_client_of_the_plain_endpoint_is_the_service_too() {
 async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     let served = Arc::new(Counting::default());
     let builder = TextsServer::builder(Arc::clone(&served));
-    let base = serve(Mounted::of(&builder, HttpOptions::default()).unwrap()).await;
+    let base = serve(Mounted::of(&builder, HttpServerOptions::default()).unwrap()).await;
     let fallback = TextsRpcClient::new(&format!("{base}/rpc")).unwrap();
     // What has no role in MCP goes over the original transport, what has one does not.
     for (round, offer) in open::ERAS.into_iter().enumerate() {
@@ -66,7 +66,7 @@ async fn mcp_and_the_plain_endpoint_share_a_listener_and_a_service() {
     }
     use_texts(&fallback).await;
     assert_eq!(served.counts(), (15, 3));
-    let http = switchboard_http::HttpClient::new(switchboard_http::HttpOptions::default()).unwrap();
+    let http = switchboard_http::HttpClient::new(switchboard_http::HttpClientOptions::default()).unwrap();
     let address = |path: &str| {
         let plain = switchboard_http::PlainHttp::LoopbackOnly;
         switchboard_http::Address::parse(&format!("{base}{path}"), plain).unwrap()
@@ -306,7 +306,7 @@ async fn a10_events_of_a_plain_endpoint_without_a_feed_end_with_an_error_at_once
 
 #[tokio::test]
 async fn callers_are_told_apart_as_over_mcp() {
-    let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
+    let options = HttpServerOptions::default().with_authenticate(|head: &http::request::Parts| {
         use switchboard_transport::http::server::AuthRejection;
         match head.headers.get("authorization").map(|token| token.as_bytes()) {
             Some(b"Bearer ada") => Ok(Some(server::Caller::new("ada").with_scopes(["run"]))),

@@ -22,7 +22,7 @@ use switchboard_session::server::{
 };
 use switchboard_session::{CallError, Client, ClientSession, ConnectionLimits, MuxLink, RevisionPolicy};
 use switchboard_transport::http::client::Http;
-use switchboard_transport::http::server::{HttpListener, HttpOptions, HttpService};
+use switchboard_transport::http::server::{HttpListener, HttpServerOptions, HttpService};
 
 /// Counts the works that were dropped before their end.
 #[derive(Clone, Default)]
@@ -250,7 +250,7 @@ async fn over_http_tasks_are_followed_asked_and_cancelled_in_both_protocols() {
     let stage = stage();
     let listener = HttpListener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let url = format!("http://{}/mcp", listener.address().unwrap());
-    tokio::spawn(listener.serve(HttpService::new(&stage.server, HttpOptions::default())));
+    tokio::spawn(listener.serve(HttpService::new(&stage.server, HttpServerOptions::default())));
     for offer in [MODERN, LEGACY] {
         let session = client(offer).connect(Http::new(&url)).await.unwrap();
         assert_eq!(call(&session, offer, "slow").await.unwrap().text(), "slow");

@@ -2,7 +2,7 @@
 //! does, and a method that is answered only at its end.
 
 use serde_json::{Value, json};
-use switchboard_transport::http::server::{AcceptPolicy, HttpOptions};
+use switchboard_transport::http::server::{AcceptPolicy, HttpServerOptions};
 
 use crate::door::{Reply, alone, call, knock, open, plain_call, service};
 
@@ -31,7 +31,7 @@ fn streams(alone: bool) -> Value {
 struct Row(&'static str, (u16, &'static str, usize), (u16, &'static str, usize), (u16, &'static str, usize));
 
 async fn check(policy: AcceptPolicy, rows: &[Row]) {
-    let service = service(HttpOptions::default().with_accept(policy));
+    let service = service(HttpServerOptions::default().with_accept(policy));
     for Row(accept, quiet, talks, long) in rows {
         // One of its own for each: what lasts keeps its id.
         let id = open(&service, &[]).await;
@@ -87,7 +87,7 @@ async fn a_stream_only_where_it_is_named() {
 
 #[tokio::test]
 async fn an_id_is_answered_once_at_a_time() {
-    let service = service(HttpOptions::default());
+    let service = service(HttpServerOptions::default());
     let id = open(&service, &[]).await;
     let in_session = [("accept", BOTH), ("mcp-session-id", id.as_str())];
     let first = knock(&service, &in_session, &streams(false)).await;

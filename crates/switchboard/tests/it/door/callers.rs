@@ -3,7 +3,7 @@
 use http::request::Parts;
 use serde_json::json;
 use switchboard_session::server::Caller;
-use switchboard_transport::http::server::{AuthRejection, HttpOptions, LegacySse};
+use switchboard_transport::http::server::{AuthRejection, HttpServerOptions, LegacySse};
 
 use crate::door::{Tenant, alone, call, knock, open, plain_call, service};
 
@@ -20,8 +20,8 @@ fn by_name(head: &Parts) -> Result<Option<Caller>, AuthRejection> {
     }
 }
 
-fn options() -> HttpOptions {
-    HttpOptions::default().with_authenticate(by_name).with_resource_metadata("https://h/meta")
+fn options() -> HttpServerOptions {
+    HttpServerOptions::default().with_authenticate(by_name).with_resource_metadata("https://h/meta")
 }
 
 const ADA: (&str, &str) = ("authorization", "Bearer ada");
@@ -70,7 +70,7 @@ async fn a_handler_knows_its_caller_the_head_of_the_request_and_what_layers_put_
 
 #[tokio::test]
 async fn where_nobody_is_told_apart_everybody_is_let_in_and_types_are_handed_on_by_name_only() {
-    let service = service(HttpOptions::default());
+    let service = service(HttpServerOptions::default());
     let reply = knock(&service, &alone("who", &[("authorization", "Bearer x")]), &call("who")).await;
     let expected = json!({
         "caller": null, "colour": null, "token": "Bearer x", "tenant": null, "among all": "math",

@@ -17,7 +17,7 @@ use switchboard_protocol::{
 use switchboard_session::server::{
     Handler, HandlerOutcome, RequestContext, Server, ServerBuilder, ServerRequest,
 };
-use switchboard_transport::http::server::{HttpOptions, HttpService, RequestHead};
+use switchboard_transport::http::server::{HttpServerOptions, HttpService, RequestHead};
 
 /// What a layer puts into requests.
 #[derive(Clone)]
@@ -64,7 +64,7 @@ fn builder() -> ServerBuilder {
     Server::builder(Implementation::new("door", "1.0.0"), offers)
 }
 
-fn service(options: HttpOptions) -> HttpService {
+fn service(options: HttpServerOptions) -> HttpService {
     HttpService::new(&builder().build(Fixture), options)
 }
 
@@ -155,6 +155,6 @@ async fn open(service: &HttpService, headers: &[(&str, &str)]) -> String {
 
 fn server_with(builder: ServerBuilder) -> (Arc<Server>, HttpService) {
     let server = builder.build(Fixture);
-    let service = HttpService::new(&server, HttpOptions::default());
+    let service = HttpService::new(&server, HttpServerOptions::default());
     (server, service)
 }

@@ -1,7 +1,7 @@
 //! What each `Accept` is answered with: a plain result, a tool that speaks, a listen stream, an error.
 
 use serde_json::{Value, json};
-use switchboard::{HttpOptions, ListenerLimits, RevisionPolicy};
+use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
 
 use crate::http_faults::raw::{Answer, Stand, call, modern};
 
@@ -119,7 +119,7 @@ async fn accept_keeps_the_type_of_the_id() {
 
 #[tokio::test]
 async fn accept_that_names_streams_gets_them_when_it_is_set() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.sse_when_accepted = true;
     let stand = Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await;
     for (header, stream) in [(JSON, false), (EVENTS, true), (BOTH, true), (ANY, false), ("", false)] {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use switchboard::{Client, Http, HttpOptions, ListenerLimits, RevisionPolicy, json};
+use switchboard::{Client, Http, HttpServerOptions, ListenerLimits, RevisionPolicy, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -49,7 +49,7 @@ async fn f130_idle_connections_do_not_slow_a_healthy_client() {
     limits.connections = count + 100;
     limits.connections_per_address = count + 100;
     limits.idle = LONG * 10;
-    let stand = Stand::with(HttpOptions::default(), limits, RevisionPolicy::Any).await;
+    let stand = Stand::with(HttpServerOptions::default(), limits, RevisionPolicy::Any).await;
     let idle = crowd(&stand, count, 50).await;
     let session = Client::new().connect(Http::new(stand.url())).await.unwrap();
     let mut took = Vec::new();
@@ -69,7 +69,7 @@ async fn f130_beyond_the_cap_the_longest_idle_connection_gives_way() {
     for per_address in [false, true] {
         let mut limits = ListenerLimits::default();
         *(if per_address { &mut limits.connections_per_address } else { &mut limits.connections }) = 16;
-        let stand = Stand::with(HttpOptions::default(), limits, RevisionPolicy::Any).await;
+        let stand = Stand::with(HttpServerOptions::default(), limits, RevisionPolicy::Any).await;
         // One is busy for all that time, and stays.
         let mut busy = stand.connect().await;
         busy.write(&call("waits", &[])).await;
@@ -225,7 +225,7 @@ async fn f132_floods_end_their_connection_and_no_other() {
 
 #[tokio::test]
 async fn f132_empty_data_is_no_body_and_ends_in_time() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_time = ms(300);
     let stand = Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await;
     let mut stream = h2(&stand).await;
@@ -247,7 +247,7 @@ async fn f132_empty_data_is_no_body_and_ends_in_time() {
 
 #[tokio::test]
 async fn f126_over_http_2_a_body_beyond_the_limit_is_refused_too() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_bytes = 1024;
     let stand = Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await;
     let mut stream = h2(&stand).await;

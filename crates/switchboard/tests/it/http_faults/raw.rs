@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use switchboard::protocol::{ListCapability, ListToolsResult, Settings};
 use switchboard::{
-    CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpOptions, HttpService, Implementation,
-    Level, ListenerLimits, Raw, RequestContext, RevisionPolicy, RpcError, Server, ServerCapabilities,
-    ServerRequest, Tool,
+    CallToolResult, Content, Handler, HandlerOutcome, HttpListener, HttpServerOptions, HttpService,
+    Implementation, Level, ListenerLimits, Raw, RequestContext, RevisionPolicy, RpcError, Server,
+    ServerCapabilities, ServerRequest, Tool,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -151,10 +151,14 @@ impl Drop for Stand {
 
 impl Stand {
     pub(crate) async fn open() -> Self {
-        Self::with(HttpOptions::default(), ListenerLimits::default(), RevisionPolicy::Any).await
+        Self::with(HttpServerOptions::default(), ListenerLimits::default(), RevisionPolicy::Any).await
     }
 
-    pub(crate) async fn with(options: HttpOptions, limits: ListenerLimits, offer: RevisionPolicy) -> Self {
+    pub(crate) async fn with(
+        options: HttpServerOptions,
+        limits: ListenerLimits,
+        offer: RevisionPolicy,
+    ) -> Self {
         let told: Arc<Told> = Arc::default();
         let offers = ServerCapabilities::new()
             .with_tools(ListCapability::new().with_list_changed(true))
@@ -163,7 +167,7 @@ impl Stand {
         let server = Server::builder(info, offers).revisions(offer).build(Fixture(Arc::clone(&told)));
         let listener = HttpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
         let listener = listener.with_limits(limits);
-        let (at, stopper) = (listener.address().unwrap(), listener.stopper());
+        let (at, stopper) = (listener.address().unwrap(), listener.shutdown_handle());
         let task = tokio::spawn(listener.serve(HttpService::new(&server, options)));
         Self { at, told, stop: Box::new(move || stopper.stop()), task }
     }

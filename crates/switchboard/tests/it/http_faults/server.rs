@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use switchboard::{HttpOptions, ListenerLimits, RevisionPolicy};
+use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
 use tokio::net::TcpSocket;
 
 use crate::http_faults::raw::{Stand, Told, call, legacy_call, modern, post, request};
@@ -17,7 +17,7 @@ fn quick() -> ListenerLimits {
     limits
 }
 
-async fn quick_stand(options: HttpOptions) -> Stand {
+async fn quick_stand(options: HttpServerOptions) -> Stand {
     Stand::with(options, quick(), RevisionPolicy::Any).await
 }
 
@@ -27,7 +27,7 @@ fn in_time(begun: Instant) -> bool {
 
 #[tokio::test]
 async fn f123_a_connection_that_says_nothing_is_closed() {
-    let stand = quick_stand(HttpOptions::default()).await;
+    let stand = quick_stand(HttpServerOptions::default()).await;
     let begun = Instant::now();
     let mut wire = stand.connect().await;
     assert!(wire.end().await.is_empty());
@@ -36,7 +36,7 @@ async fn f123_a_connection_that_says_nothing_is_closed() {
 
 #[tokio::test]
 async fn f124_half_a_header_is_closed_at_the_same_time() {
-    let stand = quick_stand(HttpOptions::default()).await;
+    let stand = quick_stand(HttpServerOptions::default()).await;
     for half in ["POST /mcp HT", "P", "PR", "PRI * HTTP/2.0\r\n\r\nSM", "POST /mcp HTTP/1.1\r\nx: "] {
         let begun = Instant::now();
         let mut wire = stand.connect().await;
@@ -48,7 +48,7 @@ async fn f124_half_a_header_is_closed_at_the_same_time() {
 
 #[tokio::test]
 async fn f124_bytes_that_drip_do_not_extend_the_time() {
-    let stand = quick_stand(HttpOptions::default()).await;
+    let stand = quick_stand(HttpServerOptions::default()).await;
     for spoken in [false, true] {
         let mut wire = stand.connect().await;
         if spoken {
@@ -81,7 +81,7 @@ async fn f124_the_time_between_requests_is_another() {
     const IDLE: Duration = Duration::from_secs(6);
     let mut limits = quick();
     limits.idle = IDLE;
-    let stand = Stand::with(HttpOptions::default(), limits, RevisionPolicy::Any).await;
+    let stand = Stand::with(HttpServerOptions::default(), limits, RevisionPolicy::Any).await;
     let mut wire = stand.connect().await;
     wire.write(&call("echo", &[])).await;
     assert_eq!(wire.answer().await.status, 200);
@@ -95,7 +95,7 @@ async fn f124_the_time_between_requests_is_another() {
 
 #[tokio::test]
 async fn f125_a_slow_body_is_given_up() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_time = HEAD;
     let stand = quick_stand(options).await;
     let mut wire = stand.connect().await;
@@ -110,7 +110,7 @@ async fn f125_a_slow_body_is_given_up() {
 
 #[tokio::test]
 async fn f125_a_body_that_trickles_is_given_up_before_its_time() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_patience = HEAD;
     let stand = quick_stand(options).await;
     let mut wire = stand.connect().await;
@@ -124,7 +124,7 @@ async fn f125_a_body_that_trickles_is_given_up_before_its_time() {
 
 #[tokio::test]
 async fn f126_a_body_beyond_the_limit_is_not_read() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.body_bytes = 1024;
     let stand = quick_stand(options).await;
     let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
@@ -154,7 +154,7 @@ async fn f127_too_many_headers_and_too_long_ones_are_refused() {
 
 #[tokio::test]
 async fn f128_a_reader_that_does_not_read_is_given_up_and_its_call_cancelled() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.write_stall = HEAD;
     options.keep_alive = ms(100);
     options.stream_bytes = 64 * 1024;
@@ -255,7 +255,7 @@ async fn f133_a_panic_ends_its_own_request_only() {
 #[tokio::test]
 async fn f138_headers_of_sessions_are_ignored_in_the_modern_era() {
     for offer in [RevisionPolicy::Any, RevisionPolicy::ModernOnly] {
-        let stand = Stand::with(HttpOptions::default(), ListenerLimits::default(), offer).await;
+        let stand = Stand::with(HttpServerOptions::default(), ListenerLimits::default(), offer).await;
         let answer = stand.ask(&call("echo", &["mcp-session-id: nonsense", "last-event-id: s1-1"])).await;
         assert_eq!(answer.status, 200);
         assert_eq!(answer.header("mcp-session-id"), None);
@@ -266,7 +266,8 @@ async fn f138_headers_of_sessions_are_ignored_in_the_modern_era() {
 #[tokio::test]
 async fn f139_other_methods_are_not_allowed() {
     let stand =
-        Stand::with(HttpOptions::default(), ListenerLimits::default(), RevisionPolicy::ModernOnly).await;
+        Stand::with(HttpServerOptions::default(), ListenerLimits::default(), RevisionPolicy::ModernOnly)
+            .await;
     for verb in ["GET", "DELETE", "PUT", "TRACE", "OPTIONS", "PATCH"] {
         let answer = stand.ask(&request(verb, &["accept: text/event-stream"], "")).await;
         assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{verb}");

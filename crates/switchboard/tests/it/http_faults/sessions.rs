@@ -1,13 +1,13 @@
 //! Sessions of the legacy era over a real socket: how they end, how many there are, and what can be replayed.
 
 use serde_json::json;
-use switchboard::{HttpOptions, ListenerLimits, RevisionPolicy};
+use switchboard::{HttpServerOptions, ListenerLimits, RevisionPolicy};
 
 use crate::http_faults::crowd::is_long;
 use crate::http_faults::raw::{Stand, legacy_call, modern, post, request};
 use crate::http_faults::stage::{LONG, ms};
 
-async fn stand(options: HttpOptions) -> Stand {
+async fn stand(options: HttpServerOptions) -> Stand {
     Stand::with(options, ListenerLimits::default(), RevisionPolicy::Any).await
 }
 
@@ -25,7 +25,7 @@ fn from(session: &str, last: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn a_session_that_is_idle_too_long_is_forgotten() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.session_idle = ms(4000);
     let stand = stand(options).await;
     let (used, idle) = (stand.initialize().await, stand.initialize().await);
@@ -40,7 +40,7 @@ async fn a_session_that_is_idle_too_long_is_forgotten() {
 
 #[tokio::test]
 async fn beyond_the_most_sessions_the_longest_idle_one_gives_way() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.sessions = 3;
     let stand = stand(options).await;
     let mut sessions = Vec::new();
@@ -57,7 +57,7 @@ async fn beyond_the_most_sessions_the_longest_idle_one_gives_way() {
 
 #[tokio::test]
 async fn a_session_is_left_for_good() {
-    let stand = stand(HttpOptions::default()).await;
+    let stand = stand(HttpServerOptions::default()).await;
     let session = stand.initialize().await;
     let header = format!("mcp-session-id: {session}");
     assert_eq!(stand.ask(&request("DELETE", &[&header], "")).await.status, 204);
@@ -67,7 +67,7 @@ async fn a_session_is_left_for_good() {
 
 #[tokio::test]
 async fn a_broken_stream_is_replayed_after_the_last_event() {
-    let stand = stand(HttpOptions::default()).await;
+    let stand = stand(HttpServerOptions::default()).await;
     let session = stand.initialize().await;
     let whole = stand.ask(&legacy_call(&session, "speaks", 2)).await;
     let ids: Vec<&str> = whole.body.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
@@ -84,7 +84,7 @@ async fn a_broken_stream_is_replayed_after_the_last_event() {
 #[tokio::test]
 async fn what_can_be_replayed_is_bounded() {
     for by_bytes in [false, true] {
-        let mut options = HttpOptions::default();
+        let mut options = HttpServerOptions::default();
         if by_bytes {
             options.replay_bytes = 600;
         } else {
@@ -108,7 +108,7 @@ async fn what_can_be_replayed_is_bounded() {
 
 #[tokio::test]
 async fn a_session_has_to_be_named_and_known() {
-    let stand = stand(HttpOptions::default()).await;
+    let stand = stand(HttpServerOptions::default()).await;
     let body = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list"}).to_string();
     assert_eq!(stand.ask(&post(&[], &body)).await.status, 400);
     assert_eq!(listed(&stand, "nonsense").await, 404);
@@ -125,7 +125,7 @@ fn part_large_replies() {
     let sessions = if is_long() { 1_000 } else { 36 };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let stand = stand(HttpOptions::default()).await;
+        let stand = stand(HttpServerOptions::default()).await;
         let text = "x".repeat(3_900_000);
         for _ in 0..sessions {
             let session = format!("mcp-session-id: {}", stand.initialize().await);
@@ -154,7 +154,7 @@ async fn s4_many_sessions_with_the_largest_replies_stay_within_128_mib() {
 
 #[tokio::test]
 async fn s5_an_open_stream_survives_newcomers_and_a_full_house_is_503() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.sessions = 3;
     let stand = stand(options).await;
     let mut streams = Vec::new();
@@ -189,7 +189,7 @@ async fn s5_an_open_stream_survives_newcomers_and_a_full_house_is_503() {
 
 #[tokio::test]
 async fn s6_streams_that_only_listen_leave_room_for_ordinary_requests() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.streams_per_client = 3;
     let stand = stand(options).await;
     let session = stand.initialize().await;
@@ -228,7 +228,7 @@ async fn s6_streams_that_only_listen_leave_room_for_ordinary_requests() {
 
 #[tokio::test]
 async fn s6_behind_a_trusted_proxy_every_client_has_its_own_share() {
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     options.sessions_per_client = 1;
     options.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     let stand = stand(options).await;

@@ -135,7 +135,7 @@ pub(crate) fn limits() -> HttpLimits {
     limits.backoff = ms(10);
     limits.body_idle = SHORT;
     limits.stream_start = ms(300);
-    limits.leave = ms(500);
+    limits.session_end = ms(500);
     limits
 }
 

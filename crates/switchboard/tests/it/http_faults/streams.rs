@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use switchboard::{
-    CallError, Client, Http, HttpWay, LinkError, ListenFilter, RevisionPolicy, TimeoutKind, json,
+    CallError, Client, Http, HttpBinding, LinkError, ListenFilter, RevisionPolicy, TimeoutKind, json,
 };
 
 use crate::http_faults::stage::{
@@ -350,7 +350,7 @@ async fn begun_with(beginning: &'static str) -> (Far, Instant, CallError) {
             .await;
     let begun = Instant::now();
     let client = Client::new().with_limits(patience());
-    let connecting = client.connect(far.http().way(HttpWay::Sse));
+    let connecting = client.connect(far.http().binding(HttpBinding::Sse));
     let error = tokio::time::timeout(LONG, connecting).await.unwrap().unwrap_err();
     (far, begun, error)
 }
@@ -372,7 +372,8 @@ async fn f121_a_server_that_never_says_where_times_out_while_starting() {
     let far = Far::start(|seen| (seen.verb() == "GET").then(|| Said::Hold(stream(""), LONG, b""))).await;
     let mut startup = patience();
     startup.startup = ms(100);
-    let error = Client::new().with_limits(startup).connect(far.http().way(HttpWay::Sse)).await.unwrap_err();
+    let error =
+        Client::new().with_limits(startup).connect(far.http().binding(HttpBinding::Sse)).await.unwrap_err();
     assert!(matches!(error, CallError::TimedOut { phase: TimeoutKind::Startup, .. }), "{error:?}");
 }
 

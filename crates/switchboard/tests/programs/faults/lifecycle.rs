@@ -254,7 +254,7 @@ async fn f023_a_number_used_again_is_not_signalled() {
 async fn f024_a_daemon_is_an_exit_and_its_descendants_end() {
     let token = token();
     let script = format!("(setsid sh -c 'trap \"\" TERM; sleep {token} & wait' &); read a; exit 0");
-    let error = legacy().connect(sh(&script).stop_ladder(QUICK)).await.unwrap_err();
+    let error = legacy().connect(sh(&script).stop_timeouts(QUICK)).await.unwrap_err();
     assert_eq!(exit_code(&error), Some(0), "{error:?}");
     until_alive(&token, 0).await;
 }
@@ -262,7 +262,7 @@ async fn f024_a_daemon_is_an_exit_and_its_descendants_end() {
 async fn f054_a_server_that_stops_reading_is_ended() {
     let stall = Duration::from_millis(300);
     let watched =
-        Watched::new(faultd("stops-reading").stop_ladder(QUICK)).with_limits(peer_limits(|limits| {
+        Watched::new(faultd("stops-reading").stop_timeouts(QUICK)).with_limits(peer_limits(|limits| {
             limits.write_stall = stall;
             limits.write_failed_grace = Duration::from_millis(100);
         }));

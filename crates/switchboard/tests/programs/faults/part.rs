@@ -179,7 +179,7 @@ fn peak() -> u64 {
 /// A server has ended and its number is used again: whoever has it now must not be hit. Prints what it came to.
 async fn reuse() {
     for supervision in [Supervision::GroupOnly, Supervision::Best] {
-        let watched = Watched::new(shell("exit 0").supervision(supervision).stop_ladder(QUICK));
+        let watched = Watched::new(shell("exit 0").supervision(supervision).stop_timeouts(QUICK));
         let session = legacy().connect(watched.clone()).await.unwrap();
         let child = watched.children()[0].clone();
         child.exited().await;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use switchboard::session::MuxLink;
 use switchboard::session::link::{BoxFuture, Link, Rung};
-use switchboard::transport::stdio::{ChildHandle, StopLadder, spawn};
+use switchboard::transport::stdio::{ChildHandle, StopTimeouts, spawn};
 use switchboard::{
     CallError, Client, ClientSession, CloseOutcome, ConnectionLimits, Dial, Direction, Limits, LinkError,
     RevisionPolicy, Stdio, Tap, json,
@@ -84,18 +84,18 @@ macro_rules! trials {
 }
 
 /// Stops quickly, so that no test waits for a default.
-pub(crate) const QUICK: StopLadder =
-    StopLadder { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
+pub(crate) const QUICK: StopTimeouts =
+    StopTimeouts { eof: Duration::from_millis(200), term: Duration::from_millis(300), kill: LATE };
 
 /// Waits for a server to leave by itself, however long it takes on a busy machine.
-pub(crate) const PATIENT: StopLadder = StopLadder { eof: LATE, term: LATE, kill: LATE };
+pub(crate) const PATIENT: StopTimeouts = StopTimeouts { eof: LATE, term: LATE, kill: LATE };
 
 /// This program as the misbehaving server of this name.
 pub(crate) fn faultd(fault: &str) -> Stdio {
     Stdio::new(std::env::current_exe().unwrap())
         .env(faultd::FAULT, fault)
         .inherit_env("SWITCHBOARD_LONG")
-        .stop_ladder(PATIENT)
+        .stop_timeouts(PATIENT)
 }
 
 /// A server in shell that shakes hands and then runs this.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use switchboard::session::link::Exit;
-use switchboard::transport::stdio::StopLadder;
+use switchboard::transport::stdio::StopTimeouts;
 use switchboard::{ClientSession, CloseOutcome};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
@@ -41,8 +41,8 @@ async fn leave(session: &ClientSession) -> (Exit, Duration) {
 async fn f012_a_server_that_ignores_term_is_killed_in_time() {
     let token = token();
     let script = format!("trap '' TERM; sleep {token} & while :; do sleep 1; done");
-    let ladder = StopLadder { kill: LATE, ..StopLadder::default() };
-    let session = legacy().connect(shell(&script).stop_ladder(ladder)).await.unwrap();
+    let ladder = StopTimeouts { kill: LATE, ..StopTimeouts::default() };
+    let session = legacy().connect(shell(&script).stop_timeouts(ladder)).await.unwrap();
     until_alive(&token, 1).await;
     let (exit, took) = leave(&session).await;
     assert_eq!(exit.signal, Some(9));
@@ -53,8 +53,8 @@ async fn f012_a_server_that_ignores_term_is_killed_in_time() {
 async fn f013_a_server_that_honours_term_ends_clean() {
     let token = token();
     let script = format!("trap 'exit 0' TERM; sleep {token} & while :; do sleep 0.02; done");
-    let ladder = StopLadder { term: LATE, ..QUICK };
-    let session = legacy().connect(shell(&script).stop_ladder(ladder)).await.unwrap();
+    let ladder = StopTimeouts { term: LATE, ..QUICK };
+    let session = legacy().connect(shell(&script).stop_timeouts(ladder)).await.unwrap();
     until_alive(&token, 1).await;
     let (exit, took) = leave(&session).await;
     assert_eq!((exit.code, exit.signal), (Some(0), None), "{exit}");
@@ -64,7 +64,7 @@ async fn f013_a_server_that_honours_term_ends_clean() {
 
 async fn f014_a_stopped_server_is_continued_and_ends() {
     let session = legacy()
-        .connect(shell("kill -STOP $$; exec cat").stop_ladder(StopLadder { term: LATE, ..QUICK }))
+        .connect(shell("kill -STOP $$; exec cat").stop_timeouts(StopTimeouts { term: LATE, ..QUICK }))
         .await
         .unwrap();
     let (exit, took) = leave(&session).await;
@@ -84,7 +84,7 @@ async fn f016_grandchildren_end_with_their_server() {
 async fn f017_a_grandchild_of_another_session_ends_too() {
     let token = token();
     let script = format!("setsid sh -c 'trap \"\" TERM; sleep {token} & setsid sleep {token}' & exec cat");
-    let session = legacy().connect(shell(&script).stop_ladder(QUICK)).await.unwrap();
+    let session = legacy().connect(shell(&script).stop_timeouts(QUICK)).await.unwrap();
     until_alive(&token, 2).await;
     leave(&session).await;
     until_alive(&token, 0).await;
@@ -134,7 +134,7 @@ async fn f022_a_forking_tree_is_killed_to_the_last() {
     let tree = format!(
         "trap '' TERM; for a in 1 2 3; do (for b in 1 2 3; do (setsid sleep {token} & sleep {token}) & done; wait) & done; wait"
     );
-    let session = legacy().connect(shell(&tree).stop_ladder(QUICK)).await.unwrap();
+    let session = legacy().connect(shell(&tree).stop_timeouts(QUICK)).await.unwrap();
     until_alive(&token, 18).await;
     leave(&session).await;
     assert!(alive(&token).is_empty());
@@ -146,8 +146,8 @@ async fn f025_hostile_servers_stop_together() {
     let script = format!("trap '' TERM; sleep {token} & while :; do sleep 10; done");
     let mut sessions = Vec::new();
     for _ in 0..count {
-        let ladder = StopLadder { kill: LATE, ..StopLadder::default() };
-        sessions.push(legacy().connect(shell(&script).stop_ladder(ladder)).await.unwrap());
+        let ladder = StopTimeouts { kill: LATE, ..StopTimeouts::default() };
+        sessions.push(legacy().connect(shell(&script).stop_timeouts(ladder)).await.unwrap());
     }
     until_alive(&token, count).await;
     let start = Instant::now();

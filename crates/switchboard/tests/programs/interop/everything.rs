@@ -12,8 +12,8 @@ use switchboard::protocol::{
 };
 use switchboard::session::link::BoxFuture;
 use switchboard::{
-    Change, Client, ClientHandler, ClientSession, Content, HandlerCapabilities, HandlerError, HttpWay, Level,
-    ListenFilter, RequestingServer, Revision, json,
+    Change, Client, ClientHandler, ClientSession, Content, HandlerCapabilities, HandlerError, HttpBinding,
+    Level, ListenFilter, RequestingServer, Revision, json,
 };
 
 use crate::interop::listening::Listening;
@@ -58,17 +58,18 @@ enum Over {
 /// The server, started.
 enum Everything {
     Child(Peer),
-    Listening(Listening, HttpWay),
+    Listening(Listening, HttpBinding),
 }
 
 impl Everything {
     async fn start(over: Over) -> Self {
         match over {
             Over::Pipes => Self::Child(Peer::node("mcp-server-everything", &[])),
-            Over::Streamable => {
-                Self::Listening(Listening::everything("streamableHttp", "/mcp").await, HttpWay::Streamable)
-            }
-            Over::Sse => Self::Listening(Listening::everything("sse", "/sse").await, HttpWay::Sse),
+            Over::Streamable => Self::Listening(
+                Listening::everything("streamableHttp", "/mcp").await,
+                HttpBinding::Streamable,
+            ),
+            Over::Sse => Self::Listening(Listening::everything("sse", "/sse").await, HttpBinding::Sse),
         }
     }
 
@@ -273,7 +274,7 @@ fn runs_a_task(over: Over) -> Result<(), Failed> {
 fn found_at_its_address() -> Result<(), Failed> {
     block_on(async {
         let server = Listening::everything("sse", "/sse").await;
-        let session = server.connect(&Client::new(), HttpWay::Auto).await;
+        let session = server.connect(&Client::new(), HttpBinding::Auto).await;
         let said = session.call_tool("echo", json!({ "message": "found" })).await.unwrap();
         assert_eq!(said.text(), "Echo: found");
         session.close().await;

@@ -7,7 +7,7 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 use switchboard::protocol::ResourceBody;
 use switchboard::{
-    CallError, Change, Client, ClientSession, HttpWay, LinkError, ListenFilter, Revision, RevisionPolicy,
+    CallError, Change, Client, ClientSession, HttpBinding, LinkError, ListenFilter, Revision, RevisionPolicy,
     json,
 };
 
@@ -93,7 +93,7 @@ fn python(kind: &'static str, offer: RevisionPolicy, form: Form) -> Result<(), F
 
 async fn all_of(server: Listening, offer: RevisionPolicy, form: Form) {
     let client = Client::new().with_offer(offer).with_answers(Obliging);
-    let session = server.connect(&client, HttpWay::Auto).await;
+    let session = server.connect(&client, HttpBinding::Auto).await;
     assert_eq!(session.terms().unwrap().revision, form.revision);
     let tools = session.list_tools().await.unwrap();
     assert!(["echo", "slow", "ask", "touch"].iter().all(|name| tools.by_name(name).is_some()));
@@ -124,7 +124,7 @@ async fn all_of(server: Listening, offer: RevisionPolicy, form: Form) {
 fn typescript_forgets() -> Result<(), Failed> {
     block_on(async {
         let server = Listening::typescript("session").await;
-        let session = server.connect(&Client::new(), HttpWay::Auto).await;
+        let session = server.connect(&Client::new(), HttpBinding::Auto).await;
         assert_eq!(session.call_tool("forget", json!({})).await.unwrap().text(), "forgotten");
         let lost = session.call_tool("echo", json!({ "text": "lost" })).await.unwrap_err();
         assert!(matches!(lost, CallError::Link(LinkError::SessionExpired)), "{lost:?}");

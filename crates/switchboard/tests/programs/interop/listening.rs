@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard::{Client, ClientSession, Http, HttpWay};
+use switchboard::{Client, ClientSession, Http, HttpBinding};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
@@ -90,8 +90,8 @@ impl Listening {
         &self.url
     }
 
-    pub(crate) async fn connect(&self, client: &Client, way: HttpWay) -> ClientSession {
-        let server = Http::new(&self.url).way(way);
+    pub(crate) async fn connect(&self, client: &Client, way: HttpBinding) -> ClientSession {
+        let server = Http::new(&self.url).binding(way);
         client.connect(server).await.unwrap_or_else(|error| {
             panic!("not connected: {error}; the server said: {}", self.said.borrow().as_str())
         })

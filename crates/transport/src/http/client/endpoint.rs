@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use switchboard_http::{
-    Address, AddressError, Authorizer, HttpClient, HttpOptions, NoAuth, PlainHttp, Secret,
+    Address, AddressError, Authorizer, HttpClient, HttpClientOptions, NoAuth, PlainHttp, Secret,
 };
 use switchboard_session::link::{BoxFuture, Dial, Link, LinkError, Rung};
 use switchboard_session::{ConnectionLimits, MuxLink};
@@ -34,7 +34,7 @@ pub struct HttpLimits {
     /// How long a listening stream may be silent before it is reopened.
     pub stream_idle: Duration,
     /// How long ending a session may take.
-    pub leave: Duration,
+    pub session_end: Duration,
 }
 
 impl Default for HttpLimits {
@@ -47,7 +47,7 @@ impl Default for HttpLimits {
             backoff: Duration::from_millis(500),
             stream_start: seconds(10),
             stream_idle: seconds(300),
-            leave: seconds(2),
+            session_end: seconds(2),
         }
     }
 }
@@ -85,7 +85,7 @@ pub struct Http {
     headers: Vec<(String, Secret)>,
     authorizer: Option<Arc<dyn Authorizer>>,
     /// `None` uses the options of the environment.
-    options: Option<HttpOptions>,
+    options: Option<HttpClientOptions>,
     limits: HttpLimits,
     binding: HttpBinding,
 }
@@ -155,7 +155,7 @@ impl Http {
     /// Uses HTTP+SSE only, the binding of 2024.
     #[must_use]
     pub fn sse(self) -> Self {
-        self.way(HttpBinding::Sse)
+        self.binding(HttpBinding::Sse)
     }
 
     /// Authorizes requests with this authorizer.
@@ -167,7 +167,7 @@ impl Http {
 
     /// Sets the options of the HTTP client: certificates, proxies, timeouts of the connection.
     #[must_use]
-    pub fn options(mut self, options: HttpOptions) -> Self {
+    pub fn options(mut self, options: HttpClientOptions) -> Self {
         self.options = Some(options);
         self
     }
@@ -181,7 +181,7 @@ impl Http {
 
     /// Chooses the binding.
     #[must_use]
-    pub fn way(mut self, binding: HttpBinding) -> Self {
+    pub fn binding(mut self, binding: HttpBinding) -> Self {
         self.binding = binding;
         self
     }
@@ -239,7 +239,7 @@ impl Http {
     fn sender(&self) -> Result<Arc<HttpSender>, LinkError> {
         let invalid = |error: EndpointError| LinkError::Misconfigured { reason: error.to_string() };
         let (address, headers) = (self.address().map_err(invalid)?, self.header_map().map_err(invalid)?);
-        let options = self.options.clone().unwrap_or_else(HttpOptions::from_environment);
+        let options = self.options.clone().unwrap_or_else(HttpClientOptions::from_environment);
         let client = HttpClient::new(options).map_err(|error| link_error(&error))?;
         let authorizer = self.authorizer.clone().unwrap_or_else(|| Arc::new(NoAuth));
         Ok(Arc::new(HttpSender::new(client, address, headers, authorizer, self.limits.clone())))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use switchboard_http::{
-    AuthorizeError, Challenge as HttpChallenge, ConnectKind, HttpError, Phase, Response, TlsReason,
+    AuthorizeError, Challenge as HttpChallenge, ConnectKind, HttpError, Response, TimeoutPhase, TlsReason,
 };
 use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
@@ -28,7 +28,7 @@ pub(crate) fn link_error(error: &HttpError) -> LinkError {
         HttpError::Authorize(AuthorizeError::NeedsLogin) => {
             LinkError::Challenged(Arc::new(Challenge::new(StatusCode::UNAUTHORIZED.as_u16())))
         }
-        _ if error.not_sent() => {
+        _ if error.is_unsent() => {
             LinkError::Unreachable { reason: reason(error), kind: unreachable_kind(error) }
         }
         _ => LinkError::lost(error.to_string()),
@@ -60,7 +60,7 @@ fn unreachable_kind(error: &HttpError) -> UnreachableKind {
             _ => UnreachableKind::Other,
         },
         HttpError::Tls { .. } | HttpError::Roots { .. } => UnreachableKind::Tls,
-        HttpError::Timeout { phase: Phase::Tls, .. } => UnreachableKind::Tls,
+        HttpError::Timeout { phase: TimeoutPhase::Tls, .. } => UnreachableKind::Tls,
         _ => UnreachableKind::Other,
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
 }
 
 fn challenge(status: StatusCode, headers: &HeaderMap) -> Challenge {
-    let all = HttpChallenge::all(headers);
+    let all = HttpChallenge::from_headers(headers);
     let bearer = all.iter().find(|challenge| challenge.is_bearer()).or(all.first());
     let mut challenge = Challenge::new(status.as_u16());
     if let Some(found) = bearer {

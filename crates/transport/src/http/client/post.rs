@@ -12,7 +12,7 @@ use switchboard_session::link::LinkError;
 
 use crate::http::client::endpoint::HttpLimits;
 use crate::http::client::failure::{jittered, link_error, printable, read_error, retry_after};
-use crate::sse::{Decoder, Item};
+use crate::sse::{Decoder, SseItem};
 
 /// Sends requests to one server: HTTP client, address, common headers, authorizer and limits.
 #[derive(Clone)]
@@ -215,14 +215,14 @@ impl EventStream {
                     tokio::task::yield_now().await;
                 }
                 match item {
-                    Item::Event(event) if event.data.is_empty() => {}
-                    Item::Event(event) if event.name == "message" => {
+                    SseItem::Event(event) if event.data.is_empty() => {}
+                    SseItem::Event(event) if event.name == "message" => {
                         return Ok(Some(StreamEvent::Message(event.data)));
                     }
-                    Item::Event(event) => {
+                    SseItem::Event(event) => {
                         return Ok(Some(StreamEvent::Other(event.name.into_owned(), event.data)));
                     }
-                    Item::Lost(lost) => {
+                    SseItem::Lost(lost) => {
                         let error = LinkError::TooLarge { limit: lost.limit };
                         return Ok(Some(StreamEvent::Lost(lost.salvaged, error)));
                     }

@@ -167,7 +167,7 @@ impl Link for StatefulLink {
         Box::pin(async move {
             self.tasks.lock().drain(..).for_each(|task| task.abort());
             let leaving = self.session.delete_session();
-            let _ = tokio::time::timeout(within.min(self.session.sender.limits.leave), leaving).await;
+            let _ = tokio::time::timeout(within.min(self.session.sender.limits.session_end), leaving).await;
             CloseOutcome::Left
         })
     }

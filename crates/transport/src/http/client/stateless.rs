@@ -90,7 +90,8 @@ fn mirror_headers(ask: &Ask<'_>) -> Vec<(HeaderName, HeaderValue)> {
         headers.push((PROTOCOL_VERSION, HeaderValue::from_static(revision)));
     }
     headers.push((METHOD, encode(ask.method)));
-    if let Some(name) = ask.mirror.name.filter(|_| crate::http::header::subject(ask.method).is_some()) {
+    if let Some(name) = ask.mirror.name.filter(|_| crate::http::header::name_parameter(ask.method).is_some())
+    {
         headers.push((NAME, encode(name)));
     }
     if let Some((schema, arguments)) = ask.mirror.marked {

@@ -3,9 +3,6 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-/// The value that nearly every client sends; recognized without parsing.
-const JSON_AND_EVENTS: &[u8] = b"application/json, text/event-stream";
-
 /// How the reply format is selected from the `Accept` header.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,8 +17,8 @@ pub enum AcceptPolicy {
 }
 
 /// The reply formats that an `Accept` header allows. Either type alone is enough: many clients do not send both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Accept {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accept {
     /// One JSON document.
     pub(crate) json: bool,
     /// An event stream, whether named or by wildcard.
@@ -33,39 +30,26 @@ pub(crate) struct Accept {
 }
 
 impl Accept {
+    const ANY: Self = Self { json: true, events: true, names_events: false, stream_tool_calls: false };
+    pub(crate) const JSON: Self = Self { events: false, ..Self::ANY };
+
     /// Parses all `Accept` headers. A request without one accepts everything.
     pub(crate) fn read(headers: &HeaderMap) -> Self {
-        let mut values = headers.get_all(ACCEPT).iter();
-        let Some(first) = values.next() else {
-            return Self { json: true, events: true, names_events: false, stream_tool_calls: false };
-        };
-        let mut accept = Self { json: false, events: false, names_events: false, stream_tool_calls: false };
-        let mut any = false;
-        if first.as_bytes() == JSON_AND_EVENTS {
-            (accept, any) =
-                (Self { json: true, events: true, names_events: true, stream_tool_calls: false }, true);
-        } else {
-            values = headers.get_all(ACCEPT).iter();
-        }
-        for value in values {
+        let mut accept = Self::default();
+        let mut is_empty = true;
+        for value in headers.get_all(ACCEPT) {
             for range in value.to_str().unwrap_or_default().split(',') {
-                any |= !range.trim().is_empty();
+                is_empty &= range.trim().is_empty();
                 accept.allow(range);
             }
         }
-        if any {
-            accept
-        } else {
-            Self { json: true, events: true, names_events: false, stream_tool_calls: false }
-        }
+        if is_empty { Self::ANY } else { accept }
     }
 
     /// Returns the formats that remain under a policy.
     pub(crate) fn with_policy(self, policy: AcceptPolicy) -> Self {
         match policy {
-            AcceptPolicy::Named if !self.names_events => {
-                Self { json: true, events: false, names_events: false, stream_tool_calls: false }
-            }
+            AcceptPolicy::Named if !self.names_events => Self::JSON,
             AcceptPolicy::Named => Self { stream_tool_calls: true, ..self },
             AcceptPolicy::Specification => self,
         }
@@ -91,6 +75,11 @@ impl Accept {
         } else if is("text/event-stream") {
             (self.events, self.names_events) = (true, true);
         }
+    }
+
+    /// Returns whether an event stream is accepted by name, not only by a wildcard.
+    pub fn names_events(self) -> bool {
+        self.names_events
     }
 
     /// Returns whether neither format is accepted.

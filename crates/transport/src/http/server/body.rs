@@ -62,12 +62,12 @@ impl ReplyBody {
     }
 
     /// Returns a body of these bytes.
-    pub fn whole(bytes: impl Into<Bytes>) -> Self {
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
         Self { kind: BodyKind::Whole(bytes.into()), _permit: None }
     }
 
     /// Wraps another body.
-    pub fn other(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Self {
+    pub fn boxed(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> Self {
         Self { kind: BodyKind::Other(Box::pin(body)), _permit: None }
     }
 

@@ -48,7 +48,7 @@ pub struct PeerAddress(pub IpAddr);
 
 /// The address of the client that a request came from, for handlers: they get it from
 /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension). It is the one that a
-/// [trusted proxy](super::HttpOptions::trusted_proxies) reports, or else the peer address; of IPv6 the /64 network.
+/// [trusted proxy](super::HttpServerOptions::trusted_proxies) reports, or else the peer address; of IPv6 the /64 network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 

@@ -40,11 +40,11 @@ impl Endpoint for HttpService {
     }
 
     fn write_stall(&self) -> Duration {
-        self.inner.options.write_stall
+        self.inner.options().write_stall
     }
 
     fn is_proxy(&self, peer: IpAddr) -> bool {
-        self.inner.options.trusted_proxies.iter().any(|range| range.contains(peer))
+        self.inner.options().trusted_proxies.iter().any(|range| range.contains(peer))
     }
 
     fn shut_down(&self) {

@@ -83,8 +83,8 @@ impl HttpListener {
     }
 
     /// Returns a handle that stops the listener.
-    pub fn stopper(&self) -> Stopper {
-        Stopper(self.stop.clone())
+    pub fn shutdown_handle(&self) -> ShutdownHandle {
+        ShutdownHandle(self.stop.clone())
     }
 
     /// Serves until stopped, then waits up to [`ListenerLimits::drain`] for requests in progress.
@@ -128,9 +128,9 @@ impl HttpListener {
 
 /// Stops a listener.
 #[derive(Debug, Clone)]
-pub struct Stopper(watch::Sender<bool>);
+pub struct ShutdownHandle(watch::Sender<bool>);
 
-impl Stopper {
+impl ShutdownHandle {
     /// Stops accepting; requests in progress may finish.
     pub fn stop(&self) {
         self.0.send_replace(true);

@@ -21,7 +21,7 @@ pub(crate) fn check_mirror(
     let method = &*request.method;
     check(headers, &PROTOCOL_VERSION, version).map_err(header_mismatch)?;
     check(headers, &METHOD, method).map_err(header_mismatch)?;
-    let Some(subject) = header::subject(method) else { return Ok(()) };
+    let Some(subject) = header::name_parameter(method) else { return Ok(()) };
     // Of duplicate members the last one counts, as everywhere.
     let (mut named, mut arguments) = (None, None);
     for (name, value) in request.fields() {

@@ -1,18 +1,18 @@
 //! Serving over HTTP: one endpoint for every revision.
 //!
 //! ```text
-//!   request ─▶ service ─▶ request_checks (Host, Origin, type, size) ─▶ class of the message
+//!   request ─▶ service ─▶ admission (Host, Origin, caller, Accept, type, size) ─▶ class of the message
 //!                                      no session ─▶ stateless      session id ─▶ stateful ─▶ session
 //! ```
 
 mod accept;
+mod admission;
 mod authenticate;
 mod body;
 mod budget;
 mod client_id;
 mod connections;
 mod endpoint;
-mod entry;
 mod event_queue;
 mod head_check;
 mod listener;
@@ -33,15 +33,16 @@ mod store;
 mod stream_limit;
 mod timed_io;
 
-pub use accept::AcceptPolicy;
+pub use accept::{Accept, AcceptPolicy};
+pub use admission::{Admission, AdmittedRequest};
 pub use authenticate::{AuthRejection, Authenticate};
 pub use body::ReplyBody;
 pub use budget::ByteBudget;
 pub use client_id::{AddressRange, AddressRangeError, ClientAddress, ForwardedHeader, PeerAddress};
 pub use endpoint::Endpoint;
-pub use entry::{Entry, Posted, event};
-pub use listener::{HttpListener, ListenerLimits};
-pub use options::{HttpOptions, LegacySse};
+pub use listener::{HttpListener, ListenerLimits, ShutdownHandle};
+pub use options::{HttpServerOptions, LegacySse};
 pub use pending_request::RequestHead;
+pub use reply::{encode_message_event, malformed_error, message_response, status_response, stream_response};
 pub use service::HttpService;
 pub use store::{MemoryStore, SessionStore};

@@ -13,7 +13,7 @@ use crate::http::server::store::{MemoryStore, SessionStore};
 /// Options of the HTTP server. The defaults are safe.
 #[derive(Clone)]
 #[non_exhaustive]
-pub struct HttpOptions {
+pub struct HttpServerOptions {
     /// The path of the endpoint.
     pub path: String,
     /// Hosts that requests may name, each with or without a port. Empty: the loopback names only.
@@ -76,15 +76,15 @@ pub struct HttpOptions {
     pub(crate) forwarded_extensions: Option<Arc<[ForwardedExtension]>>,
 }
 
-impl HttpOptions {
+impl HttpServerOptions {
     /// Authenticates requests: handlers get the caller from [`RequestContext::caller`](switchboard_session::server::RequestContext::caller), and
     /// sessions are bound to the caller who began them.
     ///
     /// ```
     /// use switchboard::session::server::Caller;
-    /// use switchboard::transport::http::server::{HttpOptions, AuthRejection};
+    /// use switchboard::transport::http::server::{HttpServerOptions, AuthRejection};
     ///
-    /// let options = HttpOptions::default().with_authenticate(|head: &http::request::Parts| {
+    /// let options = HttpServerOptions::default().with_authenticate(|head: &http::request::Parts| {
     ///     match head.headers.get("authorization").map(|token| token.as_bytes()) {
     ///         Some(b"Bearer of ada") => Ok(Some(Caller::new("ada").with_scopes(["notes:read"]))),
     ///         Some(_) => Err(AuthRejection::invalid_token()),
@@ -169,7 +169,7 @@ impl Default for LegacySse {
     }
 }
 
-impl Default for HttpOptions {
+impl Default for HttpServerOptions {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
@@ -206,8 +206,8 @@ impl Default for HttpOptions {
     }
 }
 
-impl std::fmt::Debug for HttpOptions {
+impl std::fmt::Debug for HttpServerOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HttpOptions").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("HttpServerOptions").field("path", &self.path).finish_non_exhaustive()
     }
 }

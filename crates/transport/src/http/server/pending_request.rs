@@ -1,23 +1,22 @@
-//! An HTTP request while it is being admitted, and the metadata of it that handlers can see: head, caller, address.
+//! An HTTP request whose head was admitted, and the metadata of it that handlers can see: head, caller, address.
 
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
 use switchboard_session::server::Caller;
 
 use crate::http::server::client_id::{ClientAddress, ClientId, PeerAddress, client_address, network};
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 
 /// The head of the HTTP request that carried a message. Handlers get it from
 /// [`RequestContext::extension`](switchboard_session::server::RequestContext::extension).
 ///
-/// With [authentication](crate::http::server::HttpOptions::with_authenticate) it has no `Authorization`: the credentials
+/// With [authentication](crate::http::server::HttpServerOptions::with_authenticate) it has no `Authorization`: the credentials
 /// are for this server and must not be forwarded.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RequestHead {
     /// The method.
@@ -53,9 +52,9 @@ impl ForwardedExtension {
     }
 }
 
-/// A request that is being admitted.
+/// A request whose head was admitted; its body is not read or not parsed yet.
 pub(crate) struct PendingRequest {
-    pub(crate) parts: Parts,
+    pub(crate) head: RequestHead,
     pub(crate) caller: Option<Caller>,
     /// The peer address of the connection, if known.
     pub(crate) peer: Option<IpAddr>,
@@ -63,33 +62,26 @@ pub(crate) struct PendingRequest {
 
 impl PendingRequest {
     pub(crate) fn headers(&self) -> &HeaderMap {
-        &self.parts.headers
+        &self.head.headers
     }
 
     /// Returns the client address: the one that trusted proxies report, or else the peer address.
-    pub(crate) fn client_address(&self, options: &HttpOptions) -> Option<IpAddr> {
-        let peer = self.peer.or_else(|| self.parts.extensions.get::<PeerAddress>().map(|peer| peer.0))?;
+    pub(crate) fn client_address(&self, options: &HttpServerOptions) -> Option<IpAddr> {
+        let peer = self.peer.or_else(|| self.head.extensions.get::<PeerAddress>().map(|peer| peer.0))?;
         let header = options.forwarded_header;
-        Some(client_address(peer, &options.trusted_proxies, header, &self.parts.headers))
+        Some(client_address(peer, &options.trusted_proxies, header, &self.head.headers))
     }
 
     /// Returns the client that limits count the request against. Call it before [`take_metadata`](Self::take_metadata).
-    pub(crate) fn client_id(&self, options: &HttpOptions) -> Option<ClientId> {
+    pub(crate) fn client_id(&self, options: &HttpServerOptions) -> Option<ClientId> {
         ClientId::of(self.caller.as_ref(), self.client_address(options))
     }
 
     /// Takes the metadata out of the request, for the handler of the message. Can be called once.
-    pub(crate) fn take_metadata(&mut self, options: &HttpOptions) -> RequestMetadata {
+    pub(crate) fn take_metadata(&mut self, options: &HttpServerOptions) -> RequestMetadata {
         let address = self.client_address(options).map(|address| ClientAddress(network(address)));
-        let Parts { method, uri, headers, extensions, .. } = &mut self.parts;
-        let head = RequestHead {
-            method: std::mem::take(method),
-            uri: std::mem::take(uri),
-            headers: std::mem::take(headers),
-            extensions: std::mem::take(extensions),
-        };
         RequestMetadata {
-            head,
+            head: std::mem::take(&mut self.head),
             caller: self.caller.take(),
             address,
             forwarded_extensions: options.forwarded_extensions.clone(),

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
+use switchboard_protocol::jsonrpc::Malformed;
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::server::Outcome;
 
@@ -23,7 +24,7 @@ const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering")
 
 /// Encodes one event. A raw line break in JSON can only be insignificant white space, so it is replaced by a space;
 /// otherwise it would end the data.
-pub(crate) fn event(id: Option<&str>, data: &[u8]) -> Bytes {
+pub(crate) fn event_with_id(id: Option<&str>, data: &[u8]) -> Bytes {
     let mut text = Vec::with_capacity(data.len() + id.map_or(0, str::len) + 16);
     if let Some(id) = id {
         text.extend_from_slice(b"id: ");
@@ -38,6 +39,18 @@ pub(crate) fn event(id: Option<&str>, data: &[u8]) -> Bytes {
     }
     text.extend_from_slice(b"\n\n");
     text.into()
+}
+
+/// Encodes a message as one event of an event stream.
+pub fn encode_message_event(message: &[u8]) -> Bytes {
+    event_with_id(None, message)
+}
+
+/// Returns the error for text that is not a JSON-RPC message, and the id of its request if one can be read.
+pub fn malformed_error(malformed: &Malformed) -> (Option<RequestId>, RpcError) {
+    let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
+    let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+    (id, RpcError::new(code, malformed.to_string()))
 }
 
 /// Returns the HTTP status of a JSON-RPC error code.
@@ -61,13 +74,14 @@ fn response(status: StatusCode, media: &'static str, body: ReplyBody) -> Reply {
 }
 
 /// Returns a complete message in the format that the client accepts.
-pub(crate) fn message(accept: Accept, status: StatusCode, text: Vec<u8>) -> Reply {
+pub fn message_response(accept: Accept, status: StatusCode, text: impl Into<Bytes>) -> Response<ReplyBody> {
+    let text = text.into();
     if accept.only_events() {
-        let mut reply = response(status, "text/event-stream", ReplyBody::whole(event(None, &text)));
+        let mut reply = response(status, "text/event-stream", ReplyBody::full(encode_message_event(&text)));
         reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         return reply;
     }
-    response(status, "application/json", ReplyBody::whole(text))
+    response(status, "application/json", ReplyBody::full(text))
 }
 
 /// Results of at least this size are not copied into the body.
@@ -80,7 +94,7 @@ pub(crate) fn answer(accept: Accept, status: StatusCode, id: &RequestId, outcome
             let pieces = [before_result(id).into(), result.as_bytes().clone(), Bytes::from_static(b"}")];
             response(status, "application/json", ReplyBody::pieces(pieces))
         }
-        outcome => message(accept, status, response_text(Some(id), outcome.as_ref())),
+        outcome => message_response(accept, status, response_text(Some(id), outcome.as_ref())),
     }
 }
 
@@ -95,7 +109,7 @@ pub(crate) fn with_challenge(mut reply: Reply, outcome: &Outcome, metadata: Opti
 }
 
 /// Returns an event stream.
-pub(crate) fn stream(body: ReplyBody) -> Reply {
+pub fn stream_response(body: ReplyBody) -> Response<ReplyBody> {
     let mut reply = response(StatusCode::OK, "text/event-stream", body);
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     reply.headers_mut().insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
@@ -103,7 +117,7 @@ pub(crate) fn stream(body: ReplyBody) -> Reply {
 }
 
 /// Returns a response without a body.
-pub(crate) fn status_only(status: StatusCode) -> Reply {
+pub fn status_response(status: StatusCode) -> Response<ReplyBody> {
     let mut response = Response::new(ReplyBody::empty());
     *response.status_mut() = status;
     response
@@ -111,7 +125,7 @@ pub(crate) fn status_only(status: StatusCode) -> Reply {
 
 /// Returns a JSON-RPC error with this status.
 pub(crate) fn rpc_error(id: Option<&RequestId>, status: StatusCode, error: RpcError) -> Reply {
-    response(status, "application/json", ReplyBody::whole(response_text(id, Err(&error))))
+    response(status, "application/json", ReplyBody::full(response_text(id, Err(&error))))
 }
 
 /// Returns the response to a rejected request.
@@ -136,7 +150,7 @@ pub(crate) fn needs_stream() -> Reply {
 
 /// Returns 405 with the allowed methods.
 pub(crate) fn not_allowed(allowed: &'static str) -> Reply {
-    let mut reply = status_only(StatusCode::METHOD_NOT_ALLOWED);
+    let mut reply = status_response(StatusCode::METHOD_NOT_ALLOWED);
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
 }
@@ -147,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_line_break_in_a_message_cannot_end_its_event() {
-        let text = event(Some("s1-1"), b"{\n\"a\":\r\n1}");
+        let text = event_with_id(Some("s1-1"), b"{\n\"a\":\r\n1}");
         assert_eq!(text, "id: s1-1\ndata: { \"a\":  1}\n\n");
     }
 }

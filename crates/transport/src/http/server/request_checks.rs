@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use tokio::time::Instant;
 
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 
 /// Why a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl Rejection {
 /// The browser's statement of how the requesting page relates to this server.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The last value of a header that passed its check. Clients repeat the same bytes in every request, which then need no
-/// second check.
+/// The last host that passed its check. Clients repeat the same bytes in every request, which then need no second check:
+/// parsing a host allocates.
 #[derive(Debug, Default)]
 pub(crate) struct LastAccepted(Mutex<Option<HeaderValue>>);
 
@@ -52,7 +52,7 @@ impl LastAccepted {
 
 /// Checks the host and the origin. `last_accepted` is the host that last passed with these options.
 pub(crate) fn check_origin(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     last_accepted: &LastAccepted,
     uri: &Uri,
     headers: &HeaderMap,
@@ -115,7 +115,7 @@ fn is_host_and_port(authority: &Authority) -> bool {
     })
 }
 
-fn is_allowed_host(options: &HttpOptions, host: &Authority) -> bool {
+fn is_allowed_host(options: &HttpServerOptions, host: &Authority) -> bool {
     if options.allowed_hosts.is_empty() {
         return is_loopback(host.host());
     }
@@ -128,7 +128,7 @@ fn is_allowed_host(options: &HttpOptions, host: &Authority) -> bool {
     })
 }
 
-fn is_allowed_origin(options: &HttpOptions, origin: &str) -> bool {
+fn is_allowed_origin(options: &HttpServerOptions, origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };
     // Scheme, host and port, and nothing else: `null`, paths and user names are not origins.
@@ -161,13 +161,8 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Rejection> {
         return Err(Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
-    let first = types.next();
-    if first.is_some_and(|media| media == "application/json") && types.next().is_none() {
-        return Ok(());
-    }
-    types = headers.get_all(CONTENT_TYPE).iter();
-    let hosts = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mut parts = hosts.split(';').map(str::trim);
+    let first = types.next().and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let mut parts = first.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let is_utf8 = parts.all(|parameter| {
         let charset =
@@ -183,7 +178,7 @@ pub(crate) fn check_type(headers: &HeaderMap) -> Result<(), Rejection> {
 
 /// Reads the body within its limits.
 pub(crate) async fn read_body<B>(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     headers: &HeaderMap,
     body: B,
 ) -> Result<Bytes, Rejection>
@@ -224,7 +219,7 @@ where
     read_rest(options, body, collected).await
 }
 
-fn too_large(options: &HttpOptions) -> Rejection {
+fn too_large(options: &HttpServerOptions) -> Rejection {
     let reason = format!("the body is larger than {} bytes", options.body_bytes);
     Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
 }
@@ -235,7 +230,7 @@ fn body_aborted() -> Rejection {
 
 /// Reads the rest of a body that did not arrive in one chunk, with a minimum rate.
 async fn read_rest<B>(
-    options: &HttpOptions,
+    options: &HttpServerOptions,
     mut body: Pin<&mut B>,
     mut collected: BytesMut,
 ) -> Result<Bytes, Rejection>

@@ -1,4 +1,4 @@
-//! The HTTP service: checks a request, classifies its message, and dispatches to the stateless or the stateful binding.
+//! The HTTP service: admits a request, classifies its message, and dispatches to the stateless or the stateful binding.
 //!
 //! One of the two places that may ask for the era of a message, because HTTP has one binding per era.
 
@@ -7,22 +7,22 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, Method, Request, StatusCode};
 use http_body::Body;
+use switchboard_protocol::RpcError;
 use switchboard_protocol::jsonrpc::{self, Envelope, Message};
-use switchboard_protocol::{ErrorCode, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::{Server, ServerSession, stands_alone};
 
 use crate::http::header::{PROTOCOL_VERSION, SESSION_ID};
 use crate::http::server::accept::Accept;
+use crate::http::server::admission::{Admission, AdmittedRequest};
 use crate::http::server::body::ReplyBody;
 use crate::http::server::budget::Budget;
-use crate::http::server::entry::Posted;
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::pending_request::PendingRequest;
 use crate::http::server::reply::{self, Reply};
-use crate::http::server::request_checks::{self, LastAccepted, Rejection};
+use crate::http::server::request_checks::Rejection;
 use crate::http::server::sessions::Sessions;
 use crate::http::server::sse_2024::Streams;
 use crate::http::server::stream_limit::{StreamLimit, StreamPermit};
@@ -39,39 +39,30 @@ pub struct HttpService {
 
 pub(crate) struct Inner {
     pub(crate) server: Arc<Server>,
-    pub(crate) options: HttpOptions,
+    pub(crate) admission: Admission,
     pub(crate) sessions: Sessions,
     pub(crate) streams: Streams,
     /// Budget for events that wait to be read.
     pub(crate) stream_budget: Arc<Budget>,
     /// Limit on listening streams.
     pub(crate) stream_limit: StreamLimit,
-    /// The last host that passed the check.
-    pub(crate) last_host: LastAccepted,
-    /// The last supported protocol version.
-    pub(crate) last_version: LastAccepted,
-    /// The last protocol version with sessions.
-    last_session_version: LastAccepted,
     /// The placeholder session of stateless requests; they never change it.
     pub(crate) no_session: Arc<ServerSession>,
 }
 
 impl HttpService {
     /// Returns a service for this server.
-    pub fn new(server: &Arc<Server>, options: HttpOptions) -> Self {
+    pub fn new(server: &Arc<Server>, options: HttpServerOptions) -> Self {
         let stream_budget = Budget::new(options.stream_budget);
         let sessions = Sessions::new(server, &options, &stream_budget);
         let stream_limit = StreamLimit::new(&options);
         let inner = Inner {
             server: Arc::clone(server),
-            options,
+            admission: Admission::new(options),
             sessions,
             streams: Streams::default(),
             stream_budget,
             stream_limit,
-            last_host: LastAccepted::default(),
-            last_version: LastAccepted::default(),
-            last_session_version: LastAccepted::default(),
             no_session: Arc::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -91,22 +82,22 @@ impl HttpService {
     where
         B: Body<Data: Send> + Send,
     {
-        let (parts, body) = request.into_parts();
-        let mut pending = PendingRequest { parts, caller: None, peer };
-        let route = match self.inner.admit(&pending.parts.uri, pending.headers()) {
-            Ok(route) => route,
-            Err(rejection) => return reply::rejected(rejection),
+        let Some(route) = self.inner.route(request.uri().path()) else {
+            return self.inner.admission.not_found();
         };
-        if let Some(authenticate) = &self.inner.options.authenticate {
-            match authenticate.authenticate(&pending.parts).await {
-                Ok(caller) => pending.caller = caller,
-                Err(rejection) => return rejection.reply(self.inner.options.resource_metadata.as_deref()),
-            }
-            // The credentials are for this server only.
-            pending.parts.headers.remove(http::header::AUTHORIZATION);
+        if matches!(route, Route::Streamable) && request.method() == Method::POST {
+            return match self.inner.admission.admit(request, peer).await {
+                Ok(admitted) => self.answer_admitted(admitted).await,
+                Err(rejection) => rejection,
+            };
         }
+        let (parts, body) = request.into_parts();
+        let mut pending = match self.inner.admission.admit_head(parts, peer).await {
+            Ok(pending) => pending,
+            Err(rejection) => return rejection,
+        };
         match route {
-            Route::Streamable => self.inner.streamable(&mut pending, body).await,
+            Route::Streamable => self.inner.get_or_delete(&pending).await,
             Route::Stream2024 => self.inner.open_2024(&mut pending),
             Route::Message2024 => self.inner.post_2024(&pending, body).await,
         }
@@ -114,16 +105,13 @@ impl HttpService {
 
     /// Returns the path of the endpoint.
     pub fn path(&self) -> &str {
-        &self.inner.options.path
+        &self.inner.options().path
     }
 
-    /// Answers a post that an [`Entry`](super::Entry) has admitted, whatever its path.
-    pub async fn answer_posted(&self, posted: Posted) -> http::Response<ReplyBody> {
-        let Posted { head, caller, body, accept, peer, .. } = posted;
-        let (mut parts, ()) = Request::new(()).into_parts();
-        (parts.method, parts.uri) = (head.method, head.uri);
-        (parts.headers, parts.extensions) = (head.headers, head.extensions);
-        let mut pending = PendingRequest { parts, caller, peer };
+    /// Answers a request that was admitted, whatever its path.
+    pub async fn answer_admitted(&self, admitted: AdmittedRequest) -> http::Response<ReplyBody> {
+        let AdmittedRequest { head, caller, accept, body, peer } = admitted;
+        let mut pending = PendingRequest { head, caller, peer };
         self.inner.post(&mut pending, accept, body).await
     }
 
@@ -143,45 +131,27 @@ enum Route {
 }
 
 impl Inner {
-    fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Route, Rejection> {
-        let route = match (&self.options.legacy_sse, uri.path()) {
-            (_, path) if path == self.options.path => Route::Streamable,
-            (Some(legacy), path) if path == legacy.stream_path => Route::Stream2024,
-            (Some(legacy), path) if path == legacy.message_path => Route::Message2024,
-            _ => {
-                return Err(Rejection::new(
-                    StatusCode::NOT_FOUND,
-                    format!("the endpoint is {}", self.options.path),
-                ));
-            }
-        };
-        request_checks::check_origin(&self.options, &self.last_host, uri, headers)?;
-        Ok(route)
+    pub(crate) fn options(&self) -> &HttpServerOptions {
+        self.admission.options()
     }
 
-    async fn streamable<B>(self: &Arc<Self>, pending: &mut PendingRequest, body: B) -> Reply
-    where
-        B: Body<Data: Send> + Send,
-    {
-        if pending.parts.method != Method::POST {
-            return match pending.parts.method {
-                _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
-                Method::GET => stateful::open_stream(self, pending).await,
-                Method::DELETE => stateful::end_session(self, pending).await,
-                _ => reply::not_allowed("GET, POST, DELETE"),
-            };
+    fn route(&self, path: &str) -> Option<Route> {
+        let options = self.options();
+        match &options.legacy_sse {
+            _ if path == options.path => Some(Route::Streamable),
+            Some(legacy) if path == legacy.stream_path => Some(Route::Stream2024),
+            Some(legacy) if path == legacy.message_path => Some(Route::Message2024),
+            _ => None,
         }
-        let accept = Accept::read(pending.headers()).with_policy(self.options.accept);
-        if accept.accepts_nothing() {
-            let reason = "accept application/json or text/event-stream";
-            return reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason));
-        }
-        if let Err(rejection) = request_checks::check_type(pending.headers()) {
-            return reply::rejected(rejection);
-        }
-        match request_checks::read_body(&self.options, pending.headers(), body).await {
-            Ok(frame) => self.post(pending, accept, frame).await,
-            Err(rejection) => reply::rejected(rejection),
+    }
+
+    /// Answers a request to the streamable endpoint that is no POST.
+    async fn get_or_delete(self: &Arc<Self>, pending: &PendingRequest) -> Reply {
+        match pending.head.method {
+            _ if !self.server.keeps_sessions() => reply::not_allowed("POST"),
+            Method::GET => stateful::open_stream(self, pending).await,
+            Method::DELETE => stateful::end_session(self, pending).await,
+            _ => reply::not_allowed("GET, POST, DELETE"),
         }
     }
 
@@ -195,10 +165,7 @@ impl Inner {
             Ok(Message::Single(envelope)) => envelope,
             Ok(Message::Batch(elements)) => return stateful::batch(self, pending, elements).await,
             Err(malformed) => {
-                let code =
-                    if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-                let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
-                let error = RpcError::new(code, malformed.to_string());
+                let (id, error) = reply::malformed_error(&malformed);
                 return reply::rpc_error(id.as_ref(), StatusCode::BAD_REQUEST, error);
             }
         };
@@ -211,7 +178,7 @@ impl Inner {
                 class if class.alone().is_some() => {
                     stateless::answer(self, pending, accept, request, class).await
                 }
-                _ if self.names_stateless_revision(pending.headers()) => {
+                _ if names_stateless_revision(pending.headers()) => {
                     let error = RpcError::invalid_params(
                         "params._meta must name the protocol version and the client",
                     );
@@ -220,14 +187,14 @@ impl Inner {
                 class => stateful::answer(self, pending, accept, request, class).await,
             },
             ref envelope @ Envelope::Notification(_)
-                if self.names_stateless_revision(pending.headers())
+                if names_stateless_revision(pending.headers())
                     || !pending.headers().contains_key(SESSION_ID) =>
             {
                 // Stateless requests are cancelled by closing the connection; only extensions have notifications.
                 if let Envelope::Notification(note) = &envelope {
                     self.server.hear(note);
                 }
-                reply::status_only(StatusCode::ACCEPTED)
+                reply::status_response(StatusCode::ACCEPTED)
             }
             Envelope::Notification(note) => stateful::handle_notification(self, pending, note).await,
             Envelope::Response(response) => stateful::handle_response(self, pending, response).await,
@@ -236,29 +203,22 @@ impl Inner {
 
     /// Admits a listening stream within the limits.
     pub(crate) fn admit_stream(&self, pending: &PendingRequest) -> Result<StreamPermit, Rejection> {
-        let address = pending.client_address(&self.options);
-        self.stream_limit.admit(pending.client_id(&self.options), address)
+        let address = pending.client_address(self.options());
+        self.stream_limit.admit(pending.client_id(self.options()), address)
     }
 
     /// Returns whether a request is answered with a stream even if no notification precedes the response.
     pub(crate) fn streams_at_once(&self, accept: Accept, method: &str) -> bool {
-        let may = self.options.sse_when_accepted || accept.stream_tool_calls;
+        let may = self.options().sse_when_accepted || accept.stream_tool_calls;
         (may && accept.names_events && method == "tools/call")
             || (accept.events && self.server.is_long_lived(method))
     }
+}
 
-    /// Returns whether the headers name a revision without sessions.
-    fn names_stateless_revision(&self, headers: &HeaderMap) -> bool {
-        let Some(version) = headers.get(PROTOCOL_VERSION) else { return false };
-        if self.last_session_version.matches(version) {
-            return false;
-        }
-        let names_stateless_revision = version.to_str().is_ok_and(|version| stands_alone(version.trim()));
-        if !names_stateless_revision {
-            self.last_session_version.store(version);
-        }
-        names_stateless_revision
-    }
+/// Returns whether the headers name a revision without sessions.
+fn names_stateless_revision(headers: &HeaderMap) -> bool {
+    let version = headers.get(PROTOCOL_VERSION).and_then(|version| version.to_str().ok());
+    version.is_some_and(|version| stands_alone(version.trim()))
 }
 
 impl<B> tower_service::Service<Request<B>> for HttpService

@@ -19,7 +19,7 @@ use crate::http::message::note_text;
 use crate::http::server::budget::{Account, Budget, EvictedHolders, Holder};
 use crate::http::server::client_id::ClientId;
 use crate::http::server::event_queue::{Delivery, EventQueue};
-use crate::http::server::reply::event;
+use crate::http::server::reply::event_with_id;
 use crate::http::server::session_reply::SessionReplyChannel;
 
 /// The stream that belongs to no request.
@@ -88,7 +88,7 @@ impl SessionStream {
     /// Numbers a message, logs it for replay, and sends it to the attached connection. Returns its size.
     fn log(&mut self, stream: u64, text: &[u8], delivery: Delivery) -> usize {
         self.next += 1;
-        let text = event(Some(&event_id(stream, self.next)), text);
+        let text = event_with_id(Some(&event_id(stream, self.next)), text);
         let bytes = text.len();
         if self.queue.as_ref().is_some_and(|queue| queue.push(text.clone(), delivery)) {
             self.sent = self.next;

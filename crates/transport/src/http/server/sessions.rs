@@ -16,7 +16,7 @@ use switchboard_session::server::{Caller, Server, ServerSession};
 use crate::http::server::budget::Budget;
 use crate::http::server::client_id::ClientId;
 use crate::http::server::lru::{EntryKey, WeightedLru};
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::session::{HttpSession, SessionBudgets, StreamLimits};
 use crate::http::server::store::SessionStore;
 
@@ -54,7 +54,7 @@ struct SessionEntry {
 pub(crate) struct TooManySessions;
 
 impl Sessions {
-    pub(crate) fn new(server: &Arc<Server>, options: &HttpOptions, streams: &Arc<Budget>) -> Self {
+    pub(crate) fn new(server: &Arc<Server>, options: &HttpServerOptions, streams: &Arc<Budget>) -> Self {
         Self {
             table: Arc::default(),
             server: Arc::clone(server),

@@ -61,11 +61,13 @@ impl Streams {
 impl Inner {
     /// Opens a stream. Its first event names the endpoint for posts.
     pub(crate) fn open_2024(self: &Arc<Self>, pending: &mut PendingRequest) -> Reply {
-        if pending.parts.method != Method::GET {
+        if pending.head.method != Method::GET {
             return reply::not_allowed("GET");
         }
-        let Some(paths) = &self.options.legacy_sse else { return reply::status_only(StatusCode::NOT_FOUND) };
-        if self.streams.table.lock().len() >= self.options.sessions {
+        let Some(paths) = &self.options().legacy_sse else {
+            return reply::status_response(StatusCode::NOT_FOUND);
+        };
+        if self.streams.table.lock().len() >= self.options().sessions {
             return reply::rejected(Rejection::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "too many sessions are open",
@@ -76,8 +78,8 @@ impl Inner {
             Err(rejection) => return reply::rejected(rejection),
         };
         let id = random_id();
-        let client = pending.client_id(&self.options);
-        let queue = EventQueue::new(self.options.stream_bytes, &self.stream_budget, client.as_ref());
+        let client = pending.client_id(self.options());
+        let queue = EventQueue::new(self.options().stream_bytes, &self.stream_budget, client.as_ref());
         let endpoint = format!("event: endpoint\ndata: {}?sessionId={id}\n\n", paths.message_path);
         queue.push(endpoint.into(), Delivery::Required);
         let (posts, received) = mpsc::channel(MAX_WAITING_MESSAGES);
@@ -85,7 +87,7 @@ impl Inner {
         let capacity = Arc::new(Semaphore::new(self.max_waiting_bytes()));
         let open = OpenStream { posts, capacity, queue: Arc::clone(&queue), owner };
         self.streams.table.lock().insert(id.clone(), open);
-        let RequestMetadata { head, caller, address, .. } = pending.take_metadata(&self.options);
+        let RequestMetadata { head, caller, address, .. } = pending.take_metadata(self.options());
         let mut extensions = Extensions::new().with(head);
         if let Some(address) = address {
             extensions.insert(address);
@@ -97,18 +99,18 @@ impl Inner {
             Pipe::new(EventOutlet(Arc::clone(&queue)), PostInlet { received, queue: Arc::clone(&queue) });
         let (inner, maintained) = (Arc::clone(self), Arc::clone(&queue));
         tokio::spawn(async move {
-            let mut tick = tokio::time::interval(inner.options.keep_alive / 4 + Duration::from_millis(1));
+            let mut tick = tokio::time::interval(inner.options().keep_alive / 4 + Duration::from_millis(1));
             let mut serving = std::pin::pin!(inner.server.serve_with(pipe, extensions));
             loop {
                 tokio::select! {
                     _ = &mut serving => break,
-                    _ = tick.tick() => maintained.maintain(inner.options.keep_alive, inner.options.write_stall),
+                    _ = tick.tick() => maintained.maintain(inner.options().keep_alive, inner.options().write_stall),
                 }
             }
             maintained.end();
             inner.streams.table.lock().remove(&id);
         });
-        reply::stream(ReplyBody::events(queue).with_permit(Some(permit)))
+        reply::stream_response(ReplyBody::events(queue).with_permit(Some(permit)))
     }
 
     /// Accepts a message for an open stream, on which its response is sent.
@@ -116,8 +118,8 @@ impl Inner {
     where
         B: Body<Data: Send> + Send,
     {
-        let (uri, headers) = (&pending.parts.uri, pending.headers());
-        if pending.parts.method != Method::POST {
+        let (uri, headers) = (&pending.head.uri, pending.headers());
+        if pending.head.method != Method::POST {
             return reply::not_allowed("POST");
         }
         let id =
@@ -139,18 +141,18 @@ impl Inner {
         }
         // Backpressure: posts of a client that does not read its stream are not read either.
         let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        let needed = announced.unwrap_or(self.options.body_bytes).clamp(1, self.max_waiting_bytes());
+        let needed = announced.unwrap_or(self.options().body_bytes).clamp(1, self.max_waiting_bytes());
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         let capacity =
-            tokio::time::timeout(self.options.write_stall, capacity.acquire_many_owned(needed)).await;
+            tokio::time::timeout(self.options().write_stall, capacity.acquire_many_owned(needed)).await;
         let Ok(Ok(capacity)) = capacity else {
             let reason = "the answers on the stream are not being read: read them first";
             return reply::rejected(Rejection::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         };
-        match request_checks::read_body(&self.options, headers, body).await {
+        match request_checks::read_body(self.options(), headers, body).await {
             Ok(frame) => match posts.send((frame, capacity)).await {
-                Ok(()) => reply::status_only(StatusCode::ACCEPTED),
-                Err(_) => reply::status_only(StatusCode::NOT_FOUND),
+                Ok(()) => reply::status_response(StatusCode::ACCEPTED),
+                Err(_) => reply::status_response(StatusCode::NOT_FOUND),
             },
             Err(rejection) => reply::rejected(rejection),
         }
@@ -160,7 +162,7 @@ impl Inner {
 impl Inner {
     /// Returns the bytes of posted messages that may wait per stream: at least one message.
     fn max_waiting_bytes(&self) -> usize {
-        self.options.stream_bytes.clamp(1, u32::MAX as usize >> 3)
+        self.options().stream_bytes.clamp(1, u32::MAX as usize >> 3)
     }
 }
 

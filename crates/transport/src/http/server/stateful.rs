@@ -32,18 +32,14 @@ async fn find_session(inner: &Inner, pending: &PendingRequest) -> Result<Session
         return Err(rejected(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing: send initialize first"));
     };
     if let Some(version) = headers.get(PROTOCOL_VERSION)
-        && !inner.last_version.matches(version)
+        && !inner.server.speaks(version.to_str().unwrap_or_default().trim())
     {
-        let named = version.to_str().unwrap_or_default().trim();
-        if !inner.server.speaks(named) {
-            return Err(rejected(
-                StatusCode::BAD_REQUEST,
-                "MCP-Protocol-Version names a version that is not served",
-            ));
-        }
-        inner.last_version.store(version);
+        return Err(rejected(
+            StatusCode::BAD_REQUEST,
+            "MCP-Protocol-Version names a version that is not served",
+        ));
     }
-    let client = || pending.client_id(&inner.options);
+    let client = || pending.client_id(inner.options());
     match inner.sessions.find(id, pending.caller.as_ref(), client).await {
         Ok(Some(session)) => Ok(session),
         Ok(None) => Err(rejected(
@@ -97,7 +93,7 @@ async fn begin_session(
     request: Request,
     class: MessageClass,
 ) -> Reply {
-    let client = pending.client_id(&inner.options);
+    let client = pending.client_id(inner.options());
     let Ok(session) = inner.sessions.begin(pending.caller.as_ref(), client.as_ref()).await else {
         return too_many_sessions();
     };
@@ -130,7 +126,7 @@ async fn answer_in_session(
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let streams = accept.names_events || accept.only_events() || listens;
     let reply_channel =
-        Arc::new(SessionReplyChannel::new(session, streams, Some(pending.take_metadata(&inner.options))));
+        Arc::new(SessionReplyChannel::new(session, streams, Some(pending.take_metadata(inner.options()))));
     // If the connection is lost, the request goes on within its session.
     let _abandon_on_drop = AbandonOnDrop { session, reply_channel: &reply_channel };
     match inner.server.answer(
@@ -238,7 +234,7 @@ fn reply_whole(
 }
 
 fn message(inner: &Inner, accept: Accept, id: &RequestId, outcome: &Outcome) -> Reply {
-    let metadata = inner.options.resource_metadata.as_deref();
+    let metadata = inner.options().resource_metadata.as_deref();
     reply::with_challenge(reply::answer(accept, StatusCode::OK, id, outcome), outcome, metadata)
 }
 
@@ -248,8 +244,8 @@ fn reply_cancelled(session: &HttpSession, reply_channel: &SessionReplyChannel, a
         session.drop_stream(stream);
     }
     match accept.events {
-        true => reply::stream(ReplyBody::empty()),
-        false => reply::status_only(StatusCode::NO_CONTENT),
+        true => reply::stream_response(ReplyBody::empty()),
+        false => reply::status_response(StatusCode::NO_CONTENT),
     }
 }
 
@@ -268,8 +264,8 @@ fn finish_stream(
 
 fn attach(session: &SessionUse, stream: Option<u64>) -> Reply {
     match stream.and_then(|stream| session.attach(stream, None)) {
-        Some(queue) => reply::stream(ReplyBody::events_of(queue, session.clone())),
-        None => reply::stream(ReplyBody::empty()),
+        Some(queue) => reply::stream_response(ReplyBody::events_of(queue, session.clone())),
+        None => reply::stream_response(ReplyBody::empty()),
     }
 }
 
@@ -298,7 +294,7 @@ pub(crate) async fn open_stream(inner: &Arc<Inner>, pending: &PendingRequest) ->
     if stream == STANDALONE {
         tokio::spawn(maintain_standalone(Arc::clone(inner), Arc::downgrade(&session), Arc::clone(&queue)));
     }
-    reply::stream(ReplyBody::events_of(queue, session).with_permit(Some(permit)))
+    reply::stream_response(ReplyBody::events_of(queue, session).with_permit(Some(permit)))
 }
 
 /// Keeps the standalone stream alive until its connection or its session ends.
@@ -321,7 +317,7 @@ pub(crate) async fn end_session(inner: &Arc<Inner>, pending: &PendingRequest) ->
     match find_session(inner, pending).await {
         Ok(session) => {
             inner.sessions.end(&session.id).await;
-            reply::status_only(StatusCode::NO_CONTENT)
+            reply::status_response(StatusCode::NO_CONTENT)
         }
         Err(rejection) => rejection,
     }
@@ -338,7 +334,7 @@ pub(crate) async fn handle_notification(
         Err(rejection) => return rejection,
     };
     dispatch_notification(inner, &session, note);
-    reply::status_only(StatusCode::ACCEPTED)
+    reply::status_response(StatusCode::ACCEPTED)
 }
 
 fn dispatch_notification(inner: &Inner, session: &HttpSession, note: Notification) {
@@ -365,7 +361,7 @@ pub(crate) async fn handle_response(
     if let Some(id) = response.id {
         session.resolve_upcall(&id, response.outcome);
     }
-    reply::status_only(StatusCode::ACCEPTED)
+    reply::status_response(StatusCode::ACCEPTED)
 }
 
 /// Answers a batch with one array, if the revision has batches.
@@ -383,7 +379,7 @@ pub(crate) async fn batch(
         return reply::rpc_error(None, StatusCode::BAD_REQUEST, RpcError::invalid_request(reason));
     }
     let mut answers = Vec::new();
-    let http_request = pending.take_metadata(&inner.options);
+    let http_request = pending.take_metadata(inner.options());
     for element in elements {
         match element {
             Ok(Envelope::Request(request)) => {
@@ -404,11 +400,10 @@ pub(crate) async fn batch(
         }
     }
     if answers.is_empty() {
-        return reply::status_only(StatusCode::ACCEPTED);
+        return reply::status_response(StatusCode::ACCEPTED);
     }
-    let accept = Accept { json: true, events: false, names_events: false, stream_tool_calls: false };
     let answers = [b"[", &answers.join(&b',')[..], b"]"].concat();
-    reply::message(accept, StatusCode::OK, answers)
+    reply::message_response(Accept::JSON, StatusCode::OK, answers)
 }
 
 async fn batch_element_outcome(

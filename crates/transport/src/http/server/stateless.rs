@@ -19,7 +19,7 @@ use crate::http::server::budget::Budget;
 use crate::http::server::event_queue::{Delivery, EventQueue};
 use crate::http::server::mirror::check_mirror;
 use crate::http::server::pending_request::{PendingRequest, RequestMetadata};
-use crate::http::server::reply::{self, Reply, event, status_of};
+use crate::http::server::reply::{self, Reply, encode_message_event, status_of};
 use crate::http::server::service::Inner;
 
 /// Answers one request, with the checks in the order of the specification: envelope, headers, then the method.
@@ -53,14 +53,14 @@ pub(crate) async fn answer(
     let wants_stream = inner.streams_at_once(accept, &request.method);
     let reply_channel = Arc::new(StatelessReplyChannel {
         queue: OnceLock::new(),
-        stream_bytes: inner.options.stream_bytes,
+        stream_bytes: inner.options().stream_bytes,
         budget: Arc::clone(&inner.stream_budget),
         allowed: streams,
         upgraded: AtomicBool::new(wants_stream),
         upgrade_notify: Notify::new(),
-        http_request: pending.take_metadata(&inner.options),
+        http_request: pending.take_metadata(inner.options()),
     });
-    let metadata = inner.options.resource_metadata.as_deref();
+    let metadata = inner.options().resource_metadata.as_deref();
     match inner.server.answer(
         &inner.no_session,
         request,
@@ -83,9 +83,9 @@ pub(crate) async fn answer(
                 // A long-lived request is a stream from the start, unless it is rejected at once.
                 () = async { if !listens { reply_channel.upgraded().await } } => {
                     let queue = reply_channel.queue();
-                    let maintenance = StreamMaintenance { keep_alive: inner.options.keep_alive, stall: inner.options.write_stall };
+                    let maintenance = StreamMaintenance { keep_alive: inner.options().keep_alive, stall: inner.options().write_stall };
                     tokio::spawn(stream_reply(answering, id, Arc::clone(&queue), maintenance));
-                    reply::stream(ReplyBody::events(queue).with_permit(permit))
+                    reply::stream_response(ReplyBody::events(queue).with_permit(permit))
                 }
             }
         }
@@ -117,7 +117,7 @@ async fn stream_reply(
         tokio::select! {
             biased;
             outcome = &mut answering => {
-                queue.push(event(None, &response_text(Some(&id), outcome.as_ref())), Delivery::Required);
+                queue.push(encode_message_event(&response_text(Some(&id), outcome.as_ref())), Delivery::Required);
                 queue.end();
                 return;
             }
@@ -154,9 +154,9 @@ impl StatelessReplyChannel {
             return reply_whole(metadata, accept, id, outcome);
         }
         let queue = self.queue();
-        queue.push(event(None, &response_text(Some(id), outcome.as_ref())), Delivery::Required);
+        queue.push(encode_message_event(&response_text(Some(id), outcome.as_ref())), Delivery::Required);
         queue.end();
-        reply::stream(ReplyBody::events(queue))
+        reply::stream_response(ReplyBody::events(queue))
     }
 
     async fn upgraded(&self) {
@@ -180,7 +180,7 @@ impl ReplyChannel for StatelessReplyChannel {
             "notifications/progress" | "notifications/message" => Delivery::Droppable,
             _ => Delivery::Required,
         };
-        self.queue().push(event(None, &note_text(method, params.map(Raw::as_str))), delivery);
+        self.queue().push(encode_message_event(&note_text(method, params.map(Raw::as_str))), delivery);
         self.upgraded.store(true, Ordering::Release);
         self.upgrade_notify.notify_waiters();
     }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use parking_lot::Mutex;
 
 use crate::http::server::client_id::{ClientId, network};
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::request_checks::Rejection;
 
 /// Counts listening streams against their limits.
@@ -28,7 +28,7 @@ struct StreamCounts {
 }
 
 impl StreamLimit {
-    pub(crate) fn new(options: &HttpOptions) -> Self {
+    pub(crate) fn new(options: &HttpServerOptions) -> Self {
         Self {
             most: options.streams,
             per_client: options.streams_per_client,

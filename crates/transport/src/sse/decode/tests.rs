@@ -9,7 +9,7 @@ use crate::sse::{EventFields, encode_comment, encode_event};
 /// Name, data and id of each event, with the id and the retry at the end.
 type Seen = (Vec<(String, Vec<u8>, Option<String>)>, Option<String>, Option<Duration>);
 
-fn items(bytes: &[u8], chunk: usize, limit: usize) -> (Decoder, Vec<Item>) {
+fn items(bytes: &[u8], chunk: usize, limit: usize) -> (Decoder, Vec<SseItem>) {
     let mut decoder = Decoder::new().with_limit(limit);
     let mut items = Vec::new();
     for chunk in bytes.chunks(chunk.max(1)) {
@@ -22,10 +22,10 @@ fn items(bytes: &[u8], chunk: usize, limit: usize) -> (Decoder, Vec<Item>) {
 fn seen(bytes: &[u8], chunk: usize) -> Seen {
     let (decoder, items) = items(bytes, chunk, DEFAULT_EVENT_LIMIT);
     let events = items.into_iter().map(|item| match item {
-        Item::Event(event) => {
+        SseItem::Event(event) => {
             (event.name.into_owned(), event.data.to_vec(), event.id.as_deref().map(Into::into))
         }
-        Item::Lost(lost) => panic!("{lost:?}"),
+        SseItem::Lost(lost) => panic!("{lost:?}"),
     });
     (events.collect(), decoder.last_id().map(Into::into), decoder.retry())
 }
@@ -161,7 +161,8 @@ fn a_large_event_costs_itself_and_tells_its_id() {
     let text = format!("data: first\n\n{large}data: {{\"id\":7}}\n\n{commented}");
     for chunk in [1, 7, 100, 4096, text.len()] {
         let (decoder, items) = items(text.as_bytes(), chunk, 10_000);
-        let [Item::Event(first), Item::Lost(lost), Item::Event(third), Item::Event(fourth)] = &items[..]
+        let [SseItem::Event(first), SseItem::Lost(lost), SseItem::Event(third), SseItem::Event(fourth)] =
+            &items[..]
         else {
             panic!("{items:?}")
         };
@@ -179,7 +180,7 @@ fn a_large_event_costs_itself_and_tells_its_id() {
 fn an_id_behind_data_that_just_fits_does_no_harm() {
     let text = format!("data: {}\nid: {}\n\n", "x".repeat(100), "i".repeat(300));
     let (decoder, items) = items(text.as_bytes(), 9, 100);
-    assert!(matches!(&items[..], [Item::Event(_)]), "{items:?}");
+    assert!(matches!(&items[..], [SseItem::Event(_)]), "{items:?}");
     assert_eq!(decoder.last_id().map(str::len), Some(300));
 }
 
@@ -189,7 +190,7 @@ fn many_small_lines_are_also_too_large() {
     for chunk in [1, 13, text.len()] {
         let (_, items) = items(text.as_bytes(), chunk, 1000);
         assert!(
-            matches!(&items[..], [Item::Lost(lost)] if lost.salvaged.id == Some("a".into())),
+            matches!(&items[..], [SseItem::Lost(lost)] if lost.salvaged.id == Some("a".into())),
             "{items:?}"
         );
     }
@@ -201,7 +202,7 @@ fn an_endless_event_is_reported_once_and_passed_over() {
     let text = start + &"y".repeat(40_000) + "\"}\n\ndata: next\n\n";
     for chunk in [50, 500, text.len()] {
         let (_, items) = items(text.as_bytes(), chunk, 100);
-        let [Item::Lost(lost), Item::Event(next)] = &items[..] else { panic!("{items:?}") };
+        let [SseItem::Lost(lost), SseItem::Event(next)] = &items[..] else { panic!("{items:?}") };
         assert_eq!((&lost.salvaged.id, &next.data[..]), (&Some(1.into()), &b"next"[..]));
     }
 }
@@ -218,7 +219,7 @@ fn one_line_of_data_is_not_copied() {
     let chunk = Bytes::from_static(b"data: {\"id\":1}\n\n");
     let mut decoder = Decoder::new();
     decoder.push(chunk.clone());
-    let Some(Item::Event(event)) = decoder.next_item() else { panic!() };
+    let Some(SseItem::Event(event)) = decoder.next_item() else { panic!() };
     assert_eq!(event.data.as_ptr(), chunk[6..].as_ptr());
 }
 
@@ -227,7 +228,7 @@ fn a_small_event_does_not_pin_a_large_chunk() {
     let chunk = Bytes::from(["data: x\n\n".as_bytes(), &[b'\n'; 200_000]].concat());
     let mut decoder = Decoder::new();
     decoder.push(chunk.clone());
-    let Some(Item::Event(event)) = decoder.next_item() else { panic!() };
+    let Some(SseItem::Event(event)) = decoder.next_item() else { panic!() };
     assert_ne!(event.data.as_ptr(), chunk[6..].as_ptr());
 }
 

@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use switchboard::session::link::{Frame, Inlet, Outlet, Queue};
-use switchboard::{HttpListener, HttpOptions, HttpService, LinkError, Pipe, Server};
+use switchboard::{HttpListener, HttpServerOptions, HttpService, LinkError, Pipe, Server};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -75,7 +75,7 @@ impl Wire {
         let listener = HttpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await;
         let listener = listener.map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
-        tokio::spawn(listener.serve(HttpService::new(server, HttpOptions::default())));
+        tokio::spawn(listener.serve(HttpService::new(server, HttpServerOptions::default())));
         let (to_us, arriving) = unbounded_channel();
         let posts = Posts {
             address,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn passes_origin_check(options: &HttpOptions, host: Option<&str>, origin: Option<&str>) -> bool {
+fn passes_origin_check(options: &HttpServerOptions, host: Option<&str>, origin: Option<&str>) -> bool {
     let mut headers = HeaderMap::new();
     if let Some(host) = host {
         headers.insert(HOST, host.parse().unwrap());
@@ -15,7 +15,7 @@ fn passes_origin_check(options: &HttpOptions, host: Option<&str>, origin: Option
 
 #[test]
 fn only_loopback_names_are_served_unless_others_are_named() {
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:80", "127.0.0.2"] {
         assert!(passes_origin_check(&options, Some(host), None), "{host}");
     }
@@ -35,14 +35,15 @@ fn only_loopback_names_are_served_unless_others_are_named() {
         assert!(!passes_origin_check(&options, Some(host), None), "{host}");
     }
     assert!(!passes_origin_check(&options, None, None));
-    let options = HttpOptions { allowed_hosts: vec!["mcp.example.org".into()], ..HttpOptions::default() };
+    let options =
+        HttpServerOptions { allowed_hosts: vec!["mcp.example.org".into()], ..HttpServerOptions::default() };
     assert!(passes_origin_check(&options, Some("MCP.example.org:443"), None));
     assert!(!passes_origin_check(&options, Some("localhost"), None));
 }
 
 #[test]
 fn origins_are_compared_whole() {
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:8080"] {
         assert!(passes_origin_check(&options, Some("localhost"), Some(origin)), "{origin}");
     }
@@ -57,8 +58,10 @@ fn origins_are_compared_whole() {
     ] {
         assert!(!passes_origin_check(&options, Some("localhost"), Some(origin)), "{origin}");
     }
-    let options =
-        HttpOptions { allowed_origins: vec!["https://app.example.org".into()], ..HttpOptions::default() };
+    let options = HttpServerOptions {
+        allowed_origins: vec!["https://app.example.org".into()],
+        ..HttpServerOptions::default()
+    };
     assert!(passes_origin_check(&options, Some("localhost"), Some("https://app.example.org")));
     assert!(!passes_origin_check(&options, Some("localhost"), Some("https://app.example.org.evil.com")));
     assert!(!passes_origin_check(&options, Some("localhost"), Some("http://localhost")));
@@ -70,14 +73,19 @@ fn two_hosts_or_two_origins_are_rejected() {
     headers.append(HOST, "localhost".parse().unwrap());
     headers.append(HOST, "localhost".parse().unwrap());
     assert!(
-        check_origin(&HttpOptions::default(), &LastAccepted::default(), &"/".parse().unwrap(), &headers)
-            .is_err()
+        check_origin(
+            &HttpServerOptions::default(),
+            &LastAccepted::default(),
+            &"/".parse().unwrap(),
+            &headers
+        )
+        .is_err()
     );
     let mut headers = HeaderMap::new();
     headers.append(HOST, "localhost".parse().unwrap());
     assert!(
         check_origin(
-            &HttpOptions::default(),
+            &HttpServerOptions::default(),
             &LastAccepted::default(),
             &"http://evil.com/".parse().unwrap(),
             &headers
@@ -87,8 +95,13 @@ fn two_hosts_or_two_origins_are_rejected() {
     headers.append(ORIGIN, "http://localhost".parse().unwrap());
     headers.append(ORIGIN, "http://evil.com".parse().unwrap());
     assert!(
-        check_origin(&HttpOptions::default(), &LastAccepted::default(), &"/".parse().unwrap(), &headers)
-            .is_err()
+        check_origin(
+            &HttpServerOptions::default(),
+            &LastAccepted::default(),
+            &"/".parse().unwrap(),
+            &headers
+        )
+        .is_err()
     );
 }
 
@@ -115,7 +128,7 @@ fn only_json_is_accepted() {
 
 #[test]
 fn an_accepted_host_does_not_admit_another() {
-    let (options, known) = (HttpOptions::default(), LastAccepted::default());
+    let (options, known) = (HttpServerOptions::default(), LastAccepted::default());
     let passes_origin_check = |hosts: &[&str], uri: &str| {
         let mut headers = HeaderMap::new();
         hosts.iter().for_each(|host| _ = headers.append(HOST, host.parse().unwrap()));
@@ -132,7 +145,7 @@ fn an_accepted_host_does_not_admit_another() {
 
 #[test]
 fn s10_an_address_with_more_behind_it_is_no_loopback() {
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     for host in
         ["[::1].evil.com", "[::1]evil.com", "[::1].evil.com:80", "[::1]:80.evil.com", "127.0.0.1:80@evil.com"]
     {
@@ -140,7 +153,8 @@ fn s10_an_address_with_more_behind_it_is_no_loopback() {
         let origin = format!("http://{host}");
         assert!(!passes_origin_check(&options, Some("localhost"), Some(&origin)), "{origin}");
     }
-    let options = HttpOptions { allowed_hosts: vec!["[2001:db8::1]".into()], ..HttpOptions::default() };
+    let options =
+        HttpServerOptions { allowed_hosts: vec!["[2001:db8::1]".into()], ..HttpServerOptions::default() };
     assert!(passes_origin_check(&options, Some("[2001:db8::1]:443"), None));
     assert!(!passes_origin_check(&options, Some("[2001:db8::1].evil.com"), None));
 }

@@ -12,7 +12,7 @@ use switchboard_session::server::{
 use super::{EventQueue, HttpSession};
 use crate::http::server::budget::Budget;
 use crate::http::server::event_queue::Delivery;
-use crate::http::server::options::HttpOptions;
+use crate::http::server::options::HttpServerOptions;
 use crate::http::server::sessions::Sessions;
 
 struct Nothing;
@@ -25,7 +25,7 @@ impl Handler for Nothing {
 
 fn session(memory: &'static str) -> Arc<HttpSession> {
     let server = Server::builder(Implementation::new("test", "1"), ServerCapabilities::new()).build(Nothing);
-    let options = HttpOptions::default();
+    let options = HttpServerOptions::default();
     let sessions = Sessions::new(&server, &options, &Budget::new(options.stream_budget));
     let memory = ServerSession::restore(&Raw::parse(memory).unwrap()).unwrap();
     HttpSession::new("a".repeat(8), memory, None, sessions.limits, &sessions.budgets)

@@ -18,9 +18,9 @@ impl Handler for Nothing {
     }
 }
 
-fn sessions(set: impl FnOnce(&mut HttpOptions)) -> Sessions {
+fn sessions(set: impl FnOnce(&mut HttpServerOptions)) -> Sessions {
     let server = Server::builder(Implementation::new("test", "1"), ServerCapabilities::new()).build(Nothing);
-    let mut options = HttpOptions::default();
+    let mut options = HttpServerOptions::default();
     set(&mut options);
     Sessions::new(&server, &options, &Budget::new(options.stream_budget))
 }

@@ -11,7 +11,7 @@ use switchboard_protocol::{
 use switchboard_session::server::{Handler, HandlerOutcome, RequestContext, Server, ServerRequest};
 
 use super::*;
-use crate::http::server::options::{HttpOptions, LegacySse};
+use crate::http::server::options::{HttpServerOptions, LegacySse};
 use crate::http::server::service::HttpService;
 
 const SIZE: usize = 500 * 1024;
@@ -46,7 +46,8 @@ async fn s4_a_client_that_does_not_read_is_not_read_either() {
         ServerCapabilities::new().with_tools(ListCapability::new()),
     )
     .build(Echo);
-    let options = HttpOptions { legacy_sse: Some(LegacySse::default()), ..HttpOptions::default() };
+    let options =
+        HttpServerOptions { legacy_sse: Some(LegacySse::default()), ..HttpServerOptions::default() };
     let room = options.stream_bytes;
     let service = HttpService::new(&server, options);
     let stream = service.handle(Request::get("http://localhost/sse").body(String::new()).unwrap()).await;

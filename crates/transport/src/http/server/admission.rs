@@ -1,0 +1,108 @@
+//! Admission of HTTP requests: the one sequence of checks before a message is parsed, for MCP and plain JSON-RPC.
+//!
+//! In this order: `Host` and `Origin`, authentication, method, `Accept`, content type, size and pace of the body. The
+//! first check that fails decides the response.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use switchboard_session::server::Caller;
+
+use crate::http::server::accept::Accept;
+use crate::http::server::body::ReplyBody;
+use crate::http::server::options::HttpServerOptions;
+use crate::http::server::pending_request::{PendingRequest, RequestHead};
+use crate::http::server::reply::{self, Reply};
+use crate::http::server::request_checks::{self, LastAccepted, Rejection};
+
+/// Admits or rejects the requests of an endpoint.
+#[derive(Debug)]
+pub struct Admission {
+    options: HttpServerOptions,
+    /// The last host that passed the check.
+    last_host: LastAccepted,
+}
+
+/// A POST that was admitted, with its body.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AdmittedRequest {
+    /// The head of the request.
+    pub head: RequestHead,
+    /// The authenticated caller.
+    pub caller: Option<Caller>,
+    /// The reply formats that the client accepts.
+    pub accept: Accept,
+    /// The body.
+    pub body: Bytes,
+    /// The peer address of the connection, if known.
+    pub(crate) peer: Option<IpAddr>,
+}
+
+impl Admission {
+    /// Returns the admission of an endpoint with these options.
+    pub fn new(options: HttpServerOptions) -> Self {
+        Self { options, last_host: LastAccepted::default() }
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &HttpServerOptions {
+        &self.options
+    }
+
+    /// Checks a POST from this peer address and reads its body. Does not check the path.
+    ///
+    /// # Errors
+    /// The response to a rejected request.
+    pub async fn admit<B>(
+        &self,
+        request: Request<B>,
+        peer: Option<IpAddr>,
+    ) -> Result<AdmittedRequest, Response<ReplyBody>>
+    where
+        B: Body<Data: Send> + Send,
+    {
+        let (parts, body) = request.into_parts();
+        let PendingRequest { head, caller, peer } = self.admit_head(parts, peer).await?;
+        if head.method != Method::POST {
+            return Err(reply::not_allowed("POST"));
+        }
+        let accept = Accept::read(&head.headers).with_policy(self.options.accept);
+        if accept.accepts_nothing() {
+            let reason = "accept application/json or text/event-stream";
+            return Err(reply::rejected(Rejection::new(StatusCode::NOT_ACCEPTABLE, reason)));
+        }
+        request_checks::check_type(&head.headers).map_err(reply::rejected)?;
+        let body = request_checks::read_body(&self.options, &head.headers, body);
+        let body = body.await.map_err(reply::rejected)?;
+        Ok(AdmittedRequest { head, caller, accept, body, peer })
+    }
+
+    /// Checks the head of a request with any method: host, origin and caller.
+    pub(crate) async fn admit_head(
+        &self,
+        mut parts: Parts,
+        peer: Option<IpAddr>,
+    ) -> Result<PendingRequest, Reply> {
+        request_checks::check_origin(&self.options, &self.last_host, &parts.uri, &parts.headers)
+            .map_err(reply::rejected)?;
+        let mut caller = None;
+        if let Some(authenticate) = &self.options.authenticate {
+            let metadata = self.options.resource_metadata.as_deref();
+            caller = authenticate.authenticate(&parts).await.map_err(|error| error.reply(metadata))?;
+            // The credentials are for this server only.
+            parts.headers.remove(http::header::AUTHORIZATION);
+        }
+        let Parts { method, uri, headers, extensions, .. } = parts;
+        Ok(PendingRequest { head: RequestHead { method, uri, headers, extensions }, caller, peer })
+    }
+
+    /// Returns the response to a request for another path.
+    pub fn not_found(&self) -> Response<ReplyBody> {
+        let reason = format!("the endpoint is {}", self.options.path);
+        reply::rejected(Rejection::new(StatusCode::NOT_FOUND, reason))
+    }
+}
