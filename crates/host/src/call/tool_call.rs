@@ -2,9 +2,10 @@
 
 use std::future::IntoFuture;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, ProgressParams, Raw};
+use switchboard_protocol::{CallToolResult, EncodeError, ErrorCode, FromRaw, Meta, Raw};
+use switchboard_session::client::CallOptions;
 use switchboard_session::link::{BoxFuture, LinkError};
 use switchboard_session::{CallError, ClientSession};
 use tracing::Instrument;
@@ -22,8 +23,6 @@ use crate::slot::Slot;
 use crate::telemetry::Ending;
 use crate::validation::Validation;
 
-type OnProgress = Box<dyn FnMut(ProgressParams) + Send>;
-
 /// A call of a tool. Awaiting it makes it and gives a typed error or a result; [`execute`](Self::execute) makes it for
 /// a model, which gets every failure as a result. Dropping it while it runs cancels it.
 #[must_use = "a call does nothing until it is awaited"]
@@ -32,15 +31,12 @@ pub struct ToolCall {
     which: Which,
     arguments: Result<Raw, EncodeError>,
     run: Option<Run>,
-    total: Option<Duration>,
-    idle: Option<Duration>,
-    on_progress: Option<OnProgress>,
-    meta: Option<Meta>,
+    options: CallOptions,
 }
 
 impl ToolCall {
     pub(crate) fn new(host: Arc<Inner>, which: Which, arguments: Result<Raw, EncodeError>) -> Self {
-        Self { host, which, arguments, run: None, total: None, idle: None, on_progress: None, meta: None }
+        Self { host, which, arguments, run: None, options: CallOptions::new() }
     }
 
     /// Makes it part of a run: cancelled with it, and its questions answered by it.
@@ -49,29 +45,7 @@ impl ToolCall {
         self
     }
 
-    /// How long it may take in all.
-    pub fn timeout(mut self, total: Duration) -> Self {
-        self.total = Some(total);
-        self
-    }
-
-    /// How long it may go without a word on it.
-    pub fn idle_timeout(mut self, idle: Duration) -> Self {
-        self.idle = Some(idle);
-        self
-    }
-
-    /// Is told of progress, in order, before the result comes.
-    pub fn on_progress(mut self, tell: impl FnMut(ProgressParams) + Send + 'static) -> Self {
-        self.on_progress = Some(Box::new(tell));
-        self
-    }
-
-    /// What else travels in `_meta`.
-    pub fn meta(mut self, meta: Meta) -> Self {
-        self.meta = Some(meta);
-        self
-    }
+    switchboard_session::call_option_setters!(timeout, idle_timeout, on_progress, meta);
 
     /// Makes the call for a model: every failure is a result that says so, with the next step, and a result too large
     /// for a model goes to a file where the host's policy says so.
@@ -242,22 +216,12 @@ impl ToolCall {
             None => (run::next_id(), None),
         };
         let active_call = slot.questions.register_call(id, answers);
-        let mut call = session.call_tool_raw(listed.wire.clone(), arguments.clone());
+        let mut options = self.options.clone();
+        self.add_trace(&mut options);
         if active_call.is_some() {
-            call = call.answers(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
+            options.handler = Some(answers.cloned().unwrap_or_else(|| Arc::new(Silent)));
         }
-        if let Some(total) = self.total {
-            call = call.timeout(total);
-        }
-        if let Some(idle) = self.idle {
-            call = call.idle_timeout(idle);
-        }
-        if let Some(tell) = self.on_progress.take() {
-            call = call.on_progress(tell);
-        }
-        if let Some(meta) = self.meta_with_trace() {
-            call = call.meta(meta);
-        }
+        let call = session.call_tool_raw(listed.wire.clone(), arguments.clone()).options(options);
         // Boxed: two small pieces of memory are at hand where a large one would have to be looked for.
         let call = Box::pin(call.raw());
         let outcome = match &self.run {
@@ -271,18 +235,17 @@ impl ToolCall {
         Ok(Made { raw: Some(raw), result })
     }
 
-    fn meta_with_trace(&self) -> Option<Meta> {
+    fn add_trace(&self, options: &mut CallOptions) {
         let Some(traced) = self.host.settings.trace.as_ref().and_then(|trace| trace.current()) else {
-            return self.meta.clone();
+            return;
         };
-        let mut meta = self.meta.clone().unwrap_or_default();
+        let meta = options.meta.get_or_insert_default();
         let entries = [(Meta::TRACEPARENT, Some(traced.parent)), (Meta::TRACESTATE, traced.state)];
         for (key, value) in entries {
             if let Some(value) = value.and_then(|value| Raw::encode(&value).ok()) {
                 meta.insert(key, value);
             }
         }
-        Some(meta)
     }
 }
 

@@ -261,7 +261,7 @@ impl ClientSession {
         live.offers(offered, "completions")?;
         let params = Raw::encode(&params)?;
         let mut call = ClientCall::new("completion/complete", params.as_str()).within(live.limits().complete);
-        call.meta = meta.as_ref();
+        call.options.meta = meta;
         decode("completion/complete", &live.call(call).await?)
     }
 

@@ -66,7 +66,7 @@ async fn count(session: &ClientSession, most: u32) -> (Vec<u64>, String) {
     let sink = Arc::clone(&received);
     let result = session
         .call_tool("count", serde_json::json!({ "most": most }))
-        .on_note(move |method, params| {
+        .on_notification(move |method, params| {
             assert_eq!(method, EVENT);
             sink.lock().push(params.decode::<serde_json::Value>().unwrap()["number"].as_u64().unwrap());
         })
@@ -114,7 +114,7 @@ async fn a_request_of_an_extension_gets_its_notifications_without_a_declaration(
         let received: Arc<Mutex<u32>> = Arc::default();
         let sink = Arc::clone(&received);
         let call = session.raw_call("com.example/count", Raw::empty_object());
-        let refused = call.on_note(move |_, _| *sink.lock() += 1).await.unwrap_err();
+        let refused = call.on_notification(move |_, _| *sink.lock() += 1).await.unwrap_err();
         assert!(refused.to_string().contains("told"), "{refused}");
         assert_eq!(*received.lock(), 1);
     }

@@ -188,7 +188,7 @@ async fn what_a_declared_extension_says_about_a_call_reaches_it_in_order() {
         let client = Client::new().with_offer(offer).with_extension("com.example/steps", Raw::empty_object());
         let session = client.connect(http(&format!("{url}/mcp"))).await.unwrap();
         let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let call = session.call_tool("steps", json!({})).on_note(move |method, params| {
+        let call = session.call_tool("steps", json!({})).on_notification(move |method, params| {
             told.send(format!("{method} {}", params.as_str())).unwrap();
         });
         assert_eq!(call.await.unwrap().text(), "done");

@@ -292,11 +292,11 @@ async fn a_call_may_have_its_own_answers_and_hears_of_progress() {
         let caller = Caller::new(open::open(client, &server, offer).await, Arc::clone(bench::design()));
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let hears = Arc::clone(&heard);
-        let mut options = Cx::call().progress(move |progress| {
+        let mut options = Cx::call().on_progress(move |progress| {
             hears.lock().extend(progress.message);
         });
         if let Some(own) = own {
-            options = options.answers(Arc::new(Says(own)));
+            options = options.handler(Arc::new(Says(own)));
         }
         let cx = options.build();
         let answer: bool =
