@@ -16,7 +16,6 @@ use crate::jsonrpc::code::{RpcError, read_error};
 use crate::jsonrpc::fault::{Fault, FaultKind};
 use crate::jsonrpc::id::RequestId;
 use crate::jsonrpc::members::{self, FrameShape, MessageMembers};
-use crate::jsonrpc::meta_cache::MetaCache;
 use crate::jsonrpc::outline::Outline;
 use crate::jsonrpc::param_fields::ParamFields;
 use crate::jsonrpc::salvage::{Salvaged, salvage};
@@ -164,14 +163,6 @@ impl Malformed {
 /// # Errors
 /// When the frame is not a JSON-RPC message; the error carries the id if it could be recovered.
 pub fn parse(frame: Bytes) -> Result<Message, Malformed> {
-    parse_with_cache(frame, &mut MetaCache::new())
-}
-
-/// Parses one frame of a connection, skipping the validation of a `_meta` that equals the cached one.
-///
-/// # Errors
-/// As [`parse`].
-pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Message, Malformed> {
     // UTF-8 is validated once for the whole frame; slices of it need no further check.
     let text = match ByteString::try_from(frame.clone()) {
         Ok(text) => text,
@@ -182,7 +173,7 @@ pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Mess
     };
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 0, &mut members, meta_cache);
+    let shape = members::scan_frame(text.as_bytes(), 0, &mut members);
     match shape.map_err(|fault| malformed(reclassify_scalar(&text, fault)))? {
         FrameShape::Object => build_envelope(&text, &members).map(Message::Single).map_err(malformed),
         FrameShape::Array(elements) => Ok(Message::Batch(
@@ -195,7 +186,7 @@ pub fn parse_with_cache(frame: Bytes, meta_cache: &mut MetaCache) -> Result<Mess
 fn parse_batch_element(text: &ByteString) -> Result<Envelope, Malformed> {
     let malformed = |fault| Malformed { salvaged: salvage(text.as_bytes()), fault };
     let mut members = MessageMembers::default();
-    let shape = members::scan_frame(text.as_bytes(), 1, &mut members, &mut MetaCache::new());
+    let shape = members::scan_frame(text.as_bytes(), 1, &mut members);
     match shape.map_err(|fault| malformed(reclassify_scalar(text, fault)))? {
         FrameShape::Object => build_envelope(text, &members).map_err(malformed),
         FrameShape::Array(_) => Err(malformed(Fault::new(FaultKind::NoShape, 0))),

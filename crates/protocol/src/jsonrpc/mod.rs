@@ -5,7 +5,6 @@ mod envelope;
 mod fault;
 mod id;
 mod members;
-mod meta_cache;
 mod outline;
 mod param_fields;
 mod salvage;
@@ -13,12 +12,11 @@ mod salvage;
 pub use code::{ErrorCode, RpcError};
 pub use envelope::{
     Envelope, MAX_METHOD_BYTES, Malformed, Message, Notification, Request, RequestMeta, Response, Version,
-    parse, parse_with_cache,
+    parse,
 };
 pub use fault::{Fault, FaultKind};
 pub use id::{MAX_ID_BYTES, RequestId};
 pub use members::MAX_BATCH;
-pub use meta_cache::MetaCache;
 pub use outline::Outline;
 pub use param_fields::ParamFields;
 pub use salvage::{Salvaged, Salvager, salvage};
