@@ -1,5 +1,6 @@
 //! `FromRaw` for scalars, sequences and maps.
 
+use crate::error::DecodeError;
 use crate::map::OrderedMap;
 use crate::raw::Raw;
 use crate::read::{FromRaw, Mismatch, Reader};
@@ -7,6 +8,10 @@ use crate::read::{FromRaw, Mismatch, Reader};
 impl FromRaw for Raw {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Mismatch> {
         Ok(reader.read_raw())
+    }
+
+    fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
+        Ok(raw.clone())
     }
 }
 

@@ -173,6 +173,13 @@ impl FromRaw for Meta {
             _ => Err(Mismatch::new(reader.offset(), "expected an object")),
         }
     }
+
+    fn from_raw(raw: &Raw) -> Result<Self, DecodeError> {
+        match raw.is_object() {
+            true => Ok(Self::received(raw.clone())),
+            false => Err(DecodeError::mismatch(".", "expected an object")),
+        }
+    }
 }
 
 impl_deserialize!(Meta);

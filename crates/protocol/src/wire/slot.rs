@@ -1,6 +1,6 @@
 //! Slots for the values of members: required, optional, lenient and others.
 
-use switchboard_json::{FromRaw, Mismatch, OrderedMap, Raw, Reader};
+use switchboard_json::{DecodeError, FromRaw, Mismatch, OrderedMap, Raw, Reader};
 
 use crate::number;
 
@@ -8,6 +8,11 @@ use crate::number;
 pub(crate) trait MemberSlot {
     /// Decodes the value and moves the reader behind it.
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch>;
+
+    /// Decodes a value whose text is known.
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.fill(&mut Reader::new(value)).map_err(|mismatch| mismatch.into_decode_error(value.as_str(), 0))
+    }
 }
 
 /// A member that must be present and fit.
@@ -18,6 +23,11 @@ impl<T: FromRaw> MemberSlot for RequiredSlot<T> {
         self.0 = Some(T::read(reader)?);
         Ok(())
     }
+
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.0 = Some(T::from_raw(value)?);
+        Ok(())
+    }
 }
 
 /// A member that may be missing or `null`: some peers write every optional member.
@@ -26,6 +36,11 @@ pub(crate) struct OptionalSlot<T>(pub(crate) Option<T>);
 impl<T: FromRaw> MemberSlot for OptionalSlot<T> {
     fn fill(&mut self, reader: &mut Reader<'_>) -> Result<(), Mismatch> {
         self.0 = if reader.skip_null() { None } else { Some(T::read(reader)?) };
+        Ok(())
+    }
+
+    fn fill_from(&mut self, value: &Raw) -> Result<(), DecodeError> {
+        self.0 = if value.is_null() { None } else { Some(T::from_raw(value)?) };
         Ok(())
     }
 }
