@@ -28,7 +28,7 @@ mod unescape;
 mod write;
 
 pub use error::{DecodeError, DecodeKind, EncodeError};
-pub use fields::{Elements, FieldTexts, Fields, Name};
+pub use fields::{Elements, FieldSpans, FieldTexts, Fields, Name};
 pub use limits::{MAX_DEPTH, MAX_NODES};
 pub use map::OrderedMap;
 pub use raw::Raw;

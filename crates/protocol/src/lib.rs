@@ -35,7 +35,7 @@ pub use lower::{Unavailable, lower_error};
 pub use method::{Method, Notice};
 pub use revision::{Era, Revision, UnknownRevision};
 pub use switchboard_json::{
-    DecodeError, DecodeKind, Elements, EncodeError, FieldTexts, Fields, FromRaw, MAX_DEPTH, MAX_NODES,
+    DecodeError, DecodeKind, Elements, EncodeError, FieldSpans, FieldTexts, Fields, FromRaw, MAX_DEPTH, MAX_NODES,
     Mismatch, Name, OrderedMap, Raw, Reader,
 };
 pub use types::cache::{CacheHints, CacheScope};

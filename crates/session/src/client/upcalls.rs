@@ -94,7 +94,7 @@ async fn answer_upcall(live: &LiveSession, upcall: &Upcall) -> Result<Raw, RpcEr
 /// Returns the progress token of a request.
 fn progress_token(upcall: &Upcall) -> Option<RequestId> {
     let meta = upcall.param("_meta")?;
-    let (_, token) = meta.glance().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
+    let (_, token) = meta.field_texts().find(|(name, _)| *name == Meta::PROGRESS_TOKEN)?;
     RequestId::from_json(token)
 }
 

@@ -26,7 +26,7 @@ impl Tokens {
                 b"progressToken" => tokens.progress = RequestId::from_json(value.as_str()),
                 b"requestId" => tokens.request = RequestId::from_json(value.as_str()),
                 b"_meta" => {
-                    let id = value.glance().find(|(name, _)| *name == Meta::SUBSCRIPTION_ID);
+                    let id = value.field_texts().find(|(name, _)| *name == Meta::SUBSCRIPTION_ID);
                     tokens.subscription = id.and_then(|(_, id)| RequestId::from_json(id));
                 }
                 _ => {}
