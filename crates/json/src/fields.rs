@@ -9,8 +9,8 @@ use crate::scan::{Cursor, MemberKey};
 
 impl Raw {
     /// Iterates over the members of an object, in order. Empty for any other value.
-    pub fn fields(&self) -> Fields<'_> {
-        Fields { object: self, spans: FieldSpans::new(self) }
+    pub fn fields(&self) -> ObjectFields<'_> {
+        ObjectFields { object: self, spans: FieldSpans::new(self) }
     }
 
     /// Iterates over the members of an object as borrowed text. Empty for any other value.
@@ -31,7 +31,7 @@ impl Raw {
 
 /// Iterator over the members of an object. Copies and decodes nothing; yields duplicates as often as they occur.
 #[derive(Debug)]
-pub struct Fields<'a> {
+pub struct ObjectFields<'a> {
     object: &'a Raw,
     spans: FieldSpans<'a>,
 }
@@ -67,7 +67,7 @@ impl PartialEq<&str> for Name<'_> {
     }
 }
 
-impl<'a> Iterator for Fields<'a> {
+impl<'a> Iterator for ObjectFields<'a> {
     type Item = (Name<'a>, Raw);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -76,7 +76,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// Iterator over the members of an object as borrowed text: cheaper than [`Fields`], whose values share ownership of
+/// Iterator over the members of an object as borrowed text: cheaper than [`ObjectFields`], whose values share ownership of
 /// the text.
 #[derive(Debug)]
 pub struct FieldTexts<'a> {

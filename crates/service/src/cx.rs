@@ -185,7 +185,7 @@ impl Cx {
     pub fn can_elicit(&self) -> bool {
         match &self.side {
             Side::Serving(cx) => cx.can_elicit(),
-            Side::Calling(options) => options.abilities().forms,
+            Side::Calling(options) => options.capabilities().forms,
             Side::Alone => false,
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use switchboard_json::{Cursor, MemberKey, SyntaxError, SyntaxErrorKind};
 
-use crate::jsonrpc::fault::{Fault, FaultKind};
+use crate::jsonrpc::message_error::{MessageError, MessageErrorKind};
 use crate::jsonrpc::outline::Outline;
 
 /// The member that the outline marks.
@@ -45,7 +45,7 @@ impl MessageMembers {
     }
 
     /// Records the members of the message at the cursor, which is inside `depth` containers, and moves behind it.
-    fn scan(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), Fault> {
+    fn scan(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<(), MessageError> {
         let mut more = cursor.enter_object()?;
         while more {
             let key = cursor.member_name()?;
@@ -76,7 +76,7 @@ impl MessageMembers {
             if let Some((name, slot)) = self.slot_for(key.as_bytes())
                 && slot.replace(span).is_some()
             {
-                return Err(Fault::new(FaultKind::Duplicate(name), cursor.position()));
+                return Err(MessageError::new(MessageErrorKind::Duplicate(name), cursor.position()));
             }
             more = cursor.next_member()?;
         }
@@ -98,7 +98,7 @@ pub(crate) fn scan_frame(
     bytes: &[u8],
     depth: usize,
     members: &mut MessageMembers,
-) -> Result<FrameShape, Fault> {
+) -> Result<FrameShape, MessageError> {
     let mut cursor = Cursor::new(bytes);
     let found = match cursor.peek()? {
         b'{' => {
@@ -150,13 +150,13 @@ fn scan_members(
 }
 
 /// Validates the elements of a batch and returns their spans.
-fn scan_batch(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, Fault> {
+fn scan_batch(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Range<usize>>, MessageError> {
     let mut elements = Vec::new();
     let mut more = cursor.enter_array()?;
     while more {
         let span = cursor.skip_value(depth + 1)?;
         if elements.len() == MAX_BATCH {
-            return Err(Fault::new(FaultKind::BatchTooLong, cursor.position()));
+            return Err(MessageError::new(MessageErrorKind::BatchTooLong, cursor.position()));
         }
         elements.push(span);
         more = cursor.next_element()?;

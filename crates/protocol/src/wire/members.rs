@@ -1,6 +1,6 @@
 //! Decodes the members of an object by a table of names and slots.
 
-use switchboard_json::{DecodeError, Mismatch, Name, Raw, Reader};
+use switchboard_json::{DecodeError, Mismatch, Name, Raw, RawReader};
 
 use crate::wire::slot::MemberSlot;
 
@@ -53,7 +53,7 @@ impl<'s> MemberBinding<'s> {
 
 /// Decodes the members of an object into their slots and skips all others.
 pub(crate) fn read_members(
-    reader: &mut Reader<'_>,
+    reader: &mut RawReader<'_>,
     members: &mut [MemberBinding<'_>],
 ) -> Result<(), Mismatch> {
     read_members_with(reader, members, &mut |reader, _| {
@@ -65,9 +65,9 @@ pub(crate) fn read_members(
 /// Decodes the members of an object into their slots and calls `other` for all others, which must move behind the
 /// value.
 pub(crate) fn read_members_with<'a>(
-    reader: &mut Reader<'a>,
+    reader: &mut RawReader<'a>,
     members: &mut [MemberBinding<'_>],
-    other: &mut dyn FnMut(&mut Reader<'a>, Name<'a>) -> Result<(), Mismatch>,
+    other: &mut dyn FnMut(&mut RawReader<'a>, Name<'a>) -> Result<(), Mismatch>,
 ) -> Result<(), Mismatch> {
     let object = reader.offset();
     let mut next = 0;

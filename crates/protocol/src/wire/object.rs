@@ -51,7 +51,7 @@ macro_rules! wire {
     (read $type:ident: $($kind:ident $field:ident $name:literal;)+) => {
         impl switchboard_json::FromRaw for $type {
             fn read(
-                reader: &mut switchboard_json::Reader<'_>,
+                reader: &mut switchboard_json::RawReader<'_>,
             ) -> Result<Self, switchboard_json::Mismatch> {
                 let start = reader.offset();
                 let _ = start; // Used by required members only.

@@ -51,9 +51,9 @@ impl CallCx {
         }
     }
 
-    pub(super) fn abilities(&self) -> HandlerCapabilities {
+    pub(super) fn capabilities(&self) -> HandlerCapabilities {
         let handler = self.options.handler.as_ref();
-        let mut abilities = handler.map(|handler| handler.abilities()).unwrap_or_default();
+        let mut abilities = handler.map(|handler| handler.capabilities()).unwrap_or_default();
         abilities.forms |= !self.canned.is_empty();
         abilities
     }

@@ -12,8 +12,8 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use hyper::body::Incoming;
 use switchboard_design::GlobError;
-use switchboard_protocol::jsonrpc::{self, Envelope, Malformed, Message, Version};
-use switchboard_protocol::surface::{self, Side};
+use switchboard_protocol::jsonrpc::{self, Envelope, MalformedMessage, Message, Version};
+use switchboard_protocol::surface::{self, Peer};
 use switchboard_protocol::{ErrorCode, RequestId, RpcError};
 use switchboard_session::link::BoxFuture;
 use switchboard_session::server::Extensions;
@@ -152,7 +152,7 @@ impl Inner {
     }
 
     fn is_mcp_method(&self, method: &str) -> bool {
-        surface::find(method).any(|row| row.direction.sent_by(Side::Client)) && !self.desk.has(method)
+        surface::find(method).any(|row| row.direction.sent_by(Peer::Client)) && !self.desk.has(method)
     }
 
     async fn single(&self, envelope: Envelope, takes: Takes, visit: Visit) -> Response<ReplyBody> {
@@ -175,7 +175,7 @@ impl Inner {
 
     async fn batch(
         &self,
-        elements: Vec<Result<Envelope, Malformed>>,
+        elements: Vec<Result<Envelope, MalformedMessage>>,
         takes: Takes,
         visit: &Visit,
     ) -> Response<ReplyBody> {
@@ -207,7 +207,7 @@ impl Inner {
     }
 
     /// The answer to one message; nothing when it wants none.
-    async fn one(&self, message: Result<Envelope, Malformed>, visit: Visit) -> Option<String> {
+    async fn one(&self, message: Result<Envelope, MalformedMessage>, visit: Visit) -> Option<String> {
         let (id, method, params, version) = match message {
             Ok(Envelope::Request(request)) => {
                 (Some(request.id), request.method, request.params, request.version)
@@ -321,9 +321,9 @@ impl<F: Future<Output = Option<String>>> Working<F> {
 }
 
 /// What is told of a message that is none.
-fn unreadable(malformed: &Malformed) -> (Option<RequestId>, RpcError) {
+fn unreadable(malformed: &MalformedMessage) -> (Option<RequestId>, RpcError) {
     let code = if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-    let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+    let id = malformed.recovered.id.clone().filter(|_| malformed.is_json());
     (id, RpcError::new(code, malformed.to_string()))
 }
 

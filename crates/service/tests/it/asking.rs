@@ -22,7 +22,7 @@ struct Agrees {
 }
 
 impl ClientHandler for Agrees {
-    fn abilities(&self) -> HandlerCapabilities {
+    fn capabilities(&self) -> HandlerCapabilities {
         HandlerCapabilities::none().with_forms()
     }
 

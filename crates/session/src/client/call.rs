@@ -16,7 +16,9 @@ use crate::client::call_options::{CallOptions, NotificationCallback, ProgressCal
 use crate::client::deadline::{CallDeadline, CallTimeouts, DeadlineState};
 use crate::client::live_session::LiveSession;
 use crate::era::{Extras, ResultKind, Round, TaskTicket, is_extension_note};
-use crate::link::{Ask, BoxFuture, Event, Exchange, Life, Mirror, Note};
+use crate::link::{
+    BoxFuture, Exchange, ExchangeEvent, ExchangeKind, InboundNotification, Mirror, OutgoingRequest,
+};
 use crate::request::CallError;
 
 /// One call: its method, parameters and options.
@@ -108,7 +110,7 @@ impl LiveSession {
                     ResultKind::Done(result) => {
                         return Ok(CallOutcome { result, took_input: round.is_some() });
                     }
-                    ResultKind::Ask(asked) => {
+                    ResultKind::InputRequired(asked) => {
                         rounds += 1;
                         if rounds > self.limits().rounds {
                             return Err(CallError::TooManyRounds { rounds: self.limits().rounds });
@@ -139,7 +141,8 @@ impl LiveSession {
         let extras = Extras { progress, meta: call.options.meta.as_ref(), round };
         let splice_point = self.dialect.add_meta(&mut call.body, &extras);
         let mirror = self.mirror(call.name, call.marked);
-        let ask = Ask { id, method: call.method, params: &call.body, mirror, life: Life::Call };
+        let ask =
+            OutgoingRequest { id, method: call.method, params: &call.body, mirror, kind: ExchangeKind::Call };
         let exchange = self.link.open(ask);
         splice_point.undo(&mut call.body);
         exchange
@@ -166,23 +169,25 @@ impl LiveSession {
             });
             match wakeup.await {
                 Some(event) => match event? {
-                    Event::Done(outcome) => {
+                    ExchangeEvent::Done(outcome) => {
                         observer.flush();
                         return Ok(outcome);
                     }
-                    Event::Note(note) if &*note.method == "notifications/progress" => {
+                    ExchangeEvent::Notification(note) if &*note.method == "notifications/progress" => {
                         deadline.record_activity();
                         observer.push_progress(&note);
                         // Checked with every notification: a flood of them must not outrun the total timeout.
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) if observer.on_notification.is_some() && is_extension_note(&note.method) => {
+                    ExchangeEvent::Notification(note)
+                        if observer.on_notification.is_some() && is_extension_note(&note.method) =>
+                    {
                         deadline.record_activity();
                         observer.forward_note(note);
                         timer.reset(self.next_wakeup(deadline, observer)?);
                     }
-                    Event::Note(note) => _ = self.apply_note(note),
-                    Event::Upcall(upcall) => self.refuse_upcall(&upcall),
+                    ExchangeEvent::Notification(note) => _ = self.apply_note(note),
+                    ExchangeEvent::Upcall(upcall) => self.refuse_upcall(&upcall),
                 },
                 None => {
                     observer.flush_if_due();
@@ -207,8 +212,8 @@ impl LiveSession {
     fn wakeup_at(&self, reading: DeadlineState, observer: &CallObserver) -> Result<Instant, CallError> {
         match reading {
             DeadlineState::Until(at) => Ok(observer.next_due().map_or(at, |due| due.min(at))),
-            DeadlineState::Expired(phase, after) => {
-                Err(CallError::TimedOut { phase, after, hint: self.link.hint() })
+            DeadlineState::Expired(kind, after) => {
+                Err(CallError::TimedOut { kind, after, hint: self.link.hint() })
             }
         }
     }
@@ -306,7 +311,7 @@ impl CallObserver {
     }
 
     /// Takes a progress notification.
-    fn push_progress(&mut self, note: &Note) {
+    fn push_progress(&mut self, note: &InboundNotification) {
         let Some(throttle) = &mut self.throttle else { return };
         let Some(Ok(progress)) = note.params.as_ref().map(ProgressParams::from_raw) else { return };
         if progress.progress <= throttle.last {
@@ -318,7 +323,7 @@ impl CallObserver {
     }
 
     /// Passes on a notification of an extension.
-    fn forward_note(&mut self, note: Note) {
+    fn forward_note(&mut self, note: InboundNotification) {
         if let Some(callback) = &self.on_notification {
             (*callback.lock())(&note.method, note.params.unwrap_or_else(Raw::empty_object));
         }

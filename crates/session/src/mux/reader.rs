@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use switchboard_protocol::jsonrpc::{
-    self, Envelope, Malformed, Message, Notification, Request, Response, Salvaged, Version,
+    self, Envelope, MalformedMessage, Message, Notification, RecoveredMessage, Request, Response, Version,
 };
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
@@ -28,11 +28,11 @@ pub(crate) trait FrameHandler: Send + 'static {
     /// Handles a notification.
     fn note(&mut self, note: Notification);
     /// Handles a batch. Returns the responses in it, where batches are allowed.
-    fn batch(&mut self, elements: Vec<Result<Envelope, Malformed>>) -> Vec<Response>;
+    fn batch(&mut self, elements: Vec<Result<Envelope, MalformedMessage>>) -> Vec<Response>;
     /// Handles a frame that is not a message.
-    fn unreadable(&mut self, frame: &[u8], malformed: Malformed);
+    fn unreadable(&mut self, frame: &[u8], malformed: MalformedMessage);
     /// Handles a frame that the inlet dropped.
-    fn lost(&mut self, salvaged: Salvaged, error: LinkError);
+    fn lost(&mut self, recovered: RecoveredMessage, error: LinkError);
     /// Called after each group of frames: writes the responses that were enqueued for them.
     fn flush(&mut self) -> impl Future<Output = ()> + Send;
 }
@@ -119,9 +119,9 @@ impl<A: FrameHandler> FrameDispatcher<'_, A> {
                     }
                     self.dispatch(bytes);
                 }
-                Frame::Lost { salvaged, error } => {
+                Frame::Lost { recovered, error } => {
                     self.counters.too_large();
-                    self.handler.lost(salvaged, error);
+                    self.handler.lost(recovered, error);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Decoder for server-sent events, the event stream format of the HTML standard.
 //!
-//! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is salvaged if
+//! Invariants: chunk boundaries do not matter; an event beyond the limit is dropped, and its JSON-RPC id is recovered if
 //! possible; no recursion; no more than the limit is buffered. The decoder does not parse JSON except for that id; data
 //! stays bytes.
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use switchboard_protocol::jsonrpc::{Salvaged, Salvager};
+use switchboard_protocol::jsonrpc::{MessageRecovery, RecoveredMessage};
 
 /// The default limit on the data of one event.
 pub const DEFAULT_EVENT_LIMIT: usize = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ enum EventData {
 
 #[derive(Default)]
 struct OversizedEvent {
-    salvager: Salvager,
+    recovery: MessageRecovery,
     bytes: usize,
     reported: bool,
 }
@@ -109,8 +109,8 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// What could be salvaged of its message.
-    pub salvaged: Salvaged,
+    /// What could be recovered of its message.
+    pub recovered: RecoveredMessage,
     /// The limit it exceeded.
     pub limit: usize,
 }
@@ -310,8 +310,8 @@ impl Decoder {
         let data = match std::mem::replace(&mut self.data, EventData::None) {
             _ if self.oversized.is_some() => {
                 let oversized = self.oversized.take().filter(|oversized| !oversized.reported)?;
-                let salvaged = oversized.salvager.finish();
-                return Some(Item::Lost(Lost { salvaged, limit: self.limit }));
+                let recovered = oversized.recovery.finish();
+                return Some(Item::Lost(Lost { recovered, limit: self.limit }));
             }
             EventData::None => return None,
             EventData::One(data) => data,
@@ -336,7 +336,7 @@ impl Decoder {
         let Some(oversized) = &mut self.oversized else { return };
         if salvage {
             let searched = most.saturating_sub(oversized.bytes).min(bytes.len());
-            oversized.salvager.feed(&bytes[..searched]);
+            oversized.recovery.feed(&bytes[..searched]);
         }
         oversized.bytes = oversized.bytes.saturating_add(bytes.len());
     }
@@ -346,8 +346,8 @@ impl Decoder {
         let most = self.limit.saturating_mul(ENDLESS);
         let oversized = self.oversized.as_mut().filter(|one| !one.reported && one.bytes > most)?;
         oversized.reported = true;
-        let salvaged = std::mem::take(&mut oversized.salvager).finish();
-        Some(Item::Lost(Lost { salvaged, limit: self.limit }))
+        let recovered = std::mem::take(&mut oversized.recovery).finish();
+        Some(Item::Lost(Lost { recovered, limit: self.limit }))
     }
 }
 

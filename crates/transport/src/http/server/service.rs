@@ -197,7 +197,7 @@ impl Inner {
             Err(malformed) => {
                 let code =
                     if malformed.is_json() { ErrorCode::INVALID_REQUEST } else { ErrorCode::PARSE_ERROR };
-                let id = malformed.salvaged.id.clone().filter(|_| malformed.is_json());
+                let id = malformed.recovered.id.clone().filter(|_| malformed.is_json());
                 let error = RpcError::new(code, malformed.to_string());
                 return reply::rpc_error(id.as_ref(), StatusCode::BAD_REQUEST, error);
             }
